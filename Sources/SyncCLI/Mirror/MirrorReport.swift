@@ -76,7 +76,9 @@ struct MirrorView {
         var counts: [String] = []
         if !result.downloaded.isEmpty { counts.append("\(photos(result.downloaded.count)) downloaded") }
         if result.alreadyThere > 0 { counts.append("\(photos(result.alreadyThere)) already there") }
-        if !result.kept.isEmpty { counts.append("\(photos(result.kept.count)) left as they are") }
+        let kept = result.kept.count - missing
+        if kept > 0 { counts.append("\(photos(kept)) left as they are") }
+        if missing > 0 { counts.append("\(photos(missing)) missing") }
         if result.failed > 0 { counts.append("\(photos(result.failed)) not fetched") }
         let place = result.destination.text.escapingControls
         lines.append("\(place): " + (counts.isEmpty ? "nothing to fetch" : counts.joined(separator: ", ")))
@@ -107,6 +109,9 @@ struct MirrorView {
         }
         return lines
     }
+
+    /// Photos that were here, of a share that has ended.
+    private var missing: Int { result.end == nil ? 0 : result.kept.count { $0.reason == .deleted } }
 
     private var keptLines: [String] {
         let lines = shortened(result.kept) { kept in

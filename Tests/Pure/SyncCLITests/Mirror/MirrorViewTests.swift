@@ -81,6 +81,7 @@ import Testing
             $0.end = .gone; $0.kept = [.init(name: "1.jpg", reason: .deleted)]
         }
         #expect(ExitStatus(emptied) == .failed)
+        #expect(view(emptied).lines[0] == "/home/ana/paris: 1 photo missing")
         #expect(view(emptied).lines[1] == "missing 1.jpg: it was here, and cannot be fetched any more")
         #expect(view(emptied).lines.last?.hasSuffix("nothing of it is here any more.") == true)
         #expect(view(emptied).changes == Array(view(emptied).lines.dropFirst()))
