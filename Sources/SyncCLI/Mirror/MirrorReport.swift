@@ -17,6 +17,8 @@ struct MirrorReport: Encodable {
         var error: String
     }
 
+    static let neverFetched = "it was not fetched before the share ended"
+
     var shareId: String
     var destination: String
     var downloaded: Int
@@ -42,6 +44,7 @@ struct MirrorReport: Encodable {
         failed = result.failed
         errors =
             (result.failures + result.unwritten).map { Failure(name: $0.name, error: "\($0.error)") }
+            + result.neverFetched.map { Failure(name: $0, error: Self.neverFetched) }
             + (result.obstacle.map { [Failure(name: nil, error: "\($0)")] } ?? [])
         keptFiles = result.kept.map { Kept(name: $0.name, reason: $0.reason.rawValue) }
         ended = result.end?.word
@@ -110,8 +113,8 @@ struct MirrorView {
         return lines
     }
 
-    /// Photos that were here, of a share that has ended.
-    private var missing: Int { result.end == nil ? 0 : result.kept.count { $0.reason == .deleted } }
+    /// Photos of a share that has ended whose files are not here.
+    private var missing: Int { result.end == nil ? 0 : result.kept.count { $0.reason != .changed } }
 
     private var keptLines: [String] {
         let lines = shortened(result.kept) { kept in
@@ -119,16 +122,20 @@ struct MirrorView {
             case .changed: "kept    \(kept.name): you changed it"
             case .deleted where result.end != nil: "missing \(kept.name): it was here, and cannot be fetched any more"
             case .deleted: "kept    \(kept.name): you deleted it"
-            case .nameTaken: "kept    \(kept.name): another file has this name"
+            case .nameTaken where result.end != nil: "missing \(kept.name): something else has this name"
+            case .nameTaken: "kept    \(kept.name): something else has this name"
             }
         }
-        if lines.isEmpty || result.end != nil { return lines }
+        if result.end != nil {
+            return lines + shortened(result.neverFetched) { "missing \($0): \(MirrorReport.neverFetched)" }
+        }
+        if lines.isEmpty { return lines }
         return lines + ["To have them as they are in the share, use --force."]
     }
 
     private var ending: [String] {
         let isAnyHere =
-            !result.downloaded.isEmpty || result.alreadyThere > 0 || result.kept.contains { $0.reason != .deleted }
+            !result.downloaded.isEmpty || result.alreadyThere > 0 || result.kept.contains { $0.reason == .changed }
         let rest =
             result.isComplete
             ? "all of it is here and stays"

@@ -39,6 +39,9 @@ final class MirrorFolder: Sendable {
         held = descriptor.heldPath(else: path)
     }
 
+    /// - Throws: `Errno`.
+    func status() throws(Errno) -> FileStatus { try FileStatus(of: descriptor) }
+
     /// Whether anything at all can be written into it, as far as rights go.
     var isWritable: Bool { held.allows(.write) }
 
@@ -127,6 +130,9 @@ struct MirrorState: Hashable, Sendable, Codable {
     var manifestLink: String?
     /// Whether all photos that the share had last were put there.
     var isComplete = false
+    /// By order index: what the share had last, under the name that it has here, or would have got. `nil` where an older
+    /// version wrote the state.
+    var expected: [Int: File]?
     /// Our `vacation.json`.
     var manifest: File?
     /// By order index: what was put there last.

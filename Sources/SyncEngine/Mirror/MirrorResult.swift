@@ -10,7 +10,7 @@ package struct MirrorResult: Sendable {
         package enum Reason: String, Hashable, Sendable {
             /// By the person, after it was put there.
             case changed, deleted
-            /// Something else had the name first.
+            /// Something else has the name: another file, an empty one, or what is no file.
             case nameTaken
         }
 
@@ -41,6 +41,8 @@ package struct MirrorResult: Sendable {
     package internal(set) var failures: [Failure] = []
     /// Files beside the photos that could not be written: the manifest, and what is known of the mirror.
     package internal(set) var unwritten: [Failure] = []
+    /// Names of photos that a share had until it ended, and that did not come before.
+    package internal(set) var neverFetched: [String] = []
     /// Photos that were not tried, or not to their end, for the obstacle.
     package internal(set) var untried = 0
     /// What no photo would have got past: the disk is full, the host is away.
@@ -50,6 +52,8 @@ package struct MirrorResult: Sendable {
     package internal(set) var isComplete = false
     /// What the person should know besides.
     package internal(set) var notes: [String] = []
+    /// The folder that was written into.
+    var filled: FilledFolder?
 
     init(shareID: ShareID, destination: FilePath) {
         self.shareID = shareID
@@ -57,10 +61,23 @@ package struct MirrorResult: Sendable {
     }
 
     /// Photos that should be there and are not.
-    package var failed: Int { failures.count + untried }
+    package var failed: Int { failures.count + untried + neverFetched.count }
 
-    /// Whether a photo that was put there is not there any more.
-    var isAnyMissing: Bool { kept.contains { $0.reason == .deleted } }
+    /// Whether the photo that the share has is here, or what the person made of it.
+    var isAllHere: Bool { failed == 0 && kept.allSatisfy { $0.reason == .changed } }
+}
+
+/// A folder that was mirrored into, by which it is told from another one that has its path later.
+struct FilledFolder: Sendable {
+    let status: FileStatus
+    /// Whether its hidden file could be written.
+    let isNoted: Bool
+
+    /// - Parameter known: what the folder that has the path now knows of itself.
+    func isLost(_ folder: MirrorFolder?, known: MirrorState?) throws -> Bool {
+        guard known == nil else { return false }
+        return try isNoted || folder?.status().isSameFile(as: status) != true
+    }
 }
 
 /// How far a mirror is with what it has to fetch.

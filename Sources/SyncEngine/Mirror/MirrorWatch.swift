@@ -32,7 +32,7 @@ package struct MirrorWatch: Sendable {
                 var result = try await mirror.run(observe)
                 let isDoubtful = result.end == .gone && !wasGone
                 wasGone = result.end == .gone
-                if isFirst { mirror.isFolderKnown = result.unwritten.isEmpty }
+                mirror.filled = result.filled ?? mirror.filled
                 if isDoubtful { result.noteDoubt() }
                 await ended(.success(result))
                 if result.end != nil { return }
@@ -52,6 +52,7 @@ package struct MirrorWatch: Sendable {
 extension MirrorResult {
     fileprivate mutating func noteDoubt() {
         end = nil
+        (kept, neverFetched) = ([], [])
         notes.append("the share cannot be read now; when the next look finds the same, it has ended")
     }
 }

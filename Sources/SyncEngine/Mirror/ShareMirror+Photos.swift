@@ -54,8 +54,8 @@ extension ShareMirror {
         let folder = visit.folder
         let keys = ShareKeys(share.id)
         photos.forEach { visit.state.recall($0) }
-        let originals = options.keepsNames ? OriginalNames(share, taken: visit.state.names) : nil
-        let plan = MirrorPlan(names: MirrorName(share), originals: originals, isForced: options.isForced)
+        let plan = plan(for: share, visit.state)
+        visit.state.expected = plan.expected(of: share, visit.state)
         let offsets = CaptureOffsets(share.photos.compactMap(\.takenAt))
         let notes = photos.map { visit.state.photos[$0.orderIndex] }
         let standings = try await standings(of: notes, in: folder)
@@ -77,19 +77,13 @@ extension ShareMirror {
         return planned
     }
 
-    /// What has become of files that were put there, where the share has ended: nothing of it can be fetched any more.
-    func look(at notes: [MirrorState.File], in folder: MirrorFolder?, _ result: inout MirrorResult) async throws {
-        guard let folder else { return }
-        for (note, standing) in zip(notes, try await standings(of: notes, in: folder)) {
-            switch standing {
-            case .same: result.alreadyThere += 1
-            case .missing: result.kept.append(MirrorResult.Kept(name: note.name, reason: .deleted))
-            case .changed: result.kept.append(MirrorResult.Kept(name: note.name, reason: .changed))
-            }
-        }
+    func plan(for share: CheckedShare, _ state: MirrorState) -> MirrorPlan {
+        MirrorPlan(
+            names: MirrorName(share), originals: options.keepsNames ? OriginalNames(share, taken: state.names) : nil,
+            isForced: options.isForced)
     }
 
-    private func standings(of notes: [MirrorState.File?], in folder: MirrorFolder) async throws -> [MirrorStatus] {
+    func standings(of notes: [MirrorState.File?], in folder: MirrorFolder) async throws -> [MirrorStatus] {
         try await pool.runChecking { flag in
             try notes.map { note in try note.map { try Self.standing(of: $0, in: folder, flag) } ?? .missing }
         }
@@ -101,12 +95,18 @@ extension ShareMirror {
         guard let name = note.component else { return .missing }
         do {
             guard let found = try folder.look(at: name) else { return .missing }
-            if found.size != note.size { return .changed }
+            if found.size != note.size { return found.size == 0 ? .taken : .changed }
             if found.modified == note.modified { return .same }
             let digest = try FileDigest.of(folder.held.appending(name), size: note.size, flag)
             return digest?.sha256.description == note.sha256 ? .same : .changed
+        } catch Errno.fileExists {
+            return .taken
+        } catch Errno.tooManySymbolicLinkLevels {
+            // The person may have moved the photo, and left a link to it.
+            let target = try? FileStatus.find(folder.held.appending(name), followsLinks: true)
+            return target?.kind == .file ? .changed : .taken
         } catch is Errno {
-            // A link, a folder or a file that we may not read is not what was put there.
+            // A file that we may not read is not what was put there.
             return .changed
         }
     }
@@ -266,6 +266,8 @@ enum MirrorStep: Hashable, Sendable {
 /// How a file is now, against what was put there.
 enum MirrorStatus: Hashable, Sendable {
     case missing, same, changed
+    /// By an empty file, or by what is no file.
+    case taken
 }
 
 /// Decides about photos, one by one. What the person did to a file counts more than what the share has.
@@ -303,7 +305,26 @@ struct MirrorPlan: Sendable {
         case .same: .alreadyThere(name)
         case .missing: .kept(name, .deleted)
         case .changed: .kept(name, .changed)
+        case .taken: .kept(name, .nameTaken)
         }
+    }
+
+    /// What a folder is to have of a share.
+    func expected(of share: CheckedShare, _ state: MirrorState) -> [Int: MirrorState.File] {
+        var files: [Int: MirrorState.File] = [:]
+        for photo in share.photos {
+            let noted = state.photos[photo.orderIndex]
+            let sha256 = photo.sha256.description
+            let name = noted?.sha256 == sha256 ? noted?.name : nil
+            files[photo.orderIndex] = MirrorState.File(
+                name: name ?? self.name(of: photo, isOther: noted != nil).string, sha256: sha256, size: photo.size,
+                modified: 0)
+        }
+        return files
+    }
+
+    private func name(of photo: CheckedShare.Photo, isOther: Bool) -> FilePath.Component {
+        originals?.name(of: photo, isOther: isOther) ?? names.name(of: photo, isOther: isOther)
     }
 
     /// A name that somebody else has chosen may be that of a file of this person: that one is never replaced.

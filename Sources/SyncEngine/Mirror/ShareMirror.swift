@@ -56,8 +56,8 @@ package struct ShareMirror: Sendable {
     private let asked: ShareID?
     package let destination: FilePath
     package var options: Options
-    /// Whether the folder has to know of itself: it was mirrored into before, by this process.
-    var isFolderKnown = false
+    /// By an earlier round of this process.
+    var filled: FilledFolder?
     let pool: BlockingPool
     private let policy: RetryPolicy
     private let time: TimeSource
@@ -105,19 +105,24 @@ package struct ShareMirror: Sendable {
             read = try await self.read(remembered: known?.remembered)
         } catch let error as StoreError where error.code == .notFound {
             guard let known, let id = ShareID(known.shareId) else { throw error }
-            var result = MirrorResult(shareID: id, destination: destination)
-            result.end = .gone
-            try await look(at: known.photos.sorted { $0.key < $1.key }.map(\.value), in: folder, &result)
-            result.isComplete = known.isComplete && !result.isAnyMissing
+            let result = try await gone(id, known, in: folder)
             await discardParts(in: folder)
             return result
         }
         if let known { try requireSame(known, read.share.id) }
-        if let result = try await expired(read.share, known, in: folder) {
+        if let end = end(of: read.share) {
+            let result = try await expired(read.share, end, known, in: folder)
+            guard known != nil || isDamaged || result.alreadyThere > 0 else {
+                throw StoreError(
+                    .notFound, operation: "get", message: "this share has ended, and nothing of it is in \(destination)"
+                )
+            }
             await discardParts(in: folder)
             return result
         }
-        if isFolderKnown, known == nil, !isDamaged { throw MirrorError.lost(destination) }
+        if !isDamaged, try await pool.run({ [filled, folder] in try filled?.isLost(folder, known: known) ?? false }) {
+            throw MirrorError.lost(destination)
+        }
         if folder == nil {
             folder = try await pool.run { [destination] in
                 try Folder.make(destination, permissions: FilePermissions(rawValue: 0o777))
@@ -131,6 +136,8 @@ package struct ShareMirror: Sendable {
                 "\(MirrorFolder.stateName) could not be read: what you changed or deleted before is not known any more")
         }
         try await bring(read, &visit, observe)
+        visit.result.filled = FilledFolder(
+            status: try await pool.run { [folder] in try folder.status() }, isNoted: visit.written != nil)
         if visit.result.end != nil { await discardParts(in: folder) }
         return visit.result
     }
@@ -185,20 +192,6 @@ package struct ShareMirror: Sendable {
         }
     }
 
-    private func expired(
-        _ share: CheckedShare, _ known: MirrorState?, in folder: MirrorFolder?
-    ) async throws -> MirrorResult? {
-        guard let end = end(of: share) else { return nil }
-        var result = MirrorResult(shareID: share.id, destination: destination)
-        result.share = share
-        let notes = share.photos.compactMap { known?.photos[$0.orderIndex] }
-        try await look(at: notes, in: folder, &result)
-        result.untried = share.photos.count - notes.count
-        result.isComplete = (known?.covers(share) ?? false) && !result.isAnyMissing
-        result.end = end
-        return result
-    }
-
     private func end(of share: CheckedShare) -> MirrorResult.End? {
         share.manifest.expiresAt <= time.now() ? .expired(share.manifest.expiresAt) : nil
     }
@@ -221,7 +214,7 @@ extension MirrorResult {
     /// What failed is explained by the end of the share.
     fileprivate mutating func noteEnd(_ end: End) {
         self.end = end
-        untried += failures.count
+        neverFetched += failures.map(\.name)
         failures = []
     }
 }

@@ -62,12 +62,7 @@ import Testing
             let names = ShareMirrorTests.names
             unlink(trip.destination.appending(names[1]).string)
             try trip.tree.write("edited", to: "home/paris/\(names[2])")
-            if isGone {
-                trip[SharedTrip.folder + "vacation.json"] = nil
-                trip[SharedTrip.folder + "index.html"] = nil
-            } else {
-                trip.publish(trip.photos(4), changes: ["2026-02-01": "2026-01-01"])
-            }
+            end(trip, isGone: isGone, having: 4)
             let result = try await trip.mirror().run()
             #expect(result.end != nil && !result.isComplete && result.alreadyThere == 2 && result.failed == 0)
             #expect(
@@ -85,7 +80,97 @@ import Testing
             trip[SharedTrip.folder + "vacation.json"] = nil
             trip[SharedTrip.folder + "index.html"] = nil
             let result = try await trip.mirror().run()
-            #expect(result.end == .gone && !result.isComplete && result.alreadyThere == 3 && result.kept.isEmpty)
+            #expect(result.end == .gone && !result.isComplete && result.alreadyThere == 3 && result.failed == 0)
+            #expect(result.kept == [.init(name: ShareMirrorTests.names[3], reason: .nameTaken)])
+        }
+    }
+
+    private func end(_ trip: SharedTrip, isGone: Bool, having count: Int) {
+        if isGone {
+            trip[SharedTrip.folder + "vacation.json"] = nil
+            trip[SharedTrip.folder + "index.html"] = nil
+        } else {
+            trip.publish(trip.photos(count), changes: ["2026-02-01": "2026-01-01"])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `A photo that had left the share before it ended is the person's, here or not`(isGone: Bool) async throws {
+        try await SharedTrip.run { trip in
+            _ = try await trip.mirror().run()
+            trip.publish(trip.photos(3))
+            let live = try await trip.mirror().run()
+            #expect(live.isComplete && live.alreadyThere == 3)
+            unlink(trip.destination.appending(ShareMirrorTests.names[3]).string)
+            end(trip, isGone: isGone, having: 3)
+            let result = try await trip.mirror().run()
+            #expect(result.end != nil && result.isComplete && result.alreadyThere == 3 && result.kept.isEmpty)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `A photo that never came is named when the share has ended`(isGone: Bool) async throws {
+        try await SharedTrip.run { trip in
+            _ = try await trip.mirror(nil, ShareMirror.Options(isPreview: true)).run()
+            end(trip, isGone: isGone, having: 4)
+            let result = try await trip.mirror().run()
+            #expect(result.end != nil && !result.isComplete && result.alreadyThere == 3 && result.failed == 1)
+            #expect(result.neverFetched == [ShareMirrorTests.names[3]] && result.kept.isEmpty)
+        }
+    }
+
+    @Test(arguments: [nil, "{", "{}"])
+    func `Of a share that has ended the files are looked at, also where nothing is known of them`(hidden: String?)
+        async throws
+    {
+        try await SharedTrip.run { trip in
+            _ = try await trip.mirror().run()
+            let state = "home/paris/.sync-agent-mirror.json"
+            unlink(trip.tree.path(state).string)
+            if let hidden { try trip.tree.write(hidden, to: state) }
+            end(trip, isGone: false, having: 4)
+            let whole = try await trip.mirror().run()
+            #expect(whole.isComplete && whole.alreadyThere == 4 && whole.failed == 0)
+            unlink(trip.destination.appending(ShareMirrorTests.names[0]).string)
+            try trip.tree.write("edited", to: "home/paris/\(ShareMirrorTests.names[1])")
+            let part = try await trip.mirror().run()
+            #expect(!part.isComplete && part.alreadyThere == 2 && part.neverFetched == [ShareMirrorTests.names[0]])
+            #expect(part.kept == [.init(name: ShareMirrorTests.names[1], reason: .nameTaken)])
+        }
+    }
+
+    @Test func `A share that ended before anything of it came is one that is not there`() async throws {
+        try await SharedTrip.run { trip in
+            end(trip, isGone: false, having: 4)
+            let error = await #expect(throws: StoreError.self) { try await trip.mirror().run() }
+            #expect(error?.code == .notFound)
+            #expect(try trip.tree.files(below: "home").isEmpty)
+        }
+    }
+
+    /// What can have the name of a photo and be none.
+    enum Stranger: CaseIterable {
+        case empty, folder, pipe, brokenLink, link
+    }
+
+    @Test(arguments: [true, false], Stranger.allCases)
+    func `What is no photo counts as none when the share has ended`(isGone: Bool, stranger: Stranger) async throws {
+        try await SharedTrip.run { trip in
+            _ = try await trip.mirror().run()
+            let place = trip.destination.appending(ShareMirrorTests.names[1]).string
+            unlink(place)
+            switch stranger {
+            case .empty: try trip.tree.write("", to: "home/paris/\(ShareMirrorTests.names[1])")
+            case .folder: mkdir(place, 0o700)
+            case .pipe: mkfifo(place, 0o600)
+            case .brokenLink: symlink("nowhere", place)
+            case .link: symlink(trip.tree.path("outside/precious.jpg").string, place)
+            }
+            end(trip, isGone: isGone, having: 4)
+            let result = try await trip.mirror().run()
+            #expect(result.isComplete == (stranger == .link) && result.alreadyThere == 3 && result.failed == 0)
+            let reason: MirrorResult.Kept.Reason = stranger == .link ? .changed : .nameTaken
+            #expect(result.kept == [.init(name: ShareMirrorTests.names[1], reason: reason)])
         }
     }
 

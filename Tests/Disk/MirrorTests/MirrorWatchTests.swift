@@ -70,6 +70,51 @@ import Testing
         }
     }
 
+    @Test func `A folder that could not be told what it is, is known by itself`() async throws {
+        try await SharedTrip.run { trip in
+            let away = trip.tree.path("away")
+            // Where the hidden file grows there is a folder already.
+            let obstacle = "home/paris/..sync-agent-mirror.json.sync-agent-part"
+            try trip.tree.makeFolder(obstacle)
+            let outcomes = try await watch(
+                trip,
+                [
+                    {
+                        rename($0.destination.string, away.string)
+                        mkdir($0.destination.string, 0o700)
+                    },
+                    {
+                        rmdir($0.destination.string)
+                        rename(away.string, $0.destination.string)
+                        rmdir($0.tree.path(obstacle).string)
+                        $0.publish($0.photos(5))
+                    },
+                    { $0[Self.manifest] = nil }, { _ in },
+                ])
+            #expect(outcomes == ["4 lives", "failed", "1 lives", "0 doubtful", "0 ended"])
+        }
+    }
+
+    @Test func `Of a share that may have ended nothing is told as missing before it is sure`() async throws {
+        try await SharedTrip.run { trip in
+            _ = try await trip.mirror(trip.link("vacation.json")).run()
+            unlink(trip.destination.appending(ShareMirrorTests.names[0]).string)
+            trip[Self.manifest] = nil
+            let time = ManualTime(start: SharedTrip.now)
+            let kept = Mutex<[[String]]>([])
+            let watch = MirrorWatch(try trip.mirror(trip.link("vacation.json"), time: time.source), time: time.source)
+            let task = Task {
+                try await watch.run { outcome in
+                    kept.withLock { $0.append((try? outcome.get().kept.map(\.name)) ?? ["failed"]) }
+                }
+            }
+            await time.waitForSleepers()
+            await time.advance(by: .seconds(300))
+            try await task.value
+            #expect(kept.withLock { $0 } == [[], [ShareMirrorTests.names[0]]])
+        }
+    }
+
     @Test func `A share that has ended ends the watch, though its folder is lost`() async throws {
         try await SharedTrip.run { trip in
             let error = await #expect(throws: StoreError.self) {

@@ -85,6 +85,19 @@ import Testing
         #expect(view(emptied).lines[1] == "missing 1.jpg: it was here, and cannot be fetched any more")
         #expect(view(emptied).lines.last?.hasSuffix("nothing of it is here any more.") == true)
         #expect(view(emptied).changes == Array(view(emptied).lines.dropFirst()))
+        let late = try result {
+            $0.end = .gone; $0.alreadyThere = 1; $0.neverFetched = ["2.jpg"]
+            $0.kept = [.init(name: "3.jpg", reason: .nameTaken)]
+        }
+        #expect(
+            view(late).lines == [
+                "/home/ana/paris: 1 photo already there, 1 photo missing, 1 photo not fetched",
+                "missing 3.jpg: something else has this name",
+                "missing 2.jpg: it was not fetched before the share ended",
+                "This share was revoked or has expired, or the link to it has ended; what is here stays.",
+            ])
+        let report = MirrorReport(late)
+        #expect(report.failed == 1 && report.errors.map(\.name) == ["2.jpg"])
     }
 
     @Test func `Some failures are a part, failures alone are one`() throws {

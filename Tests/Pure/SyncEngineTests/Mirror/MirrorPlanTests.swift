@@ -38,6 +38,7 @@ import Testing
     @Test func `What the person changed or deleted is kept, unless they say otherwise`() throws {
         #expect(try step(Self.sha256, .changed) == .kept("001_old.jpg", .changed))
         #expect(try step(Self.sha256, .missing) == .kept("001_old.jpg", .deleted))
+        #expect(try step(Self.sha256, .taken) == .kept("001_old.jpg", .nameTaken))
         #expect(try step(Self.sha256, .changed, isForced: true) == .download("001_old.jpg", overwrites: true))
         #expect(try step(Self.sha256, .missing, isForced: true) == .download("001_old.jpg", overwrites: true))
     }
