@@ -87,6 +87,7 @@ import Testing
                         rmdir($0.destination.string)
                         rename(away.string, $0.destination.string)
                         rmdir($0.tree.path(obstacle).string)
+                        unlink($0.destination.appending("vacation.json").string)
                         $0.publish($0.photos(5))
                     },
                     { $0[Self.manifest] = nil }, { _ in },
