@@ -39,11 +39,13 @@ package enum ConfigFile {
         return LoadedSettings(settings: settings, warnings: warnings(reader, mode: mode))
     }
 
+    /// The text without a byte order mark, which editors on Windows put before it.
     static func text(_ bytes: [UInt8]) throws(ConfigProblem) -> String {
         guard bytes.count <= maximumSize else {
             throw ConfigProblem(message: "the file is larger than \(maximumSize) bytes: this is no configuration")
         }
-        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        let content = bytes.dropFirst(bytes.utf8MarkLength)
+        if let text = String(validating: content, as: UTF8.self) { return text }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let bad = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }
         throw ConfigProblem(line: bad.map { $0 + 1 }, message: "the text is not UTF-8; save the file in that encoding")

@@ -93,7 +93,7 @@ struct GalleryServer: Service {
         } catch let error as Errno {
             throw failure("\(error)")
         }
-        let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        let line = bytes.dropFirst(bytes.utf8MarkLength).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         guard let password = String(validating: line, as: UTF8.self), password.count >= 8 else {
             throw failure("its first line is no password of 8 characters or more")
         }

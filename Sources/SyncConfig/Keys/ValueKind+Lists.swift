@@ -78,13 +78,7 @@ extension ValueKind where Value == [String: String] {
                 guard case .section(let entries) = node.content else { throw Rejection() }
                 guard entries.count <= 10 else { throw Rejection("these are \(entries.count)") }
                 var tags: [String: String] = [:]
-                for entry in entries {
-                    // "null", or nothing at all, is a tag without a value.
-                    guard case .text(let text, _) = entry.value.content else {
-                        throw Rejection("a tag's value is a text")
-                    }
-                    tags[entry.name] = try tag(entry.name, entry.value.isNull ? "" : text)
-                }
+                for entry in entries { tags[entry.name] = try value(of: entry) }
                 return tags
             },
             render: { tags in
@@ -95,9 +89,13 @@ extension ValueKind where Value == [String: String] {
             })
     }
 
-    /// - Returns: the value.
-    private static func tag(_ name: String, _ value: String) throws(Rejection) -> String {
+    private static func value(of tag: ConfigNode.Entry) throws(Rejection) -> String {
+        let name = tag.name
         let shown = ShownText.name(name).map { "the tag \"\($0)\"" } ?? "a tag"
+        guard case .text(let value, _) = tag.value.content else {
+            throw Rejection("\(shown) is none: a tag's value is a text")
+        }
+        guard !tag.value.isNull else { throw Rejection("\(shown) has no value; write \"\" for an empty one") }
         // S3 counts in UTF-16.
         guard (1...128).contains(name.utf16.count), value.utf16.count <= 256 else {
             throw Rejection("\(shown) is too long, or has no name")

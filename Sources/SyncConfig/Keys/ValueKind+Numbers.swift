@@ -1,25 +1,29 @@
-/// Numbers are read from plain scalars only: `"3"` in quotes is text.
-private func plainText(_ node: ConfigNode) throws(Rejection) -> String {
+/// The text of a number, of each kind. It is a plain scalar: `"3"` in quotes is text. YAML 1.2 has no `_` in numbers, where
+/// 1.1 has (schema of section 10.3.2).
+private func numberText(_ node: ConfigNode) throws(Rejection) -> String {
     switch node.content {
-    case .text(let text, isPlain: true): return text
+    case .text(let text, isPlain: true):
+        let digits = text.drop { "+-_".contains($0) }
+        guard !text.contains("_") || digits.first?.isNumber != true else {
+            throw Rejection("a number has no \"_\"; leave it out")
+        }
+        return text
     case .text: throw Rejection("a number stands without quotes")
     case .list, .section: throw Rejection()
     }
 }
 
-/// Decimal digits with an optional sign and `_` between digits. A leading 0 is refused: YAML 1.1 reads it as octal.
+/// Decimal digits with an optional sign. A leading 0 is refused: YAML 1.1 reads it as octal.
 private func wholeNumber(_ node: ConfigNode) throws(Rejection) -> Int {
-    let text = try plainText(node)
+    let text = try numberText(node)
     let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
-    guard digits.first?.isNumber == true, digits.last != "_", let number = Int(text.filter { $0 != "_" }) else {
-        throw Rejection()
-    }
+    guard digits.first?.isNumber == true, let number = Int(text) else { throw Rejection() }
     guard digits.count == 1 || digits.first != "0" else { throw Rejection("a number has no leading zeros") }
     return number
 }
 
 private func fraction(_ node: ConfigNode) throws(Rejection) -> Double {
-    let text = try plainText(node)
+    let text = try numberText(node)
     // The check by character keeps out what Double accepts beyond decimals: hexadecimal, "inf", "nan".
     guard text.allSatisfy({ $0.isASCII && ($0.isNumber || "+-.eE".contains($0)) }), let number = Double(text),
         number.isFinite
@@ -73,10 +77,11 @@ extension ValueKind where Value == Int {
         return ValueKind(
             name, accepted: accepted,
             read: { (node) throws(Rejection) in
-                guard case .text(let text, isPlain: true) = node.content,
-                    let unit = byteUnits.first(where: { text.hasSuffix($0.suffix) })
-                else { return try bytes.read(node) }
-                let digits = text.dropLast(unit.suffix.count).filter { $0 != " " && $0 != "_" }
+                let text = try numberText(node)
+                guard let unit = byteUnits.first(where: { text.hasSuffix($0.suffix) }) else {
+                    return try bytes.read(node)
+                }
+                let digits = text.dropLast(unit.suffix.count).filter { $0 != " " }
                 guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(digits) else {
                     throw Rejection()
                 }

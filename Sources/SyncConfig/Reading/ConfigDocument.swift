@@ -31,27 +31,23 @@ enum ConfigDocument {
         }
         switch node {
         case .scalar(let scalar):
-            // Yams gives quoted texts the tag of a text.
-            let tag = scalar.tag.description
-            guard ["", "!", Tag.Name.str.rawValue].contains(tag) else {
-                // Only those of YAML are told by name: a password may begin with "!".
-                let shown = Tag.known.contains(tag) ? " \"\(tag)\"" : ""
-                throw ConfigProblem(
-                    line: line,
-                    message: "the type tag\(shown) has no meaning here; remove it, or put quotes around the text")
-            }
-            return ConfigNode(line: line, content: .text(scalar.string, isPlain: scalar.style == .plain))
+            // Yams gives quoted texts the tag of a text. A plain one has it where `!!str` stands before it: it is one, too.
+            let isText = try isTagged(scalar.tag, .str, line, else: "remove it, or put quotes around the text")
+            return ConfigNode(line: line, content: .text(scalar.string, isPlain: scalar.style == .plain && !isText))
         case .sequence(let sequence):
+            _ = try isTagged(sequence.tag, .seq, line, else: "remove it")
             var items: [ConfigNode] = []
             for item in sequence { items.append(try convert(item, budget: &budget)) }
             return ConfigNode(line: line, content: .list(items))
         case .mapping(let mapping):
+            _ = try isTagged(mapping.tag, .map, line, else: "remove it")
             var entries: [ConfigNode.Entry] = []
             for (key, value) in mapping {
                 let keyLine = key.mark?.line ?? line
                 guard case .scalar(let name) = key else {
                     throw ConfigProblem(line: keyLine, message: "the name of a key has to be plain text")
                 }
+                _ = try isTagged(name.tag, .str, keyLine, else: "remove it")
                 let converted = try convert(value, budget: &budget)
                 entries.append(ConfigNode.Entry(name: name.string, line: keyLine, value: converted))
             }
@@ -59,6 +55,19 @@ enum ConfigDocument {
         case .alias:
             throw ConfigProblem(line: line, message: "undefined alias")
         }
+    }
+
+    /// Whether a part of the file has the tag that says what it is anyway. Any other type is refused: nothing here has one.
+    private static func isTagged(
+        _ tag: Tag, _ own: Tag.Name, _ line: Int, else remedy: String
+    ) throws(ConfigProblem) -> Bool {
+        let written = tag.description
+        if written == own.rawValue { return true }
+        // None, and the one that leaves it to the reader ("!").
+        if written.isEmpty || written == Tag.Name.nonSpecific.rawValue { return false }
+        // Only those of YAML are told by name: a password may begin with "!".
+        let shown = Tag.known.contains(written) ? " \"\(written)\"" : ""
+        throw ConfigProblem(line: line, message: "the type tag\(shown) has no meaning here; \(remedy)")
     }
 
     private static func problem(for error: YamlError, in text: String) -> ConfigProblem {

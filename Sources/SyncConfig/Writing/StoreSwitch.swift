@@ -1,3 +1,4 @@
+import SyncCore
 package import SystemPackage
 
 /// Puts another store into the text of a configuration. Everything else stays as somebody has written it, and the section
@@ -50,7 +51,8 @@ package struct StoreSwitch: Sendable {
             block += ["", "# The store before that (\(reason)):"] + lines[range].map { "#\($0)" }
         }
         lines.replaceSubrange(range, with: block)
-        let result = lines.joined(separator: end) + end
+        let mark = bytes.utf8MarkLength > 0 ? "\u{FEFF}" : ""
+        let result = mark + lines.joined(separator: end) + end
         let after = try? ConfigFile.parse(Array(result.utf8), location: location).settings
         return after == wanted ? result : nil
     }

@@ -54,7 +54,7 @@ package struct JSONElements: Hashable, Sendable {
     ///     look like one, are what elements are in; without it, only the outermost is.
     package init(of bytes: [UInt8], likeness: (JSONObject) -> JSONLikeness = { _ in .none }) {
         size = bytes.count
-        let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let start = bytes.utf8MarkLength
         bytes.withUnsafeBufferPointer { bytes in
             var scanner = JSONScanner(bytes, in: start..<bytes.count)
             do throws(JSONDamage) {

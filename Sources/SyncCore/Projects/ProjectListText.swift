@@ -48,7 +48,7 @@ private struct Scan {
     private var position = 0
 
     mutating func run(_ text: UnsafeBufferPointer<UInt8>) -> [Range<Int>]? {
-        if text.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+        position = text.utf8MarkLength
         skipSpace(text)
         let records: [Range<Int>]?
         switch byte(text) {

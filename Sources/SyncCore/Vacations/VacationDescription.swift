@@ -28,8 +28,7 @@ package struct VacationDescription: Hashable, Sendable {
     /// Reads the file's text. Dates are `YYYY-MM-DD`, alone or at the head of an ISO 8601 time, or a moment as a number: in
     /// seconds or in milliseconds since 1970, told apart by its size.
     package init(parsing bytes: [UInt8]) {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let text = bytes.starts(with: mark) ? bytes[mark.count...] : bytes[...]
+        let text = bytes.dropFirst(bytes.utf8MarkLength)
         let fields: Fields
         do {
             fields = try JSONDecoder().decode(Fields.self, from: Data(text))

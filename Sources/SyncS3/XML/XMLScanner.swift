@@ -1,3 +1,5 @@
+import SyncCore
+
 /// What the store sent is no reply to what it was asked.
 package struct InvalidReply: Error, Hashable {
     package let reason: String
@@ -63,8 +65,7 @@ struct XMLScanner {
 
     /// The tag of the document's root; `nil` where there is none.
     mutating func opening() throws(InvalidReply) -> Opening? {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        if offset == 0, bytes.starts(with: mark) { offset = mark.count }
+        if offset == 0 { offset = bytes.utf8MarkLength }
         while let token = try next() {
             switch token {
             case .aside: continue

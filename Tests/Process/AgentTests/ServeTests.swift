@@ -127,7 +127,7 @@ import Testing
         let home = try AgentHome()
         let open = try await home.run("serve", "--listen", "0.0.0.0:0")
         #expect(open.code == 78 && open.complaint.contains("serve.password_file"))
-        let file = try home.tree.write("correct horse\n", to: "password")
+        let file = try home.tree.write("\u{FEFF}correct horse\n", to: "password")
         try file.setPermissions(.init(rawValue: 0o644))
         try home.configure(
             """

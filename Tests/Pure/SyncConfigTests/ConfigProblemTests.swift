@@ -22,6 +22,26 @@ import Testing
                 "line 2: photos.quality: found 010; accepted: a whole number from 1 to 100 (a number has no leading zeros)"
             ),
             (
+                "user: ana\nphotos: {max_dimension: 2_048}",
+                "line 2: photos.max_dimension: found 2_048; accepted: a whole number from 1 to 65500 "
+                    + "(a number has no \"_\"; leave it out)"
+            ),
+            (
+                "user: ana\nupload: {settle_seconds: 1_0.5}",
+                "line 2: upload.settle_seconds: found 1_0.5; accepted: a number from 0 to 3600, in seconds "
+                    + "(a number has no \"_\"; leave it out)"
+            ),
+            (
+                "user: ana\nstore: {type: s3, bucket: photos, part_size: 1_6MiB}",
+                "line 2: store.part_size: found 1_6MiB; accepted: a size from 5MiB to 5GiB, such as 16MiB "
+                    + "(a number has no \"_\"; leave it out)"
+            ),
+            (
+                "user: ana\nupload: {settle_seconds: !!str 2}",
+                "line 2: upload.settle_seconds: found \"2\"; accepted: a number from 0 to 3600, in seconds "
+                    + "(a number stands without quotes)"
+            ),
+            (
                 "user: ana\nphotos: {quality: [80]}",
                 "line 2: photos.quality: found a list; accepted: a whole number from 1 to 100"
             ),
@@ -240,6 +260,10 @@ import Testing
             ("user: ana\n---\nuser: bob", 2, "another document"),
             ("user: *nobody", 1, "undefined alias"),
             ("user: !secret x", 1, "the type tag has no meaning here"),
+            ("user: ana\nupload: {settle_seconds: !!float 2}", 2, "the type tag \"tag:yaml.org,2002:float\" has no"),
+            ("user: ana\nwatch: !!set {a}", 2, "the type tag \"tag:yaml.org,2002:set\" has no meaning here; remove it"),
+            ("user: ana\nwatch: !mine []", 2, "the type tag has no meaning here; remove it"),
+            ("user: ana\n!!int 3: 4", 2, "the type tag \"tag:yaml.org,2002:int\" has no meaning here; remove it"),
             ("user: ana\n[a]: 3", 2, "the name of a key has to be plain text"),
             ("user: a\u{7}", 1, "control characters are not allowed"),
         ])

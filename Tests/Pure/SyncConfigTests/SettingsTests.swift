@@ -69,7 +69,7 @@ import Testing
         Row("store.checksums", "on", "true") { s3($0)?.checksums.isOn },
         Row("store.conditional_writes", "off", "false") { s3($0)?.conditionalWrites.isOn },
         Row("store.storage_class", "GLACIER_IR", "GLACIER_IR") { s3($0)?.storageClass },
-        Row("store.tags", "{owner: ana, \"cost: x\": \"a b\", empty: }", "cost: x=a b|empty=|owner=ana") {
+        Row("store.tags", "{owner: ana, \"cost: x\": \"a b\", empty: \"\"}", "cost: x=a b|empty=|owner=ana") {
             s3($0)?.tags.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "|")
         },
         Row("store.request_payer", "requester", "requester") { s3($0)?.requestPayer },
@@ -94,7 +94,7 @@ import Testing
         Row("tiers.mode", "off", "off") { $0.tiers.mode },
         Row("tiers.archive_after_days", "0", "0") { $0.tiers.archiveAfterDays },
         Row("tiers.originals_after_days", "7", "7") { $0.tiers.originalsAfterDays },
-        Row("tiers.minimum_archive_bytes", "1_048_576", "1048576") { $0.tiers.minimumArchiveBytes },
+        Row("tiers.minimum_archive_bytes", "1048576", "1048576") { $0.tiers.minimumArchiveBytes },
         Row("retention.event_days", "7", "7") { $0.retention.eventDays },
         Row("retention.batch_size", "10", "10") { $0.retention.batchSize },
         Row("retention.at", "23:59", "23:59") { $0.retention.at },
@@ -154,8 +154,9 @@ import Testing
 
     @Test(
         arguments: [
-            ("16384", 16_384), ("1_000_000", 1_000_000), ("16KiB", 16_384), ("512 KiB", 524_288), ("2MiB", 2 << 20),
-            ("null", nil), ("16383", nil), ("15KiB", nil), ("2MB", nil), ("-1MiB", nil),
+            ("16384", 16_384), ("1000000", 1_000_000), ("1_000_000", nil), ("16KiB", 16_384), ("512 KiB", 524_288),
+            ("2MiB", 2 << 20),
+            ("null", nil), ("16383", nil), ("15KiB", nil), ("1_6KiB", nil), ("2MB", nil), ("-1MiB", nil),
             ("KiB", nil), ("9223372036854775807MiB", nil), ("\"2MiB\"", nil),
         ] as [(String, Int?)])
     func `a byte rate has a unit or none`(yaml: String, expected: Int?) {
@@ -221,6 +222,20 @@ import Testing
             return
         }
         #expect(try ConfigText(text).settings().watch.map(\.path) == [expected])
+    }
+
+    @Test(arguments: [
+        "user: ana", "user: ana\nphotos:\n  quality: 70\nwatch: []\n", "user: ana\r\nphotos: {quality: 70}\r\n",
+    ])
+    func `a byte order mark before the text is no part of it`(text: String) throws {
+        #expect(try ConfigText("\u{FEFF}" + text).settings() == ConfigText(text).settings())
+    }
+
+    @Test func `a text behind its type tag is a text, as one in quotes is`() throws {
+        #expect(try ConfigText("user: !!str 1968").settings().user == "1968")
+        #expect(try ConfigText("user: !!str null").settings().user == "null")
+        let text = "!!map {user: ana, watch: !!seq [{kind: gallery, path: !!str /p}]}"
+        #expect(try ConfigText(text).settings().watch.map(\.path) == ["/p"])
     }
 
     @Test func `a configuration that watches nothing is warned of`() throws {

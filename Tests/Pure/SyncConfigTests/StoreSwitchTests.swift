@@ -19,6 +19,7 @@ import Testing
         "store: {\n  type: directory,\n  path: /srv/store }\nuser: ana\n",
         "user: ana\nstore:\n\n",
         "---\nuser: ana\nstore:\n  type: directory\n...\n",
+        "\u{FEFF}user: ana\nstore:\n  path: /srv/store\nwatch: []\n",
         "user: ana\r\nstore:\r\n  path: /srv/store\r\nwatch: []\r\n",
     ]
 
