@@ -197,7 +197,7 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
         return try await OrphanRemover(
             ledger: queue, store: store, scanner: FileTreeScanner(),
             reducer: PhotoFileReducer(pictures: workspace.pictures),
-            pool: workspace.threads.disk
+            settle: workspace.settings.upload.settle, pool: workspace.threads.disk, time: workspace.time
         ).run(orphans)
     }
 

@@ -66,8 +66,8 @@ struct AgentServices: Sendable {
             workspace, store: retrying,
             intake: EventIntake(
                 pass: galleries, ledger: queue, scanner: scanner,
-                reducer: PhotoFileReducer(pictures: workspace.pictures), pool: threads.intake,
-                work: work))
+                reducer: PhotoFileReducer(pictures: workspace.pictures), settle: settings.upload.settle,
+                pool: threads.intake, work: work, time: time))
         let policy = try workspace.installation.tierPolicy()
         let verification = VerificationRule(
             percentPerDay: settings.verify.percentPerDay, maximumUSDPerMonth: settings.verify.maximumUSDPerMonth,
@@ -306,8 +306,8 @@ struct RetentionServices: Sendable {
             phones: LibPhoneNumbers(),
             rules: RetentionPass.Rules(
                 keys: try KeyLayout(user: settings.user), policy: settings.photos.reduce,
-                batchSize: settings.retention.batchSize, keepsTitles: settings.retention.keepTitles,
-                phoneRegion: settings.share.phoneRegion),
+                batchSize: settings.retention.batchSize, settle: settings.upload.settle,
+                keepsTitles: settings.retention.keepTitles, phoneRegion: settings.share.phoneRegion),
             pool: workspace.threads.photos,
             intake: intake, moves: try await workspace.mergedPhotos(store), time: workspace.time)
     }
@@ -329,8 +329,8 @@ struct RetentionServices: Sendable {
             workspace, store: store,
             intake: EventIntake(
                 pass: scans ? pass : nil, ledger: ledger, scanner: FileTreeScanner(),
-                reducer: PhotoFileReducer(pictures: workspace.pictures),
-                pool: pool))
+                reducer: PhotoFileReducer(pictures: workspace.pictures), settle: settings.upload.settle,
+                pool: pool, time: workspace.time))
     }
 
     /// For a look: on a copy of the ledger, of which nothing is kept.

@@ -251,6 +251,18 @@ extension FolderScan.Summary {
     }
 }
 
+extension TreeScanner {
+    /// Why a file may be half of what it is to become: it is open for writing, or was written to a moment ago.
+    /// - Parameters:
+    ///   - stamp: of the file as it is meant.
+    ///   - settle: for so long a file is as it is before it counts as whole.
+    /// - Returns: `nil` for a file that counts as whole.
+    func whyUnfinished(_ file: FilePath, _ stamp: FileStamp, settle: Duration, at now: Date) -> String? {
+        if isBeingWritten(file) { return "another process has it open for writing" }
+        return stamp.isSettled(settle, at: now) ? nil : "it is still changing"
+    }
+}
+
 /// Ends a scan that was only to find out whether there is something to be scanned.
 private struct FolderIsThere: Error {}
 

@@ -28,15 +28,16 @@ package struct OrphanRemover: Sendable {
     private let store: any ObjectSource
     private let cleaner: EventCleaner
 
-    /// - Parameter store: with retries.
+    /// - Parameters:
+    ///   - store: with retries.
+    ///   - settle: for so long a file is as it is before it counts as whole.
     package init(
         ledger: LedgerQueue, store: any ObjectSource, scanner: any TreeScanner, reducer: any PhotoReducer,
-        pool: BlockingPool,
-        calls: FileRewriteCalls = FileRewriteCalls()
+        settle: Duration, pool: BlockingPool, calls: FileRewriteCalls = FileRewriteCalls(), time: TimeSource
     ) {
         self.ledger = ledger
         self.store = store
-        let shelf = EventFileReader(scanner: scanner, reducer: reducer)
+        let shelf = EventFileReader(scanner: scanner, reducer: reducer, settle: settle, time: time)
         cleaner = EventCleaner(
             ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
     }

@@ -168,7 +168,7 @@ struct EventFileRewriter: Sendable {
         let bytes = text.bytes
         var result = Rewriting()
         if bytes == Self.nothing { result.emptied = stamp }
-        let doubtful = EventFileReader.doubtful(targets.map(\.event), in: events, bytes)
+        let doubtful = shelf.doubtful(targets.map(\.event), in: events, bytes, of: place.file, stamp)
         result.left = targets.compactMap { target in doubtful[target.event.id].map { (target.event, $0) } }
         let targets = targets.filter { doubtful[$0.event.id] == nil }
         guard let file = events else {
@@ -302,6 +302,8 @@ struct EventFileRewriter: Sendable {
     static let edited =
         "it is not in the file any more as it was read; the next look at the file tells what is in it now"
     static let damaged = "the file is damaged where the event stands; correct it, or remove it"
+    /// It looks as if it were damaged.
+    static let unfinished = "the file is still being written; the next cleanup reads it"
     static let renamed = "its id was the name of the file, which has another one; the next sync looks at it"
     private static let changed = PhotoError(
         .changed, "the file changed meanwhile; the next cleanup tries it again")

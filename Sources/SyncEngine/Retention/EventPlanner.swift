@@ -13,23 +13,28 @@ package struct EventIntake: Sendable {
     private let ledger: LedgerQueue
     private let noter: EventFileNoter
     private let scanner: any TreeScanner
+    private let settle: Duration
     private let pool: BlockingPool
     private let work: Wakeup?
+    private let time: TimeSource
 
     /// - Parameters:
     ///   - pass: over the galleries. `nil` where an agent of another process sees to that: only files that it has in its
     ///     queue are read.
+    ///   - settle: for so long a file is as it is before it counts as whole.
     ///   - work: signalled when the queue has got something new.
     package init(
-        pass: SyncPass?, ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer, pool: BlockingPool,
-        work: Wakeup? = nil
+        pass: SyncPass?, ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer, settle: Duration,
+        pool: BlockingPool, work: Wakeup? = nil, time: TimeSource
     ) {
         self.pass = pass
         self.ledger = ledger
         noter = EventFileNoter(ledger: ledger.ledger, reducer: reducer)
         self.scanner = scanner
+        self.settle = settle
         self.pool = pool
         self.work = work
+        self.time = time
     }
 
     /// - Returns: files in which something cannot be told, which therefore keeps its text.
@@ -43,8 +48,7 @@ package struct EventIntake: Sendable {
         var issues: [RetentionSummary.Issue] = []
         // One file in memory at a time.
         for claim in unread {
-            guard let reason = try await pool.run({ try read(claim) }) else { continue }
-            issues.append(RetentionSummary.Issue(event: "-", file: claim.file, reason: reason))
+            if let issue = try await pool.run({ try read(claim) }) { issues.append(issue) }
         }
         let known = try await ledger { try $0.unclearEventFiles() }
         let looked = Set(unread.map(\.file))
@@ -54,27 +58,38 @@ package struct EventIntake: Sendable {
             }
     }
 
-    /// - Returns: why some of it cannot be told.
-    private func read(_ claim: Claim) throws -> String? {
+    /// - Returns: what is to be told of a file of which some cannot be told.
+    private func read(_ claim: Claim) throws -> RetentionSummary.Issue? {
         do {
-            guard let stamp = try scanner.stamp(of: claim.file), stamp.isUntouched(since: claim.stamp) else {
-                // The next look at the folder sees what became of it.
-                return nil
+            guard let stamp = try scanner.stamp(of: claim.file) else { return nil }
+            let isCurrent = stamp.isUntouched(since: claim.stamp)
+            let reason = try isCurrent ? whyUnclear(claim, stamp) : nil
+            if isCurrent, reason == nil { return nil }
+            // Half a file looks damaged.
+            if scanner.whyUnfinished(claim.file, stamp, settle: settle, at: time.now()) != nil {
+                return RetentionSummary.Issue(
+                    event: "-", file: claim.file, reason: EventFileRewriter.unfinished, waits: true)
             }
+            // What is another file by now, the next look at the folder sees.
+            return reason.map { RetentionSummary.Issue(event: "-", file: claim.file, reason: Self.untold($0)) }
+        } catch let error as ScanError {
+            return RetentionSummary.Issue(event: "-", file: claim.file, reason: Self.untold(error.message))
+        }
+    }
+
+    private func whyUnclear(_ claim: Claim, _ stamp: FileStamp) throws -> String? {
+        do {
             switch try noter.note(claim, stamp: stamp) {
             case .noEvents: return nil
-            case .unreadable(let reason): return Self.untold("it \(reason)")
+            case .unreadable(let reason): return "it \(reason)"
             case .events(let file, _):
                 if file.malformed.isEmpty { return nil }
                 let rest = file.malformed.count > Self.named ? "; and more" : ""
-                return Self.untold(
-                    "\(file.malformed.count) malformed: "
-                        + file.malformed.prefix(Self.named).map(\.description).joined(separator: "; ") + rest)
+                return "\(file.malformed.count) malformed: "
+                    + file.malformed.prefix(Self.named).map(\.description).joined(separator: "; ") + rest
             }
         } catch let error as PhotoError {
-            return error.code == .changed || error.code == .missing ? nil : Self.untold(error.message)
-        } catch let error as ScanError {
-            return Self.untold(error.message)
+            return error.code == .changed || error.code == .missing ? nil : error.message
         }
     }
 
@@ -95,13 +110,19 @@ struct EventFileReader: Sendable {
 
     let scanner: any TreeScanner
     let reducer: any PhotoReducer
+    /// For so long a file is as it is before it counts as whole.
+    let settle: Duration
+    let time: TimeSource
 
     /// - Parameter events: the due ones that are known to be in the file.
     func look(at place: EventPlace, for events: [EventRecord]) -> Content {
         do {
             guard let stamp = try scanner.stamp(of: place.file) else { return .absent }
             let (text, found) = try reducer.eventFile(place.file, of: place.profile, stamp: stamp)
-            return .read(ReadEventFile(place: place, stamp: stamp, events: found, text.bytes, for: events))
+            let doubts = doubtful(events, in: found, text.bytes, of: place.file, stamp)
+            return .read(
+                ReadEventFile(
+                    place: place, stamp: stamp, events: found, text.bytes, for: events, doubtful: doubts))
         } catch let error as PhotoError where error.code == .missing {
             return .absent
         } catch {
@@ -115,12 +136,24 @@ struct EventFileReader: Sendable {
         return rest.isEmpty || [Array("[]".utf8), Array("{}".utf8)].contains(rest)
     }
 
-    /// Which events may stand in what is no event any more: beside something damaged, each one that is not found whole.
+    /// Which events may stand in what is no event any more: beside something damaged, each one that is not found whole. What
+    /// looks damaged while it is written may be half a file.
     /// - Parameters:
     ///   - events: of which text may be in the file.
     ///   - file: `nil` for a text that is no file of events.
+    ///   - stamp: of the file at the path when it was read.
     /// - Returns: why, by their rows.
-    static func doubtful(
+    func doubtful(
+        _ events: [EventRecord], in file: GalleryEventFile?, _ text: [UInt8], of path: FilePath, _ stamp: FileStamp
+    ) -> [Int64: String] {
+        let reasons = Self.doubtful(events, in: file, text)
+        guard reasons.values.contains(EventFileRewriter.damaged),
+            scanner.whyUnfinished(path, stamp, settle: settle, at: time.now()) != nil
+        else { return reasons }
+        return reasons.mapValues { $0 == EventFileRewriter.damaged ? EventFileRewriter.unfinished : $0 }
+    }
+
+    private static func doubtful(
         _ events: [EventRecord], in file: GalleryEventFile?, _ text: [UInt8]
     ) -> [Int64: String] {
         let whole = file?.events ?? []
@@ -179,12 +212,14 @@ struct ReadEventFile: Sendable {
     /// - Parameters:
     ///   - events: `nil` when it holds no events any more.
     ///   - due: the due events that are known to be in it.
+    ///   - doubtful: why some of them may stand where they cannot be found.
     init(
-        place: EventPlace, stamp: FileStamp, events: GalleryEventFile?, _ text: [UInt8], for due: [EventRecord]
+        place: EventPlace, stamp: FileStamp, events: GalleryEventFile?, _ text: [UInt8], for due: [EventRecord],
+        doubtful: [Int64: String]
     ) {
         self.place = place
         self.stamp = stamp
-        doubtful = EventFileReader.doubtful(due, in: events, text)
+        self.doubtful = doubtful
         holdsNothing = EventFileReader.holdsNothing(text)
         var found: [Int64: [EventOccurrence]] = [:]
         let dueByID = Dictionary(grouping: due, by: \.eventID.inBytes)
@@ -274,7 +309,10 @@ struct EventPlanner: Sendable {
             }
             switch contents[place.photoID] {
             case .read(let file):
-                if let reason = file.doubtful[event.id] { return .fail(reason, place.file) }
+                if let reason = file.doubtful[event.id] {
+                    return reason == EventFileRewriter.unfinished
+                        ? .skip(reason, place.file) : .fail(reason, place.file)
+                }
                 let found = file.occurrences(of: event)
                 // What was edited since may still be its text: it is no file from which it has gone.
                 if found.isEmpty, !place.isClean, !file.holdsNothing {

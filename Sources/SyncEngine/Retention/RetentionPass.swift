@@ -18,14 +18,20 @@ package struct RetentionPass: Sendable {
         package var policy: ReducePolicy
         /// Events that are handled together.
         package var batchSize: Int
+        /// For so long a file is as it is before it counts as whole.
+        package var settle: Duration
         package var keepsTitles: Bool
         /// Whose telephone numbers may be written without a country code.
         package var phoneRegion: String?
 
-        package init(keys: KeyLayout, policy: ReducePolicy, batchSize: Int, keepsTitles: Bool, phoneRegion: String?) {
+        package init(
+            keys: KeyLayout, policy: ReducePolicy, batchSize: Int, settle: Duration, keepsTitles: Bool,
+            phoneRegion: String?
+        ) {
             self.keys = keys
             self.policy = policy
             self.batchSize = batchSize
+            self.settle = settle
             self.keepsTitles = keepsTitles
             self.phoneRegion = phoneRegion
         }
@@ -61,7 +67,7 @@ package struct RetentionPass: Sendable {
         self.rules = rules
         let words = ArchiveWords(phones: phones, region: rules.phoneRegion)
         planner = EventPlanner(keys: rules.keys, words: words)
-        shelf = EventFileReader(scanner: scanner, reducer: reducer)
+        shelf = EventFileReader(scanner: scanner, reducer: reducer, settle: rules.settle, time: time)
         archiver = EventArchiver(
             ledger: ledger, store: store, reducer: reducer, pool: pool, policy: rules.policy, user: rules.keys.user,
             keepsTitles: rules.keepsTitles, words: words, time: time)
@@ -255,8 +261,8 @@ package struct RetentionPass: Sendable {
         let left = try await cleaner.clean(freed.map { ($0.due, $0.object?.md5) })
         for event in freed {
             guard let issue = left[event.due.event.id] else { continue }
-            // What was edited at this moment is no failure: it is looked at again.
-            if issue.reason == EventFileRewriter.edited {
+            // What was edited at this moment, or is being written, is no failure: it is looked at again.
+            if [EventFileRewriter.edited, EventFileRewriter.unfinished].contains(issue.reason) {
                 leftovers.skipped.append((event.due.event, issue))
             } else {
                 leftovers.errors.append((event.due.event, issue))
@@ -299,6 +305,8 @@ package struct RetentionSummary: Hashable, Sendable {
         /// The file that it is about; `nil` when it is about none.
         package let file: FilePath?
         package let reason: String
+        /// Whether it passes by itself.
+        package var waits = false
     }
 
     /// The events that were left as they are: counted, and the first of them named.
@@ -342,6 +350,8 @@ package struct RetentionSummary: Hashable, Sendable {
     /// Adds issues about files of which nothing was told yet.
     mutating func tell(_ issues: [Issue]) {
         let told = Set((errors.named + skipped.named).compactMap(\.file))
-        for issue in issues where !(issue.file.map { told.contains($0) } ?? false) { errors.add(issue) }
+        for issue in issues where !(issue.file.map { told.contains($0) } ?? false) {
+            if issue.waits { skipped.add(issue) } else { errors.add(issue) }
+        }
     }
 }

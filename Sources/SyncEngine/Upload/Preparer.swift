@@ -43,11 +43,8 @@ package struct Preparer: Sendable {
         if !claim.hasObject, let rule = claim.folder.filter.exclusion(of: claim.relativePath) {
             return .done(.skipped(LeftOutWords.byFilter(rule), .filtered))
         }
-        if scanner.isBeingWritten(claim.file) {
-            return .done(later(claim, "another process has it open for writing"))
-        }
-        if !claim.stamp.isSettled(settle, at: now()) {
-            return .done(later(claim, "it is still changing"))
+        if let reason = scanner.whyUnfinished(claim.file, claim.stamp, settle: settle, at: now()) {
+            return .done(later(claim, reason))
         }
         // What is another file by now may be a large one, and is not read in the place of the one that was queued.
         if let stamp = try? scanner.stamp(of: claim.file), !stamp.isUntouched(since: claim.stamp) {

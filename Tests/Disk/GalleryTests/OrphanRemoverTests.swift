@@ -20,7 +20,8 @@ import Testing
         try await OrphanRemover(
             ledger: LedgerQueue(bench.ledger), store: bench.store,
             scanner: FileTreeScanner(),
-            reducer: PhotoFileReducer(), pool: BlockingPool(name: "test", threads: 1)
+            reducer: PhotoFileReducer(), settle: .zero, pool: BlockingPool(name: "test", threads: 1),
+            time: bench.time.source
         ).run(profiles)
     }
 

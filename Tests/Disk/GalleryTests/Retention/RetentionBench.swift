@@ -31,6 +31,8 @@ struct RetentionBench {
     var unreadable: FilePath?
     /// Of a cleanup.
     var policy = ReducePolicy()
+    /// For so long a file is as it is before a cleanup takes it for whole.
+    var settle = Duration.zero
     /// Decode what is no JPEG.
     var pictures = PictureWorkers.none
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -137,7 +139,7 @@ struct RetentionBench {
             store: store,
             scanner: scanner, reducer: PhotoFileReducer(pictures: pictures), phones: PlainNumbers(),
             rules: RetentionPass.Rules(
-                keys: try KeyLayout(user: "ana"), policy: policy, batchSize: batchSize,
+                keys: try KeyLayout(user: "ana"), policy: policy, batchSize: batchSize, settle: settle,
                 keepsTitles: keepsTitles,
                 phoneRegion: nil),
             pool: BlockingPool(name: "test", threads: 2), intake: looksFirst ? intake : nil, calls: calls,
@@ -151,8 +153,7 @@ struct RetentionBench {
             time: time.source)
         return EventIntake(
             pass: isAgentAtWork ? nil : pass, ledger: LedgerQueue(ledger), scanner: scanner,
-            reducer: PhotoFileReducer(pictures: pictures),
-            pool: pool)
+            reducer: PhotoFileReducer(pictures: pictures), settle: settle, pool: pool, time: time.source)
     }
 
     @discardableResult

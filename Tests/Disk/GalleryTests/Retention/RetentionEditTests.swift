@@ -111,6 +111,32 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false], [true, false])
+    mutating func `a file that is still being written is no damaged one, and its neighbours are cleaned up`(
+        isKnown: Bool, isAgentAtWork: Bool
+    ) async throws {
+        let half = "[\(bench.event("e1").prefix(60))"
+        try bench.write(isKnown ? "[\(bench.event("e1"))]" : half, to: "half.json")
+        try bench.write("[\(bench.event("e2"))]", to: "good.json")
+        if isKnown || isAgentAtWork { try await bench.sync() }
+        try bench.write(half, to: "half.json")
+        bench.isAgentAtWork = isAgentAtWork && isKnown
+        // A minute old, by the clock of the test.
+        bench.settle = .seconds(600)
+        let file = bench.gallery.appending("half.json")
+        let forecast = try await bench.retention().preview(olderThan: 90)
+        #expect((forecast.deleted, forecast.errors.count) == (1, 0))
+        #expect(forecast.skipped.named.map(\.file) == [file])
+        let summary = try await bench.cleanUp()
+        #expect((summary.deleted, summary.errors.count) == (1, 0))
+        #expect(summary.skipped.named.map(\.file) == [file])
+        #expect(summary.skipped.named.first?.reason == "the file is still being written; the next cleanup reads it")
+        #expect(try bench.read("half.json") == half)
+        #expect(try bench.read("good.json") == "[\(bench.bare("e2"))]")
+        bench.settle = .zero
+        #expect(try await bench.cleanUp().errors.named.map(\.file) == [file])
+    }
+
     @Test func `an element that is no event is named beside those that are, by place and without its words`()
         async throws
     {
