@@ -53,9 +53,7 @@ struct ShareIntake {
         defer { progress.finish() }
         let parts = try await AgentServices(workspace, observe: progress.note)
         let intake = try await parts.makePass().takeIn(only: folder) { progress.noteSeen($0) }
-        for problem in intake.problems { terminal.writeLine("\(problem)") }
-        let writing = intake.stillChanging.filter { $0.starts(with: folder) }
-        guard writing.isEmpty else { throw Self.beingWritten(writing) }
+        try Self.requireWhole(intake, below: folder, tell: terminal)
         let now = workspace.time.now()
         let hurried = try await parts.ledger { ledger -> (id: VacationID, waiting: Int)? in
             guard let record = try ledger.vacation(in: folder) else { return nil }
@@ -68,14 +66,25 @@ struct ShareIntake {
         try await parts.vacations.round(of: id)
     }
 
-    /// On a copy of the ledger that nobody keeps: nothing is sent or remembered.
+    /// On a copy of the ledger that nobody keeps: nothing is sent or remembered. Files that are just being written are waited
+    /// for as for a share.
+    /// - Throws: ``CommandFailure``, ``LedgerError``.
     func forecast(_ folder: FilePath) async throws {
         let (ledger, watched) = (try await workspace.ledger, workspace.settings.watch)
         let pass = SyncPass(
             folders: try await ledger { try $0.register(watched) }, ledger: ledger.ledger, scanner: FileTreeScanner(),
-            reducer: PhotoFileReducer(), pool: workspace.threads.intake, settle: .zero, isForecast: true,
-            time: installation.time)
-        _ = try await pass.takeIn(only: folder)
+            reducer: PhotoFileReducer(), pool: workspace.threads.intake, settle: workspace.settings.upload.settle,
+            isForecast: true, time: installation.time)
+        let terminal = Terminal.standardError(installation.environment)
+        try Self.requireWhole(try await pass.takeIn(only: folder), below: folder, tell: terminal)
+    }
+
+    /// - Throws: ``CommandFailure`` where a file in the folder kept changing.
+    private static func requireWhole(_ intake: SyncPass.Scanned, below folder: FilePath, tell terminal: Terminal) throws
+    {
+        for problem in intake.problems { terminal.writeLine("\(problem)") }
+        let writing = intake.stillChanging.filter { $0.starts(with: folder) }
+        guard writing.isEmpty else { throw beingWritten(writing) }
     }
 
     private static func unseen(_ files: [FilePath]) -> CommandFailure {

@@ -100,6 +100,28 @@ import Testing
         #expect(try await home.photo(home.photo(9)) == nil)
     }
 
+    @Test(arguments: [["--yes"], ["--dry-run"], ["--export", "page"]])
+    func `a photo that is still being written is named, and nothing is shared or foretold`(options: [String])
+        async throws
+    {
+        let home = try AgentHome(settle: "0.4")
+        try await home.takeTrip(photos: 1)
+        let file = home.photo(7)
+        // It has the file open, and writes to it all the time.
+        let writer = try ChildProcess(
+            "/bin/sh", ["-c", "exec 3>\"$0\"; while :; do printf x >&3; sleep 0.02; done", file.string],
+            environment: home.environment)
+        _ = try await eventually("the first byte of \(file)") { try? file.bytes.first }
+        let finished = try await home.start(
+            ["share"] + options.map { $0 == "page" ? home.tree.path("page").string : $0 } + [AgentHome.trip]
+        ).finished()
+        writer.send(SIGKILL)
+        _ = try await writer.finished()
+        #expect(finished.code == 1, "\(finished)")
+        #expect(finished.complaint.contains("just being written (7.jpg): nothing was shared"), "\(finished)")
+        #expect(try await home.shares().isEmpty)
+    }
+
     @Test func `a share that no longer shows its folder is told, with the number of photos; its vacation is changed`()
         async throws
     {
