@@ -147,11 +147,7 @@ package struct SharePlanner: Sendable {
             order.selection == nil
             ? PhotoUnit.companions(among: looks.map(\.photo.path)) { pictures.contains($0) } : []
         var items: [ShareProposal.Item] = []
-        // They have no numbers, and whoever chooses by numbers has not chosen them.
-        var skipped = (order.selection == nil ? order.vacation.failures : []).map { photo in
-            ShareProposal.Skipped(
-                number: nil, photo: photo, reason: "cannot be stored: sync-agent status and its path tell why")
-        }
+        var skipped = try await failures(of: order)
         var seen: [MD5Digest: String] = [:]
         for (number, photo, look) in looks where !companions.contains(photo.path) {
             switch look {
@@ -172,6 +168,21 @@ package struct SharePlanner: Sendable {
         let (bytes, limit) = (items.reduce(0) { $0 + $1.bytes }, ShareManifestRules.maximumTotalSize)
         guard bytes <= limit else { throw ShareError.tooLarge(bytes, limit: limit) }
         return Choice(items: items, skipped: skipped, companions: looks.filter { companions.contains($0.photo.path) })
+    }
+
+    /// The photos that cannot be stored. They have no numbers, and whoever chooses by numbers has not chosen them.
+    private func failures(of order: ShareOrder) async throws -> [ShareProposal.Skipped] {
+        let photos = order.selection == nil ? order.vacation.failures : []
+        if photos.isEmpty { return [] }
+        return try await ledger { ledger in
+            try photos.map { photo -> ShareProposal.Skipped in
+                var why: String?
+                try ledger.photos(at: photo.path) { why = $0.why }
+                return ShareProposal.Skipped(
+                    number: nil, photo: photo,
+                    reason: "cannot be stored: \(why ?? "sync-agent status and its path tell why")")
+            }
+        }
     }
 
     private struct Choice {

@@ -122,6 +122,26 @@ import Testing
         #expect(try await home.shares().isEmpty)
     }
 
+    @Test(arguments: ["--yes", "--dry-run", "--json"])
+    func `a vacation whose only photo cannot be read is found, and the photo is named with the reason`(option: String)
+        async throws
+    {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 1)
+        try home.photo(0).setMode(0)
+        let unread = try await home.runBoundByPermissions("share", AgentHome.trip, option)
+        #expect(
+            unread.code == 1 && unread.complaint.contains("0.jpg: it cannot be read: permission denied"), "\(unread)")
+        // What is read, and is half a picture.
+        try home.photo(0).setMode(0o600)
+        try home.photo(0).overwrite(SamplePhoto.truncated(0))
+        _ = try await home.run("sync")
+        let half = try await home.run("share", AgentHome.trip, option)
+        #expect(half.code == 1 && half.complaint.contains("0.jpg: cannot be stored: "), "\(half)")
+        #expect(!half.complaint.contains("tell why"), "\(half)")
+        #expect(try await home.shares().isEmpty)
+    }
+
     @Test func `a share that no longer shows its folder is told, with the number of photos; its vacation is changed`()
         async throws
     {
