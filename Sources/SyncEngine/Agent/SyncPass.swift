@@ -20,9 +20,6 @@ package struct SyncPass: Sendable {
         package init() {}
     }
 
-    /// How often a file that changes is looked at again before the pass goes on without it.
-    private static let settleRounds = 5
-
     private let folders: [FolderRecord]
     private let ledger: Ledger
     private let scanner: any TreeScanner
@@ -72,11 +69,11 @@ package struct SyncPass: Sendable {
             intake.problems += result.problems
             unsettled += result.unsettled.map { UnsettledFile(folder: folder, file: $0.file, wait: $0.wait) }
         }
-        for round in 1...Self.settleRounds {
+        for round in 1...SettleQueue.rounds {
             guard let wait = unsettled.map(\.wait).max() else { break }
             try await time.sleep(wait)
             let (batch, now) = (unsettled, time.now())
-            let isLast = round == Self.settleRounds
+            let isLast = round == SettleQueue.rounds
             let outcome = try await pool.run { try self.lookAgain(at: batch, isLast: isLast, now: now) }
             intake.queued += outcome.sighted.queued
             intake.skipped += outcome.sighted.skipped

@@ -111,7 +111,7 @@ package actor Intake {
             for hint in hints {
                 switch hint {
                 case .file(let path): settling.note(path, at: now)
-                case .writing(let path): settling.remove(path)
+                case .writing(let path): settling.noteWriting(path, at: now)
                 case .tree(let path): enqueue(path)
                 case .gone(let path):
                     settling.remove(path)
@@ -139,7 +139,9 @@ package actor Intake {
             try Task.checkCancellation()
             let due = settling.takeDue(at: time.monotonic())
             if !due.isEmpty { try await sight(due) }
-            let wait = settling.nextDue.map { max($0 - time.monotonic(), .zero) }
+            let unfinished = settling.takeUnfinished(at: time.monotonic())
+            if !unfinished.isEmpty { try await sightUnfinished(unfinished) }
+            let wait = settling.nextLook.map { max($0 - time.monotonic(), .zero) }
             if wait == .zero { continue }
             await settlingChanged.wait(atMost: wait, time: time)
         }
@@ -147,11 +149,7 @@ package actor Intake {
 
     private func sight(_ files: [FilePath]) async throws {
         let now = time.now()
-        var located: [(folder: FolderRecord, file: FilePath)] = []
-        for file in files {
-            if let folder = folder(of: file) { located.append((folder, file)) }
-        }
-        let batch = located
+        let batch = located(files)
         let (sighted, unsettled) = try await pool.run { [ledger = ledger.ledger, scanner, firstLook] in
             var (settled, unsettled): ([SettledFile], [(file: FilePath, wait: Duration)]) = ([], [])
             for (folder, file) in batch {
@@ -174,6 +172,26 @@ package actor Intake {
         }
         for (file, wait) in unsettled { settling.note(file, after: wait, at: time.monotonic()) }
         tell(queued: sighted.queued, skipped: sighted.skipped)
+    }
+
+    /// What has been changing for long is put into the queue: from then on it is known, and waits there. It is not
+    /// whole, and may look like anything: its first bytes are not asked.
+    private func sightUnfinished(_ files: [FilePath]) async throws {
+        let now = time.now()
+        let batch = located(files)
+        let queued = try await pool.run { [ledger = ledger.ledger, scanner] in
+            let changing = batch.compactMap { folder, file in
+                (try? scanner.stamp(of: file)).map { stamp in
+                    SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: stamp)
+                }
+            }
+            return try ledger.sight(changing, stillThere: scanner.isFile, at: now).queued
+        }
+        tell(queued: queued, skipped: 0)
+    }
+
+    private func located(_ files: [FilePath]) -> [(folder: FolderRecord, file: FilePath)] {
+        files.compactMap { file in folder(of: file).map { ($0, file) } }
     }
 
     // MARK: Scanning
@@ -276,11 +294,23 @@ package actor Intake {
 ///
 /// A struct without a clock: the caller tells what time it is, and gets the files whose time has come. A file that is
 /// written to again leaves the queue, and comes back when it is closed; so a slow writer is never caught in the middle.
+/// One that is not whole for long is told once, as such.
 package struct SettleQueue: Sendable {
+    /// How often the settle time goes by before a file that still changes is put into the queue as it is.
+    package static let rounds = 5
+    /// One round of it at least.
+    private static let shortestRound = Duration.milliseconds(500)
+
     package let settle: Duration
     private var dueByPath: [FilePath: Duration] = [:]
     /// The earliest due time, or earlier (entries that were moved back are not searched for).
     private var earliest: Duration?
+    /// Files that are not whole yet, and when that is to be told.
+    private var tellByPath: [FilePath: Duration] = [:]
+    /// The earliest of these times, or earlier.
+    private var earliestTelling: Duration?
+    /// Files that are not whole yet, which was told.
+    private var told: Set<FilePath> = []
 
     package init(settle: Duration) {
         self.settle = settle
@@ -291,17 +321,24 @@ package struct SettleQueue: Sendable {
 
     /// A file was closed or moved in.
     package mutating func note(_ file: FilePath, at now: Duration) {
-        insert(file, due: now + settle)
+        insert(file, due: now + settle, at: now)
     }
 
     /// A file was met that has to be left alone for a while still.
     package mutating func note(_ file: FilePath, after wait: Duration, at now: Duration) {
-        insert(file, due: now + wait)
+        insert(file, due: now + wait, at: now)
     }
 
-    /// A file is being written to, or is gone.
+    /// A file is being written to.
+    package mutating func noteWriting(_ file: FilePath, at now: Duration) {
+        dueByPath[file] = nil
+        meet(file, at: now)
+    }
+
+    /// A file is gone.
     package mutating func remove(_ file: FilePath) {
         dueByPath[file] = nil
+        forget(file)
     }
 
     /// When to look again; `nil` when nothing waits.
@@ -311,13 +348,45 @@ package struct SettleQueue: Sendable {
     package mutating func takeDue(at now: Duration) -> [FilePath] {
         guard let earliest, earliest <= now else { return [] }
         let due = dueByPath.filter { $0.value <= now }.keys.sorted { $0.string < $1.string }
-        for file in due { dueByPath[file] = nil }
+        for file in due {
+            dueByPath[file] = nil
+            forget(file)
+        }
         self.earliest = dueByPath.values.min()
         return due
     }
 
-    private mutating func insert(_ file: FilePath, due: Duration) {
+    /// When to look again, for files that are due and for those that are not whole for long; `nil` when nothing waits.
+    package var nextLook: Duration? {
+        [nextDue, tellByPath.isEmpty ? nil : earliestTelling].compactMap(\.self).min()
+    }
+
+    /// Takes the files that have not been whole for ``rounds`` settle times since they were met, in the order of their
+    /// paths. Each is told once, until it is due or gone; it stays in the queue.
+    package mutating func takeUnfinished(at now: Duration) -> [FilePath] {
+        guard let earliestTelling, earliestTelling <= now else { return [] }
+        let files = tellByPath.filter { $0.value <= now }.keys.sorted { $0.string < $1.string }
+        for file in files { tellByPath[file] = nil }
+        told.formUnion(files)
+        self.earliestTelling = tellByPath.values.min()
+        return files
+    }
+
+    private mutating func insert(_ file: FilePath, due: Duration, at now: Duration) {
         dueByPath[file] = due
         earliest = min(earliest ?? due, due)
+        meet(file, at: now)
+    }
+
+    private mutating func meet(_ file: FilePath, at now: Duration) {
+        guard tellByPath[file] == nil, !told.contains(file) else { return }
+        let time = now + max(settle, Self.shortestRound) * Self.rounds
+        tellByPath[file] = time
+        earliestTelling = min(earliestTelling ?? time, time)
+    }
+
+    private mutating func forget(_ file: FilePath) {
+        tellByPath[file] = nil
+        told.remove(file)
     }
 }

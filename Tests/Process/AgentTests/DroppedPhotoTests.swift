@@ -99,6 +99,24 @@ import Testing
         #expect(try await home.photo(slow)?.md5 == "\(ContentDigest(of: bytes).md5)")
     }
 
+    @Test
+    func `a photo that is written for long beside the agent waits, which status tells, and is stored when it is whole`()
+        async throws
+    {
+        let agent = try await home.startAgent()
+        let slow = home.gallery.appending("slow.jpg")
+        let bytes = try SamplePhoto.unique(1)
+        let writer = try SlowWriter(slow)
+        try writer.write(bytes.prefix(2_000))
+        _ = try await home.photos(at: slow) { $0.first?.state == "pending" }
+        #expect(try await !home.run("status").text.contains("Everything is safe"))
+        try writer.write(bytes.dropFirst(2_000))
+        try writer.close()
+        #expect(try await agent.outcome(of: slow) == .stored)
+        #expect(agent.outcomes.count == 1)
+        #expect(try await home.photo(slow)?.md5 == "\(ContentDigest(of: bytes).md5)")
+    }
+
     @Test func `a photo that another process has open when the agent starts waits until it is closed`() async throws {
         let (slow, other) = (home.gallery.appending("slow.jpg"), home.gallery.appending("other.jpg"))
         let bytes = try SamplePhoto.unique(1)

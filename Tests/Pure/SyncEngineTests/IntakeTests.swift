@@ -106,6 +106,33 @@ private final class ScriptedSource: ChangeSource {
         #expect(try bench.states() == [photo.string: .pending])
     }
 
+    @Test func `a file that is being written for five settle times is known, and waits until it is whole`() async throws
+    {
+        try await running {
+            bench.disk.write("sun", to: photo)
+            bench.disk.setBeingWritten(photo, true)
+            source.send(.writing(photo))
+            await bench.time.waitForSleepers(2)
+            await bench.time.advance(by: .seconds(9))
+            await bench.time.waitForSleepers(2)
+            let before = try bench.states()
+            #expect(before.isEmpty)
+            source.send(.writing(photo))
+            await bench.time.advance(by: .seconds(1))
+            await queued()
+            let meanwhile = try bench.states()
+            #expect(meanwhile == [photo.string: .pending])
+            // Written on, and closed: it is another file than the one that waits.
+            bench.disk.write("sunset", to: photo)
+            bench.disk.setBeingWritten(photo, false)
+            source.send(.file(photo))
+            await bench.time.waitForSleepers(2)
+            await bench.time.advance(by: .seconds(2))
+            await queued()
+        }
+        #expect(try bench.states() == [photo.string: .pending])
+    }
+
     @Test func `where times are whole seconds, a file is queued when a later write would have another one`()
         async throws
     {

@@ -56,6 +56,36 @@ import Testing
         #expect(queue.takeDue(at: .seconds(102)) == ["/g/a.jpg"])
     }
 
+    @Test mutating func `a file that is written to for five settle times is told, once, and is due when it was closed`()
+    {
+        queue.noteWriting("/g/a.jpg", at: .seconds(10))
+        #expect(queue.nextLook == .seconds(20))
+        queue.noteWriting("/g/a.jpg", at: .seconds(19))
+        #expect(queue.takeUnfinished(at: .milliseconds(19_999)) == [])
+        #expect(queue.takeUnfinished(at: .seconds(20)) == ["/g/a.jpg"])
+        queue.noteWriting("/g/a.jpg", at: .seconds(21))
+        #expect(queue.nextLook == nil)
+        #expect(queue.takeUnfinished(at: .seconds(100)) == [])
+        queue.note("/g/a.jpg", at: .seconds(100))
+        #expect(queue.takeDue(at: .seconds(102)) == ["/g/a.jpg"])
+        // What is written next is another matter.
+        queue.noteWriting("/g/a.jpg", at: .seconds(200))
+        #expect(queue.takeUnfinished(at: .seconds(210)) == ["/g/a.jpg"])
+    }
+
+    @Test mutating func `a file that is closed again and again is told, and one that is whole or gone in time is not`()
+    {
+        for name in ["often", "whole", "gone"] { queue.noteWriting(FilePath("/g/\(name)"), at: .zero) }
+        for second in 1...10 { queue.note("/g/often", at: .seconds(second)) }
+        queue.note("/g/whole", at: .seconds(7))
+        queue.remove("/g/gone")
+        #expect(queue.takeDue(at: .seconds(10)) == ["/g/whole"])
+        #expect(queue.takeUnfinished(at: .seconds(10)) == ["/g/often"])
+        #expect(queue.nextLook == .seconds(12))
+        #expect(queue.takeDue(at: .seconds(12)) == ["/g/often"])
+        #expect(queue.nextLook == nil)
+    }
+
     @Test mutating func `a scanned file waits for what is left of its settle time`() {
         queue.note("/g/a.jpg", after: .milliseconds(500), at: .seconds(10))
         #expect(queue.nextDue == .milliseconds(10_500))
