@@ -143,8 +143,8 @@ struct ShareCommand: WorkspaceCommand {
         let folder = try await finder.folder(named: vacation.text)
         let intake = ShareIntake(workspace: workspace)
         if dryRun || export != nil { try await intake.forecast(folder) } else { try await intake.run(folder) }
-        // It may have got another title by that look. One of which no photo can be stored is found, too: whoever shares it is
-        // told why.
+        // It may have got another title by that look. One of which no photo can be stored is found, too: whoever shares
+        // it is told why.
         if let found = try await finder.vacation(in: folder), !found.photos.isEmpty || !found.failures.isEmpty {
             return found
         }

@@ -66,8 +66,8 @@ struct ShareIntake {
         try await parts.vacations.round(of: id)
     }
 
-    /// On a copy of the ledger that nobody keeps: nothing is sent or remembered. Files that are just being written are waited
-    /// for as for a share.
+    /// On a copy of the ledger that nobody keeps: nothing is sent or remembered. Files that are just being written are
+    /// waited for as for a share.
     /// - Throws: ``CommandFailure``, ``LedgerError``.
     func forecast(_ folder: FilePath) async throws {
         let (ledger, watched) = (try await workspace.ledger, workspace.settings.watch)

@@ -1,5 +1,5 @@
-/// The text of a number, of each kind. It is a plain scalar: `"3"` in quotes is text. YAML 1.2 has no `_` in numbers, where
-/// 1.1 has (schema of section 10.3.2).
+/// The text of a number, of each kind. It is a plain scalar: `"3"` in quotes is text. Numbers of YAML 1.2 have no `_`
+/// (section 10.3.2), where those of 1.1 may.
 private func numberText(_ node: ConfigNode) throws(Rejection) -> String {
     switch node.content {
     case .text(let text, isPlain: true):

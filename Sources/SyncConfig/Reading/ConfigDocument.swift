@@ -31,7 +31,7 @@ enum ConfigDocument {
         }
         switch node {
         case .scalar(let scalar):
-            // Yams gives quoted texts the tag of a text. A plain one has it where `!!str` stands before it: it is one, too.
+            // Yams gives quoted texts the tag of a text. A plain one has it where `!!str` stands before it.
             let isText = try isTagged(scalar.tag, .str, line, else: "remove it, or put quotes around the text")
             return ConfigNode(line: line, content: .text(scalar.string, isPlain: scalar.style == .plain && !isText))
         case .sequence(let sequence):
@@ -57,7 +57,7 @@ enum ConfigDocument {
         }
     }
 
-    /// Whether a part of the file has the tag that says what it is anyway. Any other type is refused: nothing here has one.
+    /// Whether a part of the file has the tag that says what it is anyway. Any other type is refused.
     private static func isTagged(
         _ tag: Tag, _ own: Tag.Name, _ line: Int, else remedy: String
     ) throws(ConfigProblem) -> Bool {

@@ -136,8 +136,8 @@ struct EventFileReader: Sendable {
         return rest.isEmpty || [Array("[]".utf8), Array("{}".utf8)].contains(rest)
     }
 
-    /// Which events may stand in what is no event any more: beside something damaged, each one that is not found whole. What
-    /// looks damaged while it is written may be half a file.
+    /// Which events may stand in what is no event any more: beside something damaged, each one that is not found whole.
+    /// What looks damaged while it is written may be half a file.
     /// - Parameters:
     ///   - events: of which text may be in the file.
     ///   - file: `nil` for a text that is no file of events.
