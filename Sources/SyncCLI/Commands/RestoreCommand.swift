@@ -176,13 +176,15 @@ struct RestoreCommand: WorkspaceCommand {
             view.result(answer, readyAt: comesLater ? job?.end(after: request.hours) : nil)
                 .forEach(console.output.writeLine)
         }
-        var last: RestoreJobSummary?
+        var last: Restores.Ended?
         var isSaved = true
+        var unsaved: [RestoreDownloader.Problem] = []
         // What can be read needs no agent to be saved, and nobody who waits.
         if !wait, let job, let folder = job.output, answer.items.contains(where: { $0.state == "restored" }) {
             let delivered = try await restores.save(job.id)
             answer = try await restores.report(request)
-            isSaved = delivered.failures.isEmpty
+            unsaved = delivered.problems
+            isSaved = unsaved.isEmpty
             if !options.json {
                 // By the agent, too.
                 let saved = try await restores.parts.ledger { try $0.restoreJob(job.id)?.saved } ?? delivered.saved
@@ -192,9 +194,11 @@ struct RestoreCommand: WorkspaceCommand {
         }
         if wait, let job {
             last = try await restores.wait(for: [job.id])
+            unsaved = last?.unsaved ?? []
             answer = try await restores.report(request)
         }
-        isSaved = last?.isSaved ?? isSaved
+        answer.notSaved = unsaved.map { UnsavedPhoto($0) }
+        isSaved = last?.summary.isSaved ?? isSaved
         // Photos that another restore is bringing back are not saved by this one.
         let isLeftToOthers = self.output != nil && answer.skipped.contains { $0.state == "retrieving" }
         if isLeftToOthers {
@@ -208,7 +212,7 @@ struct RestoreCommand: WorkspaceCommand {
             case .done where !isSaved || isLeftToOthers: .partlyDone
             case let status: status
             }
-        return Answer(answer, status: status) { [answer, last] _ in last.map { view.end(answer, $0) } ?? [] }
+        return Answer(answer, status: status) { [answer, last] _ in last.map { view.end(answer, $0.summary) } ?? [] }
     }
 
     private func names(_ installation: Installation, _ parts: RestoreServices) async throws -> [String] {

@@ -45,13 +45,15 @@ struct RestoresCommand: WorkspaceCommand {
     func answer(_ workspace: Workspace) async throws -> Answer {
         let (ledger, now) = (try await workspace.ledger, workspace.time.now())
         var status = ExitStatus.done
+        var unsaved: [UnsavedPhoto] = []
         if stopSaving, let id { try await ledger { try $0.stopSaving(RestoreJobID(rawValue: id)) } }
         if refresh {
             let round = try await RestoreServices(workspace, access: .writes).service.round(isUrgent: true)
             let errors = workspace.console.errors
-            for problem in round.saved.problems {
-                errors.writeLine(errors.styled("not saved", .red) + "  \("\(problem)".escapingControls)")
+            for failure in round.saved.lines {
+                errors.writeLine(errors.styled("not saved", .red) + "  \(failure.escapingControls)")
             }
+            unsaved = round.saved.problems.map { UnsavedPhoto($0) }
             for refusal in round.unanswered {
                 errors.writeLine(errors.styled("not told", .red) + "  \("\(refusal)".escapingControls)")
             }
@@ -61,20 +63,26 @@ struct RestoresCommand: WorkspaceCommand {
         }
         guard let id else {
             let jobs = try await ledger { try $0.restoreJobs(limit: Self.jobsShown) }.map { JobReport($0) }
-            return Answer(JobListReport(restores: jobs), status: status) { JobView(terminal: $0, now: now).list(jobs) }
+            return Answer(JobListReport(restores: jobs, notSaved: unsaved), status: status) {
+                JobView(terminal: $0, now: now).list(jobs)
+            }
         }
         guard let summary = try await ledger({ try $0.restoreJob(RestoreJobID(rawValue: id)) }) else {
             throw CommandFailure(.noSuchPath, "there is no restore \(id); sync-agent restores lists them")
         }
         let items = try await ledger { try $0.restoreItems(of: summary.job.id, after: 0, limit: .max) }
         let job = JobReport(summary, items: items)
-        return Answer(JobListReport(restores: [job]), status: status) { JobView(terminal: $0, now: now).detail(job) }
+        return Answer(JobListReport(restores: [job], notSaved: unsaved), status: status) {
+            JobView(terminal: $0, now: now).detail(job)
+        }
     }
 }
 
 /// `restores --json`: the fields are a contract (docs/commands.md).
 struct JobListReport: Encodable {
     var restores: [JobReport]
+    /// What `--refresh` could not save, of all jobs.
+    var notSaved: [UnsavedPhoto]
 }
 
 struct JobReport: Encodable {

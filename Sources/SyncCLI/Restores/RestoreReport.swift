@@ -32,6 +32,8 @@ struct RestoreReport: Encodable {
     @Nullable var estimatedHours: Double?
     var items: [Item]
     var skipped: [Skipped]
+    /// Photos that can be read, and could not be saved where they were to be.
+    var notSaved: [UnsavedPhoto] = []
 
     init(_ request: Restores.Request, items: [RestoreItem]) {
         let proposal = request.proposal
@@ -58,6 +60,18 @@ struct RestoreReport: Encodable {
                 Skipped(
                     path: nil, key: $0.rawValue, state: "retrieving", reason: "already retrieving, by another restore")
             }
+    }
+}
+
+/// A restored photo that could not be saved.
+struct UnsavedPhoto: Encodable {
+    /// The place where it was to be, or the photo.
+    var path: String
+    var reason: String
+
+    init(_ problem: RestoreDownloader.Problem) {
+        path = problem.path
+        reason = problem.reason
     }
 }
 

@@ -200,7 +200,7 @@ struct Restores: Sendable {
     func save(_ job: RestoreJobID) async throws -> RestoreDownloader.SaveSummary {
         do {
             let delivered = try await parts.service.save(job)
-            for failure in delivered.failures { errors.writeLine(unsaved(failure)) }
+            for failure in delivered.lines { errors.writeLine(unsaved(failure)) }
             return delivered
         } catch let error as StoreError {
             throw CommandFailure(
@@ -211,14 +211,14 @@ struct Restores: Sendable {
 
     /// Waits for jobs, with a bar, and saves what they bring. The agent may work on the same jobs meanwhile: what it has
     /// noted counts. Ctrl-C ends the waiting, not the job.
-    /// - Returns: how the last of them ended.
+    /// - Returns: how the last of them ended, and what of it could not be saved.
     /// - Throws: `LedgerError`; ``CommandFailure`` when somebody pressed Ctrl-C. A store that is away is waited for.
     @discardableResult
-    func wait(for jobs: [RestoreJobID]) async throws -> RestoreJobSummary? {
-        var last: RestoreJobSummary?
+    func wait(for jobs: [RestoreJobID]) async throws -> Ended? {
+        var last: Ended?
         for job in jobs {
             switch try await Interruptible.run(until: .sigint, .sigterm, body: { try await follow(job) }) {
-            case .done(let summary): last = summary
+            case .done(let ended): last = ended
             case .interrupted(let signal, _):
                 throw CommandFailure(
                     ExitStatus(endedBy: signal),
@@ -228,16 +228,25 @@ struct Restores: Sendable {
         return last
     }
 
-    private func follow(_ job: RestoreJobID) async throws -> RestoreJobSummary {
+    /// How a job ended that was waited for.
+    struct Ended: Sendable {
+        let summary: RestoreJobSummary
+        let unsaved: [RestoreDownloader.Problem]
+    }
+
+    private func follow(_ job: RestoreJobID) async throws -> Ended {
         let line = ProgressLine(errors, time: time)
         defer { line.finish() }
         // What could not be saved would meet the same a second later.
         var rounds = RestoreService.Rounds()
+        var unsaved: [RestoreDownloader.Problem] = []
         while true {
             let (saved, obstacle) = try await parts.service.round(of: job, &rounds)
+            // The others are tried again.
+            unsaved += saved.problems.filter { saved.unsaved[job]?.contains($0.item) ?? false }
             for failure in rounds.news(in: saved) {
                 line.finish()
-                errors.writeLine(unsaved(failure))
+                errors.writeLine(self.unsaved(failure))
             }
             for refusal in rounds.newRefusals() {
                 line.finish()
@@ -248,7 +257,10 @@ struct Restores: Sendable {
                 line.show("the store is away, the restore goes on when it is back: \(obstacle)")
             } else {
                 let summary = try await summary(of: job)
-                if summary.isOver || summary.isStuck(leaving: rounds.unsaved[job]?.count ?? 0) { return summary }
+                if summary.isOver || summary.isStuck(leaving: rounds.unsaved[job]?.count ?? 0) {
+                    // The agent may have saved them meanwhile.
+                    return Ended(summary: summary, unsaved: summary.isSaved ? [] : unsaved)
+                }
                 line.show(progress(summary))
             }
             try await time.sleep(.seconds(1))

@@ -52,7 +52,7 @@ struct SyncReport: Report {
     private var untold: [Problem]
 
     static let failuresNamed = 1_000
-    /// How many of the files that are left out are named to people.
+    /// How many of the files that are left out are named to people, and of those that were restored and not saved.
     private static let notesShown = 10
 
     private enum CodingKeys: CodingKey {
@@ -118,7 +118,13 @@ struct SyncReport: Report {
     }
 
     func lines(on terminal: Terminal) -> [String] {
-        var lines = (problems + untold).map { "\($0.path.escapingControls): \($0.message)" }
+        // What was restored comes last, and may be a whole library that a disk has no room for.
+        let named = problems.dropLast(unsaved) + problems.suffix(unsaved).prefix(Self.notesShown)
+        var lines = (named + untold).map { "\($0.path.escapingControls): \($0.message)" }
+        if unsaved > Self.notesShown {
+            let more = Quantities.counted(unsaved - Self.notesShown, "more photo")
+            lines.append("\(more) restored, and not saved: sync-agent restores --refresh --json names them all")
+        }
         lines += notes.prefix(Self.notesShown).map {
             "\($0.path.escapingControls): left out: \($0.reason.escapingControls)"
         }

@@ -18,10 +18,13 @@ package struct DownloadTask: Hashable, Sendable {
     package var modified: Date?
     /// Whether another file of that name is replaced.
     package var overwrites: Bool
+    /// A folder at or above `folder` that has to stay where it is: nothing is written into what takes its name (a place
+    /// where a drive was mounted).
+    package var home: KnownFolder?
 
     package init(
         _ key: ObjectKey, to folder: FilePath, name: FilePath.Component, sha256: SHA256Digest? = nil,
-        original: MD5Digest? = nil, modified: Date? = nil, overwrites: Bool = false
+        original: MD5Digest? = nil, modified: Date? = nil, overwrites: Bool = false, home: KnownFolder? = nil
     ) {
         self.key = key
         self.folder = folder
@@ -30,9 +33,17 @@ package struct DownloadTask: Hashable, Sendable {
         self.original = original
         self.modified = modified
         self.overwrites = overwrites
+        self.home = home
     }
 
     package var destination: FilePath { folder.appending(name) }
+
+    /// Blocks.
+    /// - Throws: ``DownloadError`` `.folderAway`.
+    fileprivate func requireHome() throws(DownloadError) {
+        guard let home, !home.isInPlace else { return }
+        throw .folderAway(home.path, destination)
+    }
 }
 
 /// What a download that did not fail has come to.
@@ -118,7 +129,14 @@ package struct ObjectDownload: Sendable {
         }
         while true {
             let isPlaced = try await pool.run {
-                try part.place(modified: task.modified, overwrites: task.overwrites)
+                do {
+                    try task.requireHome()
+                } catch {
+                    // It is where the folder is, for the run that finds it again.
+                    part.leave()
+                    throw error
+                }
+                return try part.place(modified: task.modified, overwrites: task.overwrites)
             }
             if isPlaced { return .saved(isVerified: isVerified) }
             // Somebody has taken the name meanwhile.
@@ -157,7 +175,11 @@ package struct ObjectDownload: Sendable {
 
     /// What has become of a file whose name is taken; `nil` when it is free, or to be replaced.
     private func look(at task: DownloadTask) async throws -> DownloadOutcome? {
-        guard try await pool.run({ try FileStatus.find(task.destination) != nil }) else { return nil }
+        let isTaken = try await pool.run {
+            try task.requireHome()
+            return try FileStatus.find(task.destination) != nil
+        }
+        guard isTaken else { return nil }
         var info: ObjectInfo?
         if task.sha256 == nil {
             info = try await store.head(task.key)
@@ -191,6 +213,8 @@ package struct DownloadError: Error, Hashable, Sendable, CustomStringConvertible
         case noSpace, tooLarge, folderMissing, notAllowed, nameTaken, ioFailed
         /// Another process, or another task of this one, downloads the same file.
         case inUse
+        /// What has the name of the folder is another one by now.
+        case folderAway
     }
 
     package var code: Code
@@ -205,12 +229,20 @@ package struct DownloadError: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     /// Whether the next file would meet the same.
-    package var concernsAll: Bool { code == .noSpace }
+    package var concernsAll: Bool { code == .noSpace || code == .folderAway }
 
     package var description: String { "\(path.string.escapingControls): \(message)" }
 }
 
 extension DownloadError {
+    /// - Parameter path: the file that was to be saved below the folder.
+    static func folderAway(_ folder: FilePath, _ path: FilePath) -> DownloadError {
+        DownloadError(
+            .folderAway, path,
+            "\(folder.string.escapingControls) is not the folder that others were saved in: its drive is not mounted, or it "
+                + "was moved or emptied. Mount the drive again, or restore into another folder (--output)")
+    }
+
     package init(_ errno: Errno, _ path: FilePath) {
         let fault = FileFault(errno, or: "name another folder")
         self.init(Code(rawValue: fault.code.rawValue) ?? .ioFailed, path, fault.message)

@@ -14,18 +14,31 @@ package struct RestoreDownloader: Sendable {
         /// The photo, its object, or the place where it was to be saved.
         package var path: String
         package var reason: String
+        /// The item's id.
+        package var item: Int64
 
         package var description: String { "\(path): \(reason)" }
     }
 
     package struct SaveSummary: Hashable, Sendable {
+        /// Of a list for people: how many are named.
+        private static let mostNamed = 10
+
         package var saved = 0
+        /// Each photo that did not come, once for each place where it was to be.
         package var problems: [Problem] = []
         package var failures: [String] { problems.map(\.description) }
         /// Items that would meet the same if they were tried again now, by job.
         package var unsaved: [RestoreJobID: Set<Int64>] = [:]
-        /// The disk takes nothing more.
-        fileprivate var isDiskFull = false
+
+        /// For people: the first failures, and how many there are besides.
+        package var lines: [String] { Self.lines(failures) }
+
+        static func lines(_ failures: [String]) -> [String] {
+            guard failures.count > mostNamed else { return failures }
+            let more = (failures.count - mostNamed).counted("more photo")
+            return failures.prefix(mostNamed) + ["\(more): sync-agent restores --refresh --json names them all"]
+        }
 
         /// - Parameter place: where it was to be saved; `nil` tells the photo.
         fileprivate mutating func fail(_ item: RestoreItem, at place: FilePath? = nil, _ reason: String) {
@@ -34,11 +47,31 @@ package struct RestoreDownloader: Sendable {
         }
 
         fileprivate mutating func tell(_ item: RestoreItem, at place: FilePath? = nil, _ reason: String) {
-            problems.append(Problem(path: (place ?? item.path)?.text ?? item.key.rawValue, reason: reason))
+            let path = (place ?? item.path)?.text ?? item.key.rawValue
+            problems.append(Problem(path: path, reason: reason, item: item.id))
+        }
+    }
+
+    /// What one run has come to.
+    private struct Visit {
+        var result = SaveSummary()
+        /// Folders that are on the disk already.
+        var made: Set<FilePath> = []
+        /// Why nothing more of a job can be saved now.
+        var obstacles: [RestoreJobID: String] = [:]
+
+        /// Names what an obstacle keeps from being saved.
+        mutating func giveUp(_ items: [RestoreItem], of job: RestoreJobID, in output: FilePath) {
+            guard let reason = obstacles[job] else { return }
+            let told = result.unsaved[job] ?? []
+            for item in items where !told.contains(item.id) {
+                result.fail(item, at: item.places.first.map { output.pushing($0.destination) }, reason)
+            }
         }
     }
 
     private static let pageSize = 100
+    private static let folderMode: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
 
     private let ledger: LedgerQueue
     private let batch: DownloadBatch
@@ -51,10 +84,11 @@ package struct RestoreDownloader: Sendable {
     ///   - pool: for what waits for the disk.
     package init(
         store: any ReadableStore, ledger: LedgerQueue, recompressor: (any OriginalRecompressor)? = nil,
-        pool: BlockingPool, time: TimeSource
+        pool: BlockingPool, time: TimeSource, calls: DownloadCalls = DownloadCalls()
     ) {
         self.ledger = ledger
-        batch = DownloadBatch(ObjectDownload(from: store, pool: pool, time: time, recompressor: recompressor))
+        batch = DownloadBatch(
+            ObjectDownload(from: store, pool: pool, time: time, calls: calls, recompressor: recompressor))
         audit = ObjectAudit(store: store, ledger: ledger, time: time)
         self.pool = pool
         self.time = time
@@ -67,108 +101,155 @@ package struct RestoreDownloader: Sendable {
     package func run(
         job: RestoreJobID? = nil, leavingOut held: Set<Int64> = []
     ) async throws -> SaveSummary {
-        var result = SaveSummary()
+        var visit = Visit()
         var last: Int64 = 0
-        // Folders that are on the disk already.
-        var made: Set<FilePath> = []
-        while !result.isDiskFull {
+        while true {
             let after = last
             let page = try await ledger { try $0.unsavedRestoredItems(after: after, limit: Self.pageSize) }
             guard let end = page.last?.id else { break }
             last = end
             let items = page.filter { (job == nil || $0.job == job) && !held.contains($0.id) }
-            try await save(items, &result, &made)
+            // Each has a disk of its own: what one of them is short of, another has.
+            for (job, items) in Dictionary(grouping: items, by: \.job).sorted(by: { $0.key < $1.key }) {
+                try await save(items, of: job, &visit)
+            }
         }
-        let isComplete = result.problems.isEmpty
-        for folder in made { await DownloadBatch.tidy(folder, isComplete: isComplete, pool, now: time.now()) }
-        return result
+        let isComplete = visit.result.problems.isEmpty
+        for folder in visit.made { await DownloadBatch.tidy(folder, isComplete: isComplete, pool, now: time.now()) }
+        return visit.result
     }
 
-    private func save(
-        _ items: [RestoreItem], _ result: inout SaveSummary, _ made: inout Set<FilePath>
-    ) async throws {
-        var tasks: [(item: RestoreItem, task: DownloadTask)] = []
-        let outputs = try await outputs(of: Set(items.map(\.job)))
-        for item in items {
-            if let place = item.places.first(where: { !$0.destination.isBelowAnyFolder }) {
-                result.fail(
-                    item, "its place, \(place.destination.text), would not be below the folder; restore it by its name")
-                continue
+    private func save(_ items: [RestoreItem], of job: RestoreJobID, _ visit: inout Visit) async throws {
+        let known = try await ledger { try $0.restoreJob(job) }
+        guard let summary = known, let output = summary.job.output else { return }
+        let able = items.filter { item in
+            guard let place = item.places.first(where: { !$0.destination.isBelowAnyFolder }) else {
+                return !item.places.isEmpty
             }
+            visit.result.fail(
+                item, "its place, \(place.destination.text), would not be below the folder; restore it by its name")
+            return false
+        }
+        guard !able.isEmpty else { return }
+        guard let home = try await self.home(of: summary, output, &visit) else {
+            visit.giveUp(able, of: job, in: output)
+            return
+        }
+        var tasks: [(item: RestoreItem, task: DownloadTask)] = []
+        for item in able where visit.obstacles[job] == nil {
             do {
                 for place in item.places {
-                    let task = try await task(for: item, at: place, in: outputs[item.job], &made)
+                    let task = try await task(for: item, at: place, in: home, &visit.made)
                     if let task { tasks.append((item, task)) }
                 }
             } catch let error as FolderError where error.concernsAll {
-                result.isDiskFull = true
-                result.fail(item, "\(error)")
-                return
+                visit.obstacles[job] = "\(error)"
             } catch let error as FolderError {
-                result.fail(item, "\(error)")
+                visit.result.fail(item, "\(error)")
             }
         }
-        let (planned, now) = (tasks, time.now)
+        if visit.obstacles[job] != nil { return visit.giveUp(able, of: job, in: output) }
+        try await save(tasks, of: able, in: home, &visit)
+    }
+
+    private func save(
+        _ tasks: [(item: RestoreItem, task: DownloadTask)], of items: [RestoreItem], in home: KnownFolder,
+        _ visit: inout Visit
+    ) async throws {
+        let now = time.now
         // An item is saved when it is in all of its places: one that cannot be there leaves it unsaved.
         var left = Dictionary(uniqueKeysWithValues: items.map { ($0.id, $0.places.count) })
         let outcomes = await batch.run(
-            planned.map(\.task),
+            tasks.map(\.task),
             finished: { index, outcome in
                 guard case .success(let done) = outcome, done != .kept else { return }
-                left[planned[index].item.id, default: 1] -= 1
-                let isWhole = left[planned[index].item.id] == 0
+                let item = tasks[index].item.id
+                left[item, default: 1] -= 1
+                let isWhole = left[item] == 0
                 // Not noted is saved again, and found to be there already.
                 try? await ledger.finish { ledger in
-                    let item = planned[index].item.id
                     if done == .originalThere {
                         let note = "the original is there, and stays"
                         try ledger.note(RestoreOutcome(state: .restored, note: note), of: [item], at: now())
                     }
-                    if isWhole { try ledger.noteSaved(item, at: now()) }
+                    if isWhole { try ledger.noteSaved(item, in: home.identity, at: now()) }
                 }
             })
-        for ((item, task), outcome) in zip(planned, outcomes) {
+        for ((item, task), outcome) in zip(tasks, outcomes) {
             if case .failure(let error as StoreError) = outcome { try await audit.recheck(item.key, after: error) }
             switch outcome {
             case .success(.kept):
-                result.fail(
+                visit.result.fail(
                     item, at: task.destination,
                     // What has the name may be the photo, edited since: nothing may tell to put a reduced copy there.
                     "another file has this name, and stays; restore into another folder (--output)"
                 )
-            case .success: result.saved += 1
+            case .success: visit.result.saved += 1
             case .failure(let error as StoreError) where error.concernsWholeStore: throw error
             case .failure(is CancellationError): throw CancellationError()
             // The agent and a command that waits save the same job; the other one has it.
             case .failure(let error as DownloadError) where error.code == .inUse: continue
             case .failure(let error as DownloadError) where error.concernsAll:
-                // What was not begun has the same error: told once.
-                if !result.isDiskFull { result.tell(item, at: error.path, error.message) }
-                result.isDiskFull = true
-                result.unsaved[item.job, default: []].insert(item.id)
+                // What was not begun has the same error, with the place of another.
+                visit.obstacles[item.job] = error.message
+                visit.result.fail(item, at: task.destination, error.message)
             case .failure(let error as StoreError) where error.isTransient && error.code != .badDigest:
-                result.tell(item, "\(error)")
-            case .failure(let error): result.fail(item, "\(error)")
+                visit.result.tell(item, "\(error)")
+            case .failure(let error): visit.result.fail(item, "\(error)")
             }
         }
     }
 
-    /// Asked for once for a page: a job is summed up over all its items.
-    private func outputs(of jobs: Set<RestoreJobID>) async throws -> [RestoreJobID: FilePath] {
-        try await ledger { ledger in
-            try jobs.reduce(into: [:]) { $0[$1] = try ledger.restoreJob($1)?.job.output }
+    /// The folder that a job's photos go into, made where it was never there.
+    /// - Returns: `nil` when nothing of the job can be saved now: why is noted.
+    private func home(
+        of summary: RestoreJobSummary, _ output: FilePath, _ visit: inout Visit
+    ) async throws -> KnownFolder? {
+        let job = summary.job.id
+        guard visit.obstacles[job] == nil else { return nil }
+        do {
+            if try await !isAway(output, of: summary) {
+                let home = try await pool.run {
+                    try Folder.make(output, permissions: Self.folderMode)
+                    return KnownFolder(at: output)
+                }
+                if let home { return home }
+            }
+            visit.obstacles[job] = DownloadError.folderAway(output, output).message
+        } catch let error as FolderError {
+            visit.obstacles[job] = "\(error)"
+        }
+        return nil
+    }
+
+    /// Whether a job's output is another folder than the one in which its photos were saved before: the place where a drive
+    /// was mounted. Photos that people have moved away do not make it another one. A drive that is mounted anew may have
+    /// another device, or other inodes: there, a photo that was saved tells that it is the one.
+    private func isAway(_ output: FilePath, of summary: RestoreJobSummary) async throws -> Bool {
+        guard summary.saved > 0 else { return false }
+        guard let found = await pool.finish({ FolderIdentity(at: output) }) else { return true }
+        if found == summary.job.savedIn { return false }
+        var last: Int64 = 0
+        while true {
+            let after = last
+            let page = try await ledger { try $0.restoreItems(of: summary.job.id, after: after, limit: Self.pageSize) }
+            guard let end = page.last?.id else { return true }
+            last = end
+            let files = page.filter { $0.savedAt != nil }.flatMap { $0.places.map { $0.destination } }
+                .filter(\.isBelowAnyFolder).map { output.pushing($0) }
+            if await pool.finish({ files.contains { (try? FileStatus(at: $0)) != nil } }) { return false }
         }
     }
 
     /// - Parameter made: folders that are on the disk already.
     /// - Throws: ``FolderError`` when the folder cannot be made.
     private func task(
-        for item: RestoreItem, at place: (path: FilePath?, destination: FilePath), in output: FilePath?,
+        for item: RestoreItem, at place: (path: FilePath?, destination: FilePath), in home: KnownFolder,
         _ made: inout Set<FilePath>
     ) async throws -> DownloadTask? {
         let destination = place.destination
-        guard let output, let name = destination.lastComponent else { return nil }
-        let folder = output.pushing(destination.removingLastComponent())
+        guard let name = destination.lastComponent else { return nil }
+        let folder = home.path.pushing(destination.removingLastComponent())
         let (times, original) = try await ledger { ledger in
             let object = try ledger.object(item.key)
             let time = try place.path.flatMap { path in
@@ -181,15 +262,14 @@ package struct RestoreDownloader: Sendable {
         }
         if made.insert(folder).inserted {
             do {
-                let mode: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
-                _ = try await pool.run { try Folder.make(folder, permissions: mode) }
+                _ = try await pool.run { try Folder.make(folder, permissions: Self.folderMode) }
             } catch {
                 made.remove(folder)
                 throw error
             }
         }
         return DownloadTask(
-            item.key, to: folder, name: name, sha256: item.sha256, original: original, modified: times)
+            item.key, to: folder, name: name, sha256: item.sha256, original: original, modified: times, home: home)
     }
 }
 

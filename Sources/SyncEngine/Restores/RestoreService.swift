@@ -85,9 +85,9 @@ package struct RestoreService: Service {
 
         package init() {}
 
-        /// Those failures that nobody was told of yet.
+        /// Those failures that nobody was told of yet, as ``RestoreDownloader/SaveSummary/lines`` names them.
         package mutating func news(in saved: RestoreDownloader.SaveSummary) -> [String] {
-            saved.failures.filter { told.insert($0).inserted }
+            RestoreDownloader.SaveSummary.lines(saved.failures.filter { told.insert($0).inserted })
         }
 
         /// Those refusals to tell that nobody was told of yet.

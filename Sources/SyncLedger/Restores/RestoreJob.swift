@@ -1,6 +1,7 @@
 package import FoundationEssentials
 import GRDB
 package import SyncCore
+package import SyncSystem
 package import SystemPackage
 
 /// The number of a restore job, by which people name it: `7`. Counted up, and never given twice.
@@ -37,12 +38,14 @@ package struct RestoreJob: Hashable, Sendable {
     package let isAnnounced: Bool
     /// Whether it was made known that its copies end soon.
     package let isExpiryAnnounced: Bool
+    /// Which folder `output` was when a photo was saved there last; `nil` where none was, or it is not known.
+    package let savedIn: FolderIdentity?
 }
 
 extension RestoreJob: FetchableRecord {
     static let columns = """
         id, requested_at, requested_by, tier, days, output, estimated_cost_usd, estimated_hours, finished_at, \
-        announced, expiry_announced, is_rush
+        announced, expiry_announced, is_rush, output_device, output_inode
         """
 
     init(row: Row) throws {
@@ -52,7 +55,15 @@ extension RestoreJob: FetchableRecord {
             tier: tier, isRush: row[11], days: row[4], output: (row[5] as Data?).map(FilePath.init(blob:)),
             estimatedCostUSD: row[6],
             estimatedHours: row[7], finishedAt: (row[8] as Int64?).map(Date.init(milliseconds:)), isAnnounced: row[9],
-            isExpiryAnnounced: row[10])
+            isExpiryAnnounced: row[10], savedIn: FolderIdentity(device: row[12] as Int64?, inode: row[13] as Int64?))
+    }
+}
+
+extension FolderIdentity {
+    /// As the ledger keeps it: unsigned numbers as the signed ones of the same bits.
+    fileprivate init?(device: Int64?, inode: Int64?) {
+        guard let device, let inode else { return nil }
+        self.init(device: UInt64(bitPattern: device), inode: UInt64(bitPattern: inode))
     }
 }
 

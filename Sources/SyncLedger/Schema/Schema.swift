@@ -66,6 +66,7 @@ enum Schema {
         (ArchiveNoteSchema.name, running(ArchiveNoteSchema.all)),
         (FolderDigestSchema.name, running(FolderDigestSchema.all)),
         (RemovalSchema.name, running(RemovalSchema.all)),
+        (RestoreOutputSchema.name, running(RestoreOutputSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

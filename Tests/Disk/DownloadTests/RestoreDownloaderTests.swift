@@ -25,10 +25,12 @@ import Testing
         folder = try ledger.register([WatchedFolder(kind: .vacations, path: Self.trips)])[0]
     }
 
-    private var delivery: RestoreDownloader {
+    private var delivery: RestoreDownloader { downloader() }
+
+    private func downloader(_ calls: DownloadCalls = DownloadCalls()) -> RestoreDownloader {
         RestoreDownloader(
             store: store, ledger: LedgerQueue(ledger),
-            pool: BlockingPool(name: "disk", threads: 3), time: time.source)
+            pool: BlockingPool(name: "disk", threads: 3), time: time.source, calls: calls)
     }
 
     private var output: FilePath { tree.path("out") }
@@ -40,9 +42,10 @@ import Testing
     }
 
     /// A job that has brought back these, each named as its place in the output.
+    /// - Parameter ready: how many of them; see ``bringBack(_:)``.
     @discardableResult
     private func restore(
-        _ names: [String], output: FilePath?, paths: Bool = true, digests: Bool = true
+        _ names: [String], output: FilePath?, paths: Bool = true, digests: Bool = true, ready: Int = .max
     ) async throws -> RestoreJobID {
         for name in names {
             try await memory.store(bytes(name), at: key(name))
@@ -56,9 +59,13 @@ import Testing
         }
         let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, output: output, items: items)
         let job = try #require(try ledger.addRestoreJob(draft, at: time.now).job)
-        let ids = try ledger.restoreItems(of: job.id, after: 0, limit: .max).map(\.id)
-        try ledger.note(RestoreOutcome(state: .restored), of: ids, at: time.now)
+        try bringBack(job.id, ready)
         return job.id
+    }
+
+    private func bringBack(_ job: RestoreJobID, _ count: Int = .max) throws {
+        let ids = try ledger.restoreItems(of: job, after: 0, limit: .max).map(\.id)
+        try ledger.note(RestoreOutcome(state: .restored), of: Array(ids.prefix(count)), at: time.now)
     }
 
     private func saved(_ job: RestoreJobID) throws -> Int? { try ledger.restoreJob(job)?.saved }
@@ -240,5 +247,94 @@ import Testing
         let job = try await restore((1...250).map { "Paris/\($0).jpg" }, output: output)
         #expect(try await delivery.run().saved == 250)
         #expect(try saved(job) == 250)
+    }
+
+    // MARK: A drive that is taken out
+
+    /// The drive is the folder itself: what is in its place meanwhile is the mount point, or nothing.
+    @Test(arguments: [true, false])
+    func `where the folder of the photos before is not, nothing is saved or counted, until it is back`(
+        isMountPointThere: Bool
+    ) async throws {
+        let job = try await restore(["1.jpg", "2.jpg", "Paris/3.jpg"], output: output, ready: 1)
+        #expect(try await delivery.run().saved == 1)
+        try output.rename(to: tree.path("drive"))
+        if isMountPointThere { try tree.makeFolder("out") }
+        try bringBack(job)
+        let result = try await delivery.run()
+        #expect(result.saved == 0 && result.unsaved[job]?.count == 2)
+        #expect(result.problems.map(\.path) == ["\(output)/2.jpg", "\(output)/Paris/3.jpg"])
+        let told = "\(output) is not the folder that others were saved in"
+        #expect(result.problems.allSatisfy { $0.reason.hasPrefix(told) && $0.reason.contains("Mount the drive again") })
+        #expect(try tree.files() == ["drive/1.jpg"])
+        #expect(try saved(job) == 1 && store.count(.get) == 1)
+        if isMountPointThere { try output.removeFolder() }
+        #expect(FolderIdentity(at: output) == nil)
+        try tree.path("drive").rename(to: output)
+        #expect(try await delivery.run().saved == 2)
+        #expect(try tree.files() == ["out/1.jpg", "out/2.jpg", "out/Paris/3.jpg"])
+        #expect(try saved(job) == 3)
+    }
+
+    @Test func `a folder with another inode that has a photo of the job is the one, and is noted`() async throws {
+        let job = try await restore(["1.jpg", "2.jpg", "3.jpg"], output: output, ready: 1)
+        #expect(try await delivery.run().saved == 1)
+        try output.rename(to: tree.path("before"))
+        try tree.makeFolder("out")
+        try tree.path("before/1.jpg").rename(to: tree.path("out/1.jpg"))
+        try bringBack(job, 2)
+        #expect(try await delivery.run().saved == 1)
+        #expect(try ledger.restoreJob(job)?.job.savedIn == FolderIdentity(at: output))
+        // Photos that people have moved away do not make it another one.
+        for name in ["1.jpg", "2.jpg"] { try tree.path("out/\(name)").unlink() }
+        try bringBack(job)
+        #expect(try await delivery.run().saved == 1)
+        #expect(try tree.files(below: "out") == ["3.jpg"])
+        #expect(try saved(job) == 3)
+    }
+
+    @Test func `a drive that is taken out while a photo comes gets it when it is back`() async throws {
+        let job = try await restore(["1.jpg"], output: output)
+        let gate = Gate()
+        store.add(StoreFault(.get, number: 1, .hold(gate)))
+        let delivery = delivery
+        async let running = delivery.run()
+        await gate.waitForArrivals(1)
+        try output.rename(to: tree.path("drive"))
+        try tree.makeFolder("out")
+        gate.open()
+        let result = try await running
+        #expect(result.saved == 0 && result.unsaved[job]?.count == 1)
+        #expect(try tree.files(below: "out") == [] && saved(job) == 0)
+        try output.removeFolder()
+        try tree.path("drive").rename(to: output)
+        #expect(try await self.delivery.run().saved == 1)
+        #expect(try tree.files() == ["out/1.jpg"])
+    }
+
+    // MARK: A full disk
+
+    @Test func `on a full disk each photo that did not come is named, and what goes elsewhere is saved`() async throws {
+        let full = tree.path("full")
+        let names = (1...250).map { "Paris/\($0).jpg" }
+        let job = try await restore(names, output: full)
+        let other = try await restore(["a.jpg"], output: output)
+        var calls = DownloadCalls()
+        let write = calls.write
+        calls.write = { file, offset, bytes in
+            let path = FilePath("/proc/self/fd/\(file.rawValue)").resolved
+            if path?.starts(with: full) ?? true { throw Errno.noSpace }
+            return try write(file, offset, bytes)
+        }
+        let result = try await downloader(calls).run()
+        #expect(result.saved == 1)
+        #expect(try saved(other) == 1 && saved(job) == 0)
+        #expect(result.problems.map(\.path) == names.map { "\(full)/\($0)" })
+        #expect(result.problems.allSatisfy { $0.reason.contains("the disk is full") })
+        #expect(result.unsaved.mapValues(\.count) == [job: 250])
+        #expect(result.lines.count == 11 && result.lines.last?.hasPrefix("240 more photos: ") == true)
+        // The disk is asked a few times, not once for each.
+        #expect(store.count(.get) <= 8)
+        #expect(try await delivery.run().saved == 250)
     }
 }

@@ -260,6 +260,27 @@ import Testing
         #expect(try ledger.mergedProfile("a") == "u-17" && !ledger.withdrawMerge())
     }
 
+    @Test func `a restore whose photos were saved before their folder was noted goes on, with no folder noted`() throws
+    {
+        let state = try StateFolder()
+        try state.makeLedger(upTo: "files that are being removed") { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO restore_jobs (id, requested_at, requested_by, tier, is_rush, days, output)
+                        VALUES (1, 1000, 'ana', 'bulk', 0, 7, CAST('/out' AS BLOB));
+                    INSERT INTO restore_items (job_id, key, destination, size, storage_class, tier, state, saved_at)
+                        VALUES (1, 'users/ana/photos/a.dat', CAST('a.jpg' AS BLOB), 5, 'DEEP_ARCHIVE', 'bulk',
+                            'restored', 2000),
+                        (1, 'users/ana/photos/b.dat', CAST('b.jpg' AS BLOB), 5, 'DEEP_ARCHIVE', 'bulk', 'restored', NULL);
+                    """)
+        }
+        let ledger = try Ledger(at: state.ledger)
+        #expect(try ledger.check() == [])
+        let summary = try #require(try ledger.restoreJob(RestoreJobID(rawValue: 1)))
+        #expect(summary.job.output == "/out" && summary.job.savedIn == nil && summary.saved == 1)
+        #expect(try ledger.unsavedRestoredItems(after: 0, limit: 9).map(\.destination) == ["b.jpg"])
+    }
+
     @Test func `profiles of which a catalogue told before they had names wait for their number as they did`() throws {
         let state = try StateFolder()
         try state.makeLedger(upTo: "standing notices") { db in

@@ -72,6 +72,31 @@ import Testing
         #expect(String(decoding: try home.tree.read("taken/Rome/1.jpg"), as: UTF8.self) == "mine")
     }
 
+    @Test func `what could not be saved is in the answer with its reason, whether somebody waits or not`() async throws
+    {
+        let home = try AgentHome()
+        for number in 0..<3 {
+            try home.vacations.pushing(FilePath("Rome/\(number).jpg")).create(SamplePhoto.unique(number))
+        }
+        #expect(try await home.run("sync").code == 0)
+        let taken = home.tree.path("taken")
+        for number in 1..<3 { try home.tree.write("mine", to: "taken/Rome/\(number).jpg") }
+        let places = [1, 2].map { "\(taken)/Rome/\($0).jpg" }
+        let answers = [
+            try await home.restore("Rome", "--output", taken.string, code: 3),
+            try await home.restore("Rome", "--wait", "--output", taken.string, code: 3),
+        ]
+        for answer in answers {
+            #expect(answer.notSaved.map(\.path).sorted() == places, "\(answer)")
+            #expect(answer.notSaved.allSatisfy { $0.reason.hasPrefix("another file has this name") })
+            #expect(answer.items.allSatisfy { $0.error == nil })
+        }
+        let refreshed = try await home.run("restores", "--refresh", "--json")
+        let jobs = try JSONDecoder().decode(RestoreJobs.self, from: Data(refreshed.output))
+        #expect(refreshed.code == 3 && Set(jobs.notSaved.map(\.path)) == Set(places))
+        #expect(try await home.restore("Rome", "--output", home.tree.path("free").string).notSaved.isEmpty)
+    }
+
     @Test func `what cannot be saved is told as it stands by sync and restores --refresh, which then end with 3`()
         async throws
     {

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncLedger
+import SyncSystem
 import SystemPackage
 import Testing
 
@@ -90,6 +91,21 @@ import Testing
         #expect(try archive.ledger.restoreJobs(before: jobs[0].job.id, limit: 5) == [jobs[1]])
         #expect(try archive.ledger.restoreJobs(before: jobs[1].job.id, limit: 5) == [])
         #expect(try archive.ledger.restoreJob(jobs[1].job.id) == jobs[1])
+    }
+
+    @Test func `a job knows the folder in which a photo was saved last, and other jobs do not`() throws {
+        let archive = try Archive(["a", "b", "c"])
+        _ = try archive.ask(for: [archive.keys[0], archive.keys[1]], output: "/out")
+        _ = try archive.ask(for: [archive.keys[2]], output: "/out")
+        let folders = { try archive.ledger.restoreJobs(limit: 5).map(\.job.savedIn) }
+        #expect(try folders() == [nil, nil])
+        // Device and inode are unsigned.
+        for folder in [FolderIdentity(device: 1, inode: .max), FolderIdentity(device: .max, inode: 2)] {
+            try archive.ledger.noteSaved(1, in: folder, at: archive.now)
+            #expect(try folders() == [nil, folder])
+            try archive.ledger.noteSaved(2, at: archive.now)
+            #expect(try folders() == [nil, folder])
+        }
     }
 
     @Test func `what is not given of a job stays as it was`() throws {

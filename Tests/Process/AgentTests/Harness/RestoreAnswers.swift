@@ -20,6 +20,13 @@ struct RestoreAnswer: Decodable, Sendable {
     var estimatedHours: Double?
     var items: [Item]
     var skipped: [Skipped]
+    var notSaved: [NotSaved]
+}
+
+/// A photo that could not be saved, of `restore --json` and `restores --json`.
+struct NotSaved: Decodable, Sendable {
+    var path: String
+    var reason: String
 }
 
 /// `restore --estimate --json`
@@ -38,6 +45,7 @@ struct EstimateAnswer: Decodable, Sendable {
 /// `restores --json`
 struct RestoreJobs: Decodable, Sendable {
     var restores: [RestoreJob]
+    var notSaved: [NotSaved]
 }
 
 struct RestoreJob: Decodable, Sendable {
