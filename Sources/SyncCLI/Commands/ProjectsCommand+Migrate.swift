@@ -60,10 +60,10 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
         }
     }
 
-    /// Links are followed: one of two names for a folder must not be removed.
+    /// One of two names for a folder must not be removed.
     private static func requireApart(_ old: FilePath, _ new: FilePath) throws {
-        let (old, new) = (old.resolvedAsFarAsThere ?? old, new.resolvedAsFarAsThere ?? new)
-        guard !old.starts(with: new), !new.starts(with: old) else {
+        let (old, new) = (FolderPlace(old), FolderPlace(new))
+        guard !old.isIn(new), !new.isIn(old) else {
             throw CommandFailure(.usage, "one of the folders lies in the other; name two that are apart")
         }
     }

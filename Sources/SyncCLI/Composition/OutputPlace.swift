@@ -1,6 +1,5 @@
 import SyncConfig
 import SyncCore
-import SyncSystem
 import SystemPackage
 
 /// Where a person wants files, held against the folders that this program looks into.
@@ -10,9 +9,9 @@ struct OutputPlace {
 
     /// - Throws: ``CommandFailure`` for the folders of this program: what is in them is its own.
     init(_ path: FilePath, _ installation: Installation) throws {
-        let place = Self.resolved(path)
-        if let own = Self.own(installation).first(where: { place.starts(with: $0.place) }) { throw own.isTaken(path) }
-        let watched = installation.settings.watch.first { place.starts(with: Self.resolved($0.path)) }
+        let place = FolderPlace(path)
+        if let own = Self.own(installation).first(where: { place.isIn($0.place) }) { throw own.isTaken(path) }
+        let watched = installation.settings.watch.first { place.isIn(FolderPlace($0.path)) }
         note = watched.map { watched in
             "\(path.text.escapingControls) is in the watched folder \(watched.path.text.escapingControls): what is saved there "
                 + "counts as photos of that folder. Copies that are stored already are known by their bytes, and are not "
@@ -22,29 +21,28 @@ struct OutputPlace {
 
     /// The same of a new store, which may be the one that is there already under another name.
     static func check(newStore path: FilePath, _ installation: Installation) throws {
-        let place = resolved(path)
-        for own in own(installation) where place.starts(with: own.place) && !(own.isStore && place == own.place) {
+        let place = FolderPlace(path)
+        for own in own(installation) where place.isIn(own.place) && !(own.isStore && place.isSame(as: own.place)) {
             throw own.isTaken(path)
         }
         for watched in installation.settings.watch {
-            let folder = resolved(watched.path)
-            guard place.starts(with: folder) || folder.starts(with: place) else { continue }
+            let folder = FolderPlace(watched.path)
+            let isInside = place.isIn(folder)
+            guard isInside || folder.isIn(place) else { continue }
             throw CommandFailure(
                 .configuration,
-                "\(path.text.escapingControls) \(place.starts(with: folder) ? "is in" : "holds") the watched folder "
+                "\(path.text.escapingControls) \(isInside ? "is in" : "holds") the watched folder "
                     + "\(watched.path.text.escapingControls), and what is stored would be stored again; name another folder"
             )
         }
     }
-
-    private static func resolved(_ path: FilePath) -> FilePath { path.resolvedAsFarAsThere ?? path }
 
     /// A folder of this program.
     private struct Own {
         let folder: FilePath
         let isStore: Bool
 
-        var place: FilePath { OutputPlace.resolved(folder) }
+        var place: FolderPlace { FolderPlace(folder) }
 
         func isTaken(_ path: FilePath) -> CommandFailure {
             CommandFailure(

@@ -1,4 +1,5 @@
 import Glibc
+import SyncSystem
 package import SystemPackage
 
 /// Which file system a device number stands for, from proc(5), `/proc/self/mountinfo`.
@@ -41,6 +42,10 @@ struct MountPoint: Hashable {
     let id: Int
     /// Absolute, without symbolic links.
     let path: FilePath
+    /// The number of the file system, as the table writes it.
+    let device: String
+    /// What of the file system is mounted: `/`, or a folder of it (a bind mount, a subvolume).
+    let root: FilePath
 
     /// All mounts, in the order of the table: a later one covers an earlier one of the same path.
     static func all(in table: [UInt8]) -> [MountPoint] {
@@ -48,8 +53,29 @@ struct MountPoint: Hashable {
             // 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
             let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
             guard fields.count > 4, let id = Int(String(decoding: fields[0], as: UTF8.self)) else { return nil }
-            let path = unescaped(fields[4]).map { CChar(bitPattern: $0) } + [0]
-            return MountPoint(id: id, path: FilePath(platformString: path))
+            return MountPoint(
+                id: id, path: filePath(fields[4]), device: String(decoding: fields[2], as: UTF8.self),
+                root: filePath(fields[3]))
+        }
+    }
+
+    private static func filePath(_ field: ArraySlice<UInt8>) -> FilePath {
+        FilePath(platformString: unescaped(field).map { CChar(bitPattern: $0) } + [0])
+    }
+
+    /// Where other mounts show the place of the file system that a folder is. Something else may be mounted over it there.
+    /// - Parameter folder: absolute, without symbolic links.
+    static func otherNames(of folder: FilePath, in table: [UInt8]) -> [FilePath] {
+        let mounts = all(in: table)
+        let depth = { (mount: MountPoint) in mount.path.components.count }
+        var own: MountPoint?
+        for mount in mounts where folder.starts(with: mount.path) {
+            if own.map({ depth($0) <= depth(mount) }) ?? true { own = mount }
+        }
+        guard let own else { return [] }
+        let place = own.root.appending(folder.components.dropFirst(depth(own)))
+        return mounts.filter { $0.device == own.device && $0.id != own.id && place.starts(with: $0.root) }.map {
+            $0.path.appending(place.components.dropFirst($0.root.components.count))
         }
     }
 
@@ -82,6 +108,24 @@ struct MountPoint: Hashable {
             rest = rest.dropFirst(3)
         }
         return bytes
+    }
+}
+
+/// The names by which mounts show one folder.
+package enum MountedNames {
+    /// The other names of a folder: a bind mount (mount(8)) of it, or of one around it, shows it once more. What is not
+    /// there has those of the nearest folder above it. Blocks.
+    /// - Parameter folder: absolute, without symbolic links.
+    package static func others(of folder: FilePath) -> [FilePath] {
+        var (there, rest) = (folder, [FilePath.Component]())
+        while FolderIdentity(at: there) == nil {
+            guard let name = there.lastComponent else { return [] }
+            rest.insert(name, at: 0)
+            there.removeLastComponent()
+        }
+        let identity = FolderIdentity(at: there)
+        return MountPoint.otherNames(of: there, in: WatchCalls.system.mountTable())
+            .filter { FolderIdentity(at: $0) == identity }.map { $0.appending(rest) }
     }
 }
 

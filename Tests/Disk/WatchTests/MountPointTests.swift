@@ -26,6 +26,21 @@ import Testing
         #expect(MountPoint.around("/srv/photos", in: Self.table).map(\.id) == [27])
     }
 
+    @Test(
+        arguments: [
+            ("/srv/store/objects", ["/mnt/bound/objects", "/mnt/objects"]), ("/srv/store", ["/mnt/bound"]),
+            ("/mnt/objects/a", ["/srv/store/objects/a", "/mnt/bound/objects/a"]), ("/srv", []), ("/data/store", []),
+        ] as [(FilePath, [FilePath])])
+    func `a folder has a name by each mount that shows it`(folder: FilePath, names: [FilePath]) {
+        let table = """
+            27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+            44 27 254:1 / /data rw - ext4 /dev/vdb rw
+            50 27 254:0 /srv/store /mnt/bound rw - ext4 /dev/vda rw
+            51 27 254:0 /srv/store/objects /mnt/objects rw - ext4 /dev/vda rw
+            """
+        #expect(MountPoint.otherNames(of: folder, in: Array(table.utf8)) == names)
+    }
+
     @Test func `the mounts of this machine are found`() {
         #expect(MountPoint.all(in: WatchCalls.system.mountTable()).contains { $0.path == "/proc" })
     }
