@@ -39,8 +39,7 @@ final class MirrorFolder: Sendable {
         held = descriptor.heldPath(else: path)
     }
 
-    /// - Throws: `Errno`.
-    func status() throws(Errno) -> FileStatus { try FileStatus(of: descriptor) }
+    var identity: FolderIdentity? { FolderIdentity(at: held) }
 
     /// Whether anything at all can be written into it, as far as rights go.
     var isWritable: Bool { held.allows(.write) }

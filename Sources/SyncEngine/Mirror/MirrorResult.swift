@@ -69,14 +69,13 @@ package struct MirrorResult: Sendable {
 
 /// A folder that was mirrored into, by which it is told from another one that has its path later.
 struct FilledFolder: Sendable {
-    let status: FileStatus
+    let identity: FolderIdentity?
     /// Whether its hidden file could be written.
     let isNoted: Bool
 
     /// - Parameter known: what the folder that has the path now knows of itself.
-    func isLost(_ folder: MirrorFolder?, known: MirrorState?) throws -> Bool {
-        guard known == nil else { return false }
-        return try isNoted || folder?.status().isSameFile(as: status) != true
+    func isLost(_ folder: MirrorFolder?, known: MirrorState?) -> Bool {
+        known == nil && (isNoted || folder?.identity != identity)
     }
 }
 

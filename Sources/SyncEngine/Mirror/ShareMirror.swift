@@ -120,7 +120,7 @@ package struct ShareMirror: Sendable {
             await discardParts(in: folder)
             return result
         }
-        if !isDamaged, try await pool.run({ [filled, folder] in try filled?.isLost(folder, known: known) ?? false }) {
+        if !isDamaged, try await pool.run({ [filled, folder] in filled?.isLost(folder, known: known) ?? false }) {
             throw MirrorError.lost(destination)
         }
         if folder == nil {
@@ -137,7 +137,7 @@ package struct ShareMirror: Sendable {
         }
         try await bring(read, &visit, observe)
         visit.result.filled = FilledFolder(
-            status: try await pool.run { [folder] in try folder.status() }, isNoted: visit.written != nil)
+            identity: await pool.finish { folder.identity }, isNoted: visit.written != nil)
         if visit.result.end != nil { await discardParts(in: folder) }
         return visit.result
     }

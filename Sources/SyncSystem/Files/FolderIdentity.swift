@@ -1,3 +1,4 @@
+import SyncCore
 package import SystemPackage
 
 /// Which folder it is, under whatever name (inode(7)). The root of a drive is another folder than the one that it is
