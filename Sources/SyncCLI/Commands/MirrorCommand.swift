@@ -66,7 +66,7 @@ struct MirrorCommand: AsyncParsableCommand {
             let parts = try MirrorServices(
                 reference, to: try destination?.path ?? Self.usualFolder(of: reference, console),
                 options: ShareMirror.Options(isPreview: preview, isForced: force, keepsNames: originalNames),
-                options.global)
+                options.global, console)
             let status = try await closing(parts.close) {
                 try await MirrorSession(parts, console).run(watchingEvery: watch ? .seconds(interval) : nil)
             }

@@ -147,7 +147,7 @@ extension ExitStatus {
 }
 
 /// What `mirror` is put together from. It needs no ledger and takes no lock of the agent; with a link, no configuration
-/// is read either.
+/// is read either, and nobody knows which folders are those of the agent.
 struct MirrorServices: Sendable {
     let mirror: ShareMirror
     let time: TimeSource
@@ -156,16 +156,18 @@ struct MirrorServices: Sendable {
 
     init(
         _ reference: ShareReference, to folder: FilePath, options: ShareMirror.Options, _ global: GlobalOptions,
-        environment: [String: String] = ProcessEnvironment.current, time: TimeSource = .system
+        _ console: Console, time: TimeSource = .system
     ) throws {
         let source: any ShareSource
         switch reference {
         case .id(let id):
-            let store = try Self.store(global, environment, time)
+            let installation = try Installation(global, environment: console.environment, time: time)
+            try console.announce(folder, installation)
+            let store = installation.retrying(try installation.makeReadStore(nil))
             source = StoredShareSource(id, in: store)
             closeSource = store.close
         case .link(let link):
-            let transport = try Self.transport(environment)
+            let transport = try Self.transport(console.environment)
             source = LinkedShareSource(link, transport: transport)
             closeSource = transport.close
         }
@@ -179,13 +181,6 @@ struct MirrorServices: Sendable {
     func close() async {
         await closeSource()
         await pool.shutDown()
-    }
-
-    private static func store(
-        _ global: GlobalOptions, _ environment: [String: String], _ time: TimeSource
-    ) throws -> any ObjectStore {
-        let installation = try Installation(global, environment: environment, time: time)
-        return installation.retrying(try installation.makeReadStore(nil))
     }
 
     private static func transport(_ environment: [String: String]) throws -> CurlTransport {

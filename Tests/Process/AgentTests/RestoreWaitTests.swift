@@ -144,6 +144,8 @@ import Testing
         for folder in [home.store.root, home.tree.path("state/sync-agent/x")] {
             let refused = try await home.run("restore", "--yes", "--output", folder.string, home.gallery.string)
             #expect(refused.code == 64 && refused.complaint.contains("name another folder"), "\(refused)")
+            let mirrored = try await home.run("mirror", "7d0c6e2a-33b1-4d5e-9c61-0a4b8f2e9d10", folder.string)
+            #expect(mirrored.code == 64 && mirrored.complaint.contains("name another folder"), "\(mirrored)")
         }
     }
 
