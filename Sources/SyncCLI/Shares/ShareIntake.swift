@@ -63,6 +63,7 @@ struct ShareIntake {
         guard let (id, waiting) = hurried else { return }
         progress.expect(waiting)
         try await parts.pipeline.run(.untilDone(patience: .seconds(10)), of: id)
+        try await requireClosed(below: folder)
         try await parts.vacations.round(of: id)
     }
 
@@ -77,6 +78,22 @@ struct ShareIntake {
             isForecast: true, time: installation.time)
         let terminal = Terminal.standardError(installation.environment)
         try Self.requireWhole(try await pass.takeIn(only: folder), below: folder, tell: terminal)
+        try await requireClosed(below: folder)
+    }
+
+    /// A writer that pauses leaves a file that looks whole, and is not.
+    /// - Throws: ``CommandFailure`` where a photo that waits is open for writing.
+    private func requireClosed(below folder: FilePath) async throws {
+        let waiting = try await workspace.ledger { ledger in
+            var files: [FilePath] = []
+            try ledger.photos(at: folder) { photo in
+                if photo.state == .pending { files.append(photo.path) }
+            }
+            return files
+        }
+        let scanner = FileTreeScanner()
+        let writing = await workspace.threads.disk.finish { waiting.filter(scanner.isBeingWritten) }
+        guard writing.isEmpty else { throw Self.beingWritten(writing) }
     }
 
     /// - Throws: ``CommandFailure`` where a file in the folder kept changing.

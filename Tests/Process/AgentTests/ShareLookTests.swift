@@ -122,6 +122,21 @@ import Testing
         #expect(try await home.shares().isEmpty)
     }
 
+    @Test(arguments: ["--yes", "--dry-run"])
+    func `a photo that somebody has open for writing, and has not written to for a while, is no whole one`(
+        option: String
+    ) async throws {
+        let home = try AgentHome(settle: "0")
+        try await home.takeTrip(photos: 1)
+        try home.photo(7).create(SamplePhoto.truncated(7))
+        let writer = try FileDescriptor.open(home.photo(7), .writeOnly, options: [.append, .closeOnExec])
+        let finished = try await home.run("share", option, AgentHome.trip)
+        try writer.close()
+        #expect(finished.code == 1, "\(finished)")
+        #expect(finished.complaint.contains("just being written (7.jpg): nothing was shared"), "\(finished)")
+        #expect(try await home.shares().isEmpty)
+    }
+
     @Test(arguments: ["--yes", "--dry-run", "--json"])
     func `a vacation whose only photo cannot be read is found, and the photo is named with the reason`(option: String)
         async throws
