@@ -36,7 +36,7 @@ struct ShareIntake {
                 return try await pass(over: folder)
             }
             let unseen = try await FolderLook.take(at: folder, FileTreeScanner(), ledger: ledger, pool: pool).unseen
-            if unseen.isEmpty { return }
+            if unseen.isEmpty { return try await requireWhole(below: folder) }
             if unseen != waitsFor {
                 waitsFor = unseen
                 since = installation.time.monotonic()
@@ -63,7 +63,7 @@ struct ShareIntake {
         guard let (id, waiting) = hurried else { return }
         progress.expect(waiting)
         try await parts.pipeline.run(.untilDone(patience: .seconds(10)), of: id)
-        try await requireClosed(below: folder)
+        try await requireWhole(below: folder)
         try await parts.vacations.round(of: id)
     }
 
@@ -78,12 +78,12 @@ struct ShareIntake {
             isForecast: true, time: installation.time)
         let terminal = Terminal.standardError(installation.environment)
         try Self.requireWhole(try await pass.takeIn(only: folder), below: folder, tell: terminal)
-        try await requireClosed(below: folder)
+        try await requireWhole(below: folder)
     }
 
     /// A writer that pauses leaves a file that looks whole, and is not.
-    /// - Throws: ``CommandFailure`` where a photo that waits is open for writing.
-    private func requireClosed(below folder: FilePath) async throws {
+    /// - Throws: ``CommandFailure`` where a photo that waits for its upload is not whole.
+    private func requireWhole(below folder: FilePath) async throws {
         let waiting = try await workspace.ledger { ledger in
             var files: [FilePath] = []
             try ledger.photos(at: folder) { photo in
@@ -91,8 +91,13 @@ struct ShareIntake {
             }
             return files
         }
-        let scanner = FileTreeScanner()
-        let writing = await workspace.threads.disk.finish { waiting.filter(scanner.isBeingWritten) }
+        let (scanner, settle, now) = (FileTreeScanner(), workspace.settings.upload.settle, workspace.time.now())
+        let writing = await workspace.threads.disk.finish {
+            waiting.filter { file in
+                guard let stamp = try? scanner.stamp(of: file) else { return false }
+                return scanner.whyUnfinished(file, stamp, settle: settle, at: now) != nil
+            }
+        }
         guard writing.isEmpty else { throw Self.beingWritten(writing) }
     }
 

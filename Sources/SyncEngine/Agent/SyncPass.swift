@@ -98,11 +98,10 @@ package struct SyncPass: Sendable {
         for var file in files {
             try PooledWork.checkCancellation()
             guard let stamp = try? scanner.stamp(of: file.file) else { continue }
-            let wait = stamp.timeToSettle(settle, at: now) ?? (scanner.isBeingWritten(file.file) ? settle : nil)
             let seen = SettledFile(
                 folder: file.folder.id, path: file.file.relative(to: file.folder.path), stamp: stamp)
-            if let wait {
-                file.wait = wait
+            if let unfinished = scanner.whyUnfinished(file.file, stamp, settle: settle, at: now) {
+                file.wait = unfinished.wait
                 unsettled.append(file)
                 changing.append(seen)
             } else {

@@ -251,15 +251,26 @@ extension FolderScan.Summary {
     }
 }
 
+/// Why a file may be half of what it is to become.
+package struct UnfinishedFile: Hashable, Sendable {
+    package let reason: String
+    /// When to look again, from now.
+    package let wait: Duration
+}
+
 extension TreeScanner {
-    /// Why a file may be half of what it is to become: it is open for writing, or was written to a moment ago.
+    /// Why a file may be half of what it is to become: it is open for writing, or changed a moment ago.
     /// - Parameters:
     ///   - stamp: of the file as it is meant.
     ///   - settle: for so long a file is as it is before it counts as whole.
     /// - Returns: `nil` for a file that counts as whole.
-    func whyUnfinished(_ file: FilePath, _ stamp: FileStamp, settle: Duration, at now: Date) -> String? {
-        if isBeingWritten(file) { return "another process has it open for writing" }
-        return stamp.isSettled(settle, at: now) ? nil : "it is still changing"
+    package func whyUnfinished(
+        _ file: FilePath, _ stamp: FileStamp, settle: Duration, at now: Date
+    ) -> UnfinishedFile? {
+        if isBeingWritten(file) {
+            return UnfinishedFile(reason: "another process has it open for writing", wait: settle)
+        }
+        return stamp.timeToSettle(settle, at: now).map { UnfinishedFile(reason: "it is still changing", wait: $0) }
     }
 }
 
@@ -345,12 +356,15 @@ extension FileStamp {
 
     /// How long the file has to be left alone still, until it counts as whole.
     ///
+    /// A program may set the modification time to any moment while it still writes; the time of the last change it cannot.
     /// Where times are whole seconds, what is written twice within one of them has one stamp: it is waited for until a
     /// later write would have another.
     /// - Parameter settle: for so long a file has to be as it is.
     /// - Returns: `nil` when nothing is left of that.
     package func timeToSettle(_ settle: Duration, at now: Date) -> Duration? {
-        var wait = settle - Self.age(of: modified, at: now)
+        let age = min(
+            Self.age(of: modified, at: now), changed.map { Self.age(of: $0, at: now) } ?? .seconds(Int64.max / 2))
+        var wait = settle - age
         if let changed, Self.isWhole(modified), Self.isWhole(changed) {
             wait = max(wait, Self.coarsestUnit - Self.age(of: changed, at: now))
         }

@@ -98,11 +98,23 @@ package struct EventIntake: Sendable {
     }
 }
 
+/// What was written by this program itself is whole, however young it is.
+final class RewrittenFiles: Sendable {
+    private let stamps = Mutex<[FilePath: FileStamp]>([:])
+
+    func note(_ file: FilePath, _ stamp: FileStamp) { stamps.withLock { $0[file] = stamp } }
+
+    /// Whether the file is as it was written.
+    func holds(_ file: FilePath, _ stamp: FileStamp) -> Bool { stamps.withLock { $0[file] == stamp } }
+}
+
 /// Reads the files that hold due events, each of them once for a batch. Everything here blocks.
 struct EventFileReader: Sendable {
     /// One file, without its bytes.
     enum Content: Sendable {
         case read(ReadEventFile)
+        /// A program is at work on it: half a file looks damaged, and what goes on with it knows nothing of a rewrite.
+        case unfinished
         /// It has not the name any more under which it is known.
         case absent
         case unreadable(String)
@@ -113,18 +125,28 @@ struct EventFileReader: Sendable {
     /// For so long a file is as it is before it counts as whole.
     let settle: Duration
     let time: TimeSource
+    let rewritten = RewrittenFiles()
+
+    /// Whether another program may be at work on a file.
+    func isUnfinished(_ file: FilePath, _ stamp: FileStamp) -> Bool {
+        let settle = rewritten.holds(file, stamp) ? .zero : settle
+        return scanner.whyUnfinished(file, stamp, settle: settle, at: time.now()) != nil
+    }
 
     /// - Parameter events: the due ones that are known to be in the file.
     func look(at place: EventPlace, for events: [EventRecord]) -> Content {
         do {
             guard let stamp = try scanner.stamp(of: place.file) else { return .absent }
+            if isUnfinished(place.file, stamp) { return .unfinished }
             let (text, found) = try reducer.eventFile(place.file, of: place.profile, stamp: stamp)
-            let doubts = doubtful(events, in: found, text.bytes, of: place.file, stamp)
             return .read(
                 ReadEventFile(
-                    place: place, stamp: stamp, events: found, text.bytes, for: events, doubtful: doubts))
+                    place: place, stamp: stamp, events: found, text.bytes, for: events,
+                    doubtful: Self.doubtful(events, in: found, text.bytes)))
         } catch let error as PhotoError where error.code == .missing {
             return .absent
+        } catch let error as PhotoError where error.code == .changed {
+            return .unfinished
         } catch {
             return .unreadable("\(error)")
         }
@@ -137,23 +159,11 @@ struct EventFileReader: Sendable {
     }
 
     /// Which events may stand in what is no event any more: beside something damaged, each one that is not found whole.
-    /// What looks damaged while it is written may be half a file.
     /// - Parameters:
     ///   - events: of which text may be in the file.
     ///   - file: `nil` for a text that is no file of events.
-    ///   - stamp: of the file at the path when it was read.
     /// - Returns: why, by their rows.
-    func doubtful(
-        _ events: [EventRecord], in file: GalleryEventFile?, _ text: [UInt8], of path: FilePath, _ stamp: FileStamp
-    ) -> [Int64: String] {
-        let reasons = Self.doubtful(events, in: file, text)
-        guard reasons.values.contains(EventFileRewriter.damaged),
-            scanner.whyUnfinished(path, stamp, settle: settle, at: time.now()) != nil
-        else { return reasons }
-        return reasons.mapValues { $0 == EventFileRewriter.damaged ? EventFileRewriter.unfinished : $0 }
-    }
-
-    private static func doubtful(
+    static func doubtful(
         _ events: [EventRecord], in file: GalleryEventFile?, _ text: [UInt8]
     ) -> [Int64: String] {
         let whole = file?.events ?? []
@@ -309,10 +319,7 @@ struct EventPlanner: Sendable {
             }
             switch contents[place.photoID] {
             case .read(let file):
-                if let reason = file.doubtful[event.id] {
-                    return reason == EventFileRewriter.unfinished
-                        ? .skip(reason, place.file) : .fail(reason, place.file)
-                }
+                if let reason = file.doubtful[event.id] { return .fail(reason, place.file) }
                 let found = file.occurrences(of: event)
                 // What was edited since may still be its text: it is no file from which it has gone.
                 if found.isEmpty, !place.isClean, !file.holdsNothing {
@@ -322,6 +329,8 @@ struct EventPlanner: Sendable {
                     return .skip("its photo is \(LeftOutWords.byFilter(rule))", place.file)
                 }
                 occurrences += found
+            case .unfinished:
+                return .skip(EventFileRewriter.unfinished, place.file)
             case .unreadable(let reason):
                 return .fail(reason, place.file)
             case .absent, nil:

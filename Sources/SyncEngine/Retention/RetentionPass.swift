@@ -261,8 +261,7 @@ package struct RetentionPass: Sendable {
         let left = try await cleaner.clean(freed.map { ($0.due, $0.object?.md5) })
         for event in freed {
             guard let issue = left[event.due.event.id] else { continue }
-            // What was edited at this moment, or is being written, is no failure: it is looked at again.
-            if [EventFileRewriter.edited, EventFileRewriter.unfinished].contains(issue.reason) {
+            if EventFileRewriter.passing.contains(issue.reason) {
                 leftovers.skipped.append((event.due.event, issue))
             } else {
                 leftovers.errors.append((event.due.event, issue))

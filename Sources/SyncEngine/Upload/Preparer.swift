@@ -43,8 +43,8 @@ package struct Preparer: Sendable {
         if !claim.hasObject, let rule = claim.folder.filter.exclusion(of: claim.relativePath) {
             return .done(.skipped(LeftOutWords.byFilter(rule), .filtered))
         }
-        if let reason = scanner.whyUnfinished(claim.file, claim.stamp, settle: settle, at: now()) {
-            return .done(later(claim, reason))
+        if let unfinished = scanner.whyUnfinished(claim.file, claim.stamp, settle: settle, at: now()) {
+            return .done(later(claim, unfinished.reason))
         }
         // What is another file by now may be a large one, and is not read in the place of the one that was queued.
         if let stamp = try? scanner.stamp(of: claim.file), !stamp.isUntouched(since: claim.stamp) {

@@ -84,12 +84,12 @@ extension Ledger {
         let (isKnown, pending, new) = try read(operation) { db in
             let sights = try group.map { try Sight($0, in: db) }
             return (
-                sights.allSatisfy(\.plan.isEmpty), sights.count { $0.known?.state == .pending },
-                sights.map { !$0.plan.new.isEmpty }
+                sights.allSatisfy(\.plan.isEmpty), sights.compactMap(\.waiting), sights.map { !$0.plan.new.isEmpty }
             )
         }
         if isKnown {
-            result.queued += pending
+            result.queued += pending.count
+            result.waiting += pending
             return
         }
         let reasons = zip(group, new).map { $1 ? whySkipped($0) : nil }
@@ -128,6 +128,8 @@ package struct SightedFiles: Hashable, Sendable {
     package var queued = 0
     /// New ones of which nothing is stored.
     package var skipped = 0
+    /// The rows of those that were in the queue already, as they are: each may wait for its next try.
+    package var waiting: [Int64] = []
 }
 
 /// Why nothing is stored of a file.
@@ -166,11 +168,20 @@ private struct Sight {
             known: row.map { [$0] } ?? [], files: [self.file], settled: { _ in true })
     }
 
+    /// The row of a photo that waits for its upload already.
+    var waiting: Int64? {
+        guard plan.isEmpty, let known, known.state == .pending else { return nil }
+        return known.id
+    }
+
     /// - Returns: whether the photo waits for its upload now.
     func carryOut(
         stillThere: (FilePath) -> Bool, skipped reason: SkipReason?, at time: Date, _ result: inout SightedFiles
     ) throws -> Bool {
-        if plan.isEmpty { return known?.state == .pending }
+        if plan.isEmpty {
+            if let waiting { result.waiting.append(waiting) }
+            return waiting != nil
+        }
         let id = try DirectoryTable(db).findOrAdd(place, in: folder.id)
         let difference = try Intake(db: db, folder: folder, directory: id, time: time).carryOut(
             plan, isSeen: { $0.directoryID == id && $0.name == file.name.bytes }, stillThere: stillThere,

@@ -137,6 +137,21 @@ import Testing
         #expect(try await home.shares().isEmpty)
     }
 
+    @Test func `beside an agent, a photo that somebody has open for writing is not shared as it is`() async throws {
+        let home = try AgentHome(settle: "0")
+        try await home.takeTrip(photos: 1)
+        let agent = try await home.startAgent()
+        try home.photo(7).create(SamplePhoto.truncated(7))
+        let writer = try FileDescriptor.open(home.photo(7), .writeOnly, options: [.append, .closeOnExec])
+        try home.photo(8).create(SamplePhoto.taken(38))
+        _ = try await agent.outcome(of: home.photo(8))
+        let finished = try await home.run("share", "--yes", AgentHome.trip)
+        try writer.close()
+        #expect(finished.code == 1, "\(finished)")
+        #expect(finished.complaint.contains("just being written (7.jpg): nothing was shared"), "\(finished)")
+        #expect(try await home.shares().isEmpty)
+    }
+
     @Test(arguments: ["--yes", "--dry-run", "--json"])
     func `a vacation whose only photo cannot be read is found, and the photo is named with the reason`(option: String)
         async throws

@@ -133,6 +133,36 @@ private final class ScriptedSource: ChangeSource {
         #expect(try bench.states() == [photo.string: .pending])
     }
 
+    @Test func `a file that waits for its next try is tried when it was closed, though nobody wrote to it`()
+        async throws
+    {
+        try await running {
+            bench.disk.write("sunset", to: photo)
+            source.send(.file(photo))
+            await bench.time.waitForSleepers(2)
+            await bench.time.advance(by: .seconds(2))
+            await queued()
+            guard case .photos(let claims) = try bench.ledger.claimNext(at: bench.time.now), let claim = claims.first
+            else {
+                Issue.record("nothing to claim")
+                return
+            }
+            let later = bench.time.now.addingTimeInterval(64)
+            try bench.ledger.commit(claim, outcome: .postponed("it is open", until: later), at: bench.time.now)
+            let isWaiting = if case .nothing = try bench.ledger.claimNext(at: bench.time.now) { true } else { false }
+            #expect(isWaiting)
+            source.send(.file(photo))
+            await bench.time.waitForSleepers(2)
+            await bench.time.advance(by: .seconds(2))
+            await queued()
+        }
+        guard case .photos(let claims) = try bench.ledger.claimNext(at: bench.time.now) else {
+            Issue.record("it still waits for its next try")
+            return
+        }
+        #expect(claims.map(\.file) == [photo])
+    }
+
     @Test func `where times are whole seconds, a file is queued when a later write would have another one`()
         async throws
     {

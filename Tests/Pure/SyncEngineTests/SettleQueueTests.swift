@@ -19,11 +19,18 @@ import Testing
         #expect(wait(modified: 100 * Self.second, changed: nil, at: now) == left.map { .seconds($0) })
     }
 
-    @Test func `a time that was set back counts for the settle time, but where times are whole seconds`() {
+    @Test(arguments: [50 * second, 900 * second + 1])
+    func `a file that changed a moment ago is not whole, whatever modification time it was given`(modified: Int64) {
+        let changed = 100 * Self.second + 1
+        #expect(wait(modified: modified, changed: changed, at: 101) == .seconds(1))
+        #expect(wait(modified: modified, changed: changed, at: 102) == nil)
+    }
+
+    @Test func `where times are whole seconds, a file waits for two of them`() {
         #expect(wait(modified: 50 * Self.second, changed: 100 * Self.second + 1, settle: 0, at: 100.5) == nil)
         #expect(wait(modified: 50 * Self.second + 1, changed: 100 * Self.second, settle: 0, at: 100.5) == nil)
         #expect(wait(modified: 50 * Self.second, changed: 100 * Self.second, settle: 0, at: 100.5) == .seconds(1.5))
-        #expect(wait(modified: 50 * Self.second, changed: 100 * Self.second, settle: 5, at: 100.5) == .seconds(1.5))
+        #expect(wait(modified: 50 * Self.second, changed: 100 * Self.second, settle: 5, at: 100.5) == .seconds(4.5))
         #expect(wait(modified: 100 * Self.second, changed: 100 * Self.second, settle: 5, at: 100.5) == .seconds(4.5))
         #expect(wait(modified: 100 * Self.second, changed: 900 * Self.second, settle: 0, at: 100) == nil)
     }

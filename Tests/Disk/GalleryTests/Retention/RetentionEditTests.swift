@@ -137,6 +137,32 @@ import Testing
         #expect(try await bench.cleanUp().errors.named.map(\.file) == [file])
     }
 
+    @Test mutating func `of a file that a program goes on writing no event is cut, and none is archived`() async throws
+    {
+        let (whole, photo) = ("[\(bench.event("e1")),\(bench.event("e2"))]", try RetentionBench.photo(1))
+        try bench.write("[\(bench.event("e1"))]", to: "log.json")
+        try bench.write("[\(bench.event("e3", photo: photo))]", to: "log2.json")
+        try await bench.sync()
+        // Opened, written to and closed: it is whole at this moment.
+        try bench.write(whole, to: "log.json")
+        try bench.write("[\(bench.event("e3", photo: photo)) ]", to: "log2.json")
+        bench.settle = .seconds(600)
+        let files = ["log.json", "log2.json"].map { bench.gallery.appending($0) }
+        let forecast = try await bench.retention().preview(olderThan: 90)
+        #expect((forecast.archived, forecast.deleted, forecast.errors.count) == (0, 0, 0))
+        #expect(Set(forecast.skipped.named.compactMap(\.file)) == Set(files))
+        let summary = try await bench.cleanUp()
+        #expect((summary.archived, summary.deleted, summary.errors.count) == (0, 0, 0))
+        #expect(Set(summary.skipped.named.compactMap(\.file)) == Set(files))
+        #expect(
+            Set(summary.skipped.named.map(\.reason)) == ["the file is still being written; the next cleanup reads it"])
+        #expect(try bench.read("log.json") == whole)
+        #expect(try !bench.isArchived("e3"))
+        bench.settle = .zero
+        #expect(try await bench.cleanUp().deleted == 3)
+        #expect(try bench.files() == [])
+    }
+
     @Test func `an element that is no event is named beside those that are, by place and without its words`()
         async throws
     {
