@@ -59,7 +59,7 @@ struct CleanupCommand: WorkspaceCommand {
         let (ledger, now) = (try await workspace.ledger, workspace.time.now())
         let days = daysOld ?? workspace.settings.retention.eventDays
         if report {
-            let parts = try await RetentionServices(lookingAt: workspace)
+            let parts = try await RetentionServices(lookingAt: workspace, waits: false)
             let report = try await OverdueReport(parts, daysOld: days, now: now)
             return Answer(report) { _ in report.lines(now: now) }
         }
@@ -68,7 +68,7 @@ struct CleanupCommand: WorkspaceCommand {
         }
         let summary =
             dryRun
-            ? try await RetentionServices(lookingAt: workspace).retention.preview(olderThan: days)
+            ? try await RetentionServices(lookingAt: workspace, waits: true).retention.preview(olderThan: days)
             : try await cleanUp(days, workspace)
         return Answer(CleanupReport(summary, daysOld: days, dryRun: dryRun), failure: summary.outage)
     }

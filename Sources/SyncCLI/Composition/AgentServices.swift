@@ -316,14 +316,15 @@ struct RetentionServices: Sendable {
     /// - Parameters:
     ///   - writes: `false` for a look at a copy of the ledger, which need not be about this store.
     ///   - scans: whether the folders are this process's to scan: no agent does it.
-    init(_ workspace: Workspace, writes: Bool, scans: Bool) async throws {
+    ///   - waits: for files that are just being written.
+    init(_ workspace: Workspace, writes: Bool, scans: Bool, waits: Bool = true) async throws {
         let (ledger, settings) = (try await workspace.ledger, workspace.settings)
         let store = try await writes ? workspace.store(.founds) : workspace.readStore()
         let pool = workspace.threads.intake
         let folders = scans ? try await ledger { try $0.register(settings.watch) } : []
         let pass = SyncPass(
             folders: folders.filter { $0.kind == .gallery }, ledger: ledger.ledger, scanner: FileTreeScanner(),
-            reducer: PhotoFileReducer(), pool: pool, settle: writes ? settings.upload.settle : .zero,
+            reducer: PhotoFileReducer(), pool: pool, settle: waits ? settings.upload.settle : .zero,
             time: workspace.time)
         try await self.init(
             workspace, store: store,
@@ -334,8 +335,8 @@ struct RetentionServices: Sendable {
     }
 
     /// For a look: on a copy of the ledger, of which nothing is kept.
-    init(lookingAt workspace: Workspace) async throws {
-        try await self.init(try await workspace.withLedgerCopy(), writes: false, scans: true)
+    init(lookingAt workspace: Workspace, waits: Bool) async throws {
+        try await self.init(try await workspace.withLedgerCopy(), writes: false, scans: true, waits: waits)
     }
 
     func service(_ patience: LedgerPatience) -> RetentionService {

@@ -249,6 +249,7 @@ private final class ScriptedSource: ChangeSource {
                 if file != known { bench.disk.write("\(file)", to: file) }
                 bench.disk.setChanged(file, changed)
             }
+            await bench.time.advance(by: .seconds(3))
             source.send(.tree(Bench.gallery))
             let folder = try await eventually("the finding in the ledger") {
                 try bench.ledger.overview().folders.first { $0.record.untold != nil }

@@ -21,8 +21,8 @@ struct RetentionBench {
     let time: ManualTime
     let ledger: Ledger
     let folder: FolderRecord
-    /// Whether a file that some program has open for writing is left alone.
-    var heedsWriters = false
+    /// Files that some program has open for writing.
+    var writing: Set<FilePath> = []
     /// Whether a cleanup looks at the gallery before it begins.
     var looksFirst = true
     /// Whether an agent of another process sees to the gallery meanwhile.
@@ -113,7 +113,7 @@ struct RetentionBench {
 
     // MARK: The program
 
-    private var scanner: any TreeScanner { heedsWriters ? FileTreeScanner() : QuietScanner(unreadable: unreadable) }
+    private var scanner: any TreeScanner { QuietScanner(unreadable: unreadable, writing: writing) }
 
     /// Scans the gallery, and stores all that is due.
     func sync() async throws {
@@ -199,10 +199,11 @@ struct RetentionBench {
     }
 }
 
-/// The disk as it is, but that nobody writes to its files. Other tests of this process start programs, and between fork and
+/// The disk as it is, but for what is open for writing. Other tests of this process start programs, and between fork and
 /// exec each of those holds every file that is open for writing here.
 private struct QuietScanner: TreeScanner {
     let unreadable: FilePath?
+    let writing: Set<FilePath>
     private let scanner = FileTreeScanner()
 
     func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
@@ -217,5 +218,5 @@ private struct QuietScanner: TreeScanner {
 
     func stamp(of file: FilePath) throws(ScanError) -> FileStamp? { try scanner.stamp(of: file) }
 
-    func isBeingWritten(_ file: FilePath) -> Bool { false }
+    func isBeingWritten(_ file: FilePath) -> Bool { writing.contains(file) }
 }

@@ -121,9 +121,8 @@ import Testing
         if isKnown || isAgentAtWork { try await bench.sync() }
         try bench.write(half, to: "half.json")
         bench.isAgentAtWork = isAgentAtWork && isKnown
-        // A minute old, by the clock of the test.
-        bench.settle = .seconds(600)
         let file = bench.gallery.appending("half.json")
+        bench.writing = [file]
         let forecast = try await bench.retention().preview(olderThan: 90)
         #expect((forecast.deleted, forecast.errors.count) == (1, 0))
         #expect(forecast.skipped.named.map(\.file) == [file])
@@ -133,7 +132,7 @@ import Testing
         #expect(summary.skipped.named.first?.reason == "the file is still being written; the next cleanup reads it")
         #expect(try bench.read("half.json") == half)
         #expect(try bench.read("good.json") == "[\(bench.bare("e2"))]")
-        bench.settle = .zero
+        bench.writing = []
         #expect(try await bench.cleanUp().errors.named.map(\.file) == [file])
     }
 
@@ -146,6 +145,7 @@ import Testing
         // Opened, written to and closed: it is whole at this moment.
         try bench.write(whole, to: "log.json")
         try bench.write("[\(bench.event("e3", photo: photo)) ]", to: "log2.json")
+        // A minute old, by the clock of the test.
         bench.settle = .seconds(600)
         let files = ["log.json", "log2.json"].map { bench.gallery.appending($0) }
         let forecast = try await bench.retention().preview(olderThan: 90)
