@@ -55,11 +55,13 @@ struct PhotoTable {
     }
 
     /// The file has other content: everything that was known of the old one ends, except what is stored of it. A photo
-    /// in hand stays in hand; its commit sees the new generation.
+    /// in hand stays in hand; its commit sees the new generation. One that waits keeps its place, and so the time since
+    /// when it is not stored, however often it changes meanwhile.
     func repend(_ row: PhotoRow, stamp: FileStamp, at time: Date) throws {
         try db.run(
             """
-            UPDATE photos SET (\(FileStamp.columns)) = (?, ?, ?, ?, ?, ?), queued_at = ?, \(Self.pendingAgain)
+            UPDATE photos SET (\(FileStamp.columns)) = (?, ?, ?, ?, ?, ?),
+                queued_at = CASE WHEN state IN ('pending', 'uploading') THEN queued_at ELSE ? END, \(Self.pendingAgain)
             WHERE id = ?
             """, stamp.values + [time.milliseconds, row.id])
     }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import SyncLedger
 import SystemPackage
@@ -32,6 +33,19 @@ import Testing
         try before.prepare(Self.photo, in: world)
         world.write(Self.photo)
         #expect(try sight(Self.photo, in: world) == pending)
+    }
+
+    @Test(arguments: [
+        (PhotoState.pending, true), (.uploading, true), (.uploaded, false), (.failed, false), (.skipped, false),
+    ])
+    func `a file that changes while it waits has waited since it was met`(before: PhotoState, isOld: Bool) throws {
+        let world = try World()
+        try before.prepare(Self.photo, in: world)
+        let met = world.now
+        world.now = world.now.addingTimeInterval(3_600)
+        world.write(Self.photo)
+        _ = try sight(Self.photo, in: world)
+        #expect(try world.status(Self.photo)?.queuedAt == (isOld ? met : world.now))
     }
 
     @Test func `a new file is pending, one in a renamed folder keeps its upload, a renamed one is read again`() throws {
