@@ -77,37 +77,15 @@ struct UnknownPaths {
 struct UnreadableFolder: CustomStringConvertible {
     let folder: FilePath
 
-    /// The uppermost one: the path itself, or above it. `nil` where all that is there can be read.
+    /// `nil` where all that is there can be read.
     init?(above path: FilePath) {
-        var folder = FilePath(root: path.root)
-        for component in path.components {
-            guard Self.isFolder(folder) else { return nil }
-            if !Self.isAllowed(.execute, folder) {
-                self.folder = folder
-                return
-            }
-            folder.append(component)
-        }
-        guard Self.isFolder(folder), !Self.isAllowed([.read, .execute], folder) else { return nil }
+        guard let folder = path.unreadableFolder else { return nil }
         self.folder = folder
     }
 
     var description: String {
         "nothing is known of it, and nobody can tell what is there: \(folder.text.escapingControls) may not be read and "
             + "entered; allow it (chmod u+rx), then sync-agent sync"
-    }
-
-    private static func isFolder(_ path: FilePath) -> Bool {
-        (try? FileStatus.find(path, followsLinks: true))?.kind == .folder
-    }
-
-    private static func isAllowed(_ rights: AccessRights, _ path: FilePath) -> Bool {
-        do {
-            try path.requireAccess(rights)
-            return true
-        } catch {
-            return error != .permissionDenied
-        }
     }
 }
 

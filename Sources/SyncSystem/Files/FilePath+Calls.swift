@@ -52,6 +52,29 @@ extension FilePath {
         (try? requireAccess(rights)) != nil
     }
 
+    /// The uppermost folder, itself or above it, that may not be entered, or is the path and may not be read: nobody can say
+    /// that nothing is there. `nil` where all that is there can be read.
+    package var unreadableFolder: FilePath? {
+        var folder = FilePath(root: root)
+        for component in components {
+            guard folder.isFolder else { return nil }
+            if folder.isRefused(.execute) { return folder }
+            folder.append(component)
+        }
+        return folder.isFolder && folder.isRefused([.read, .execute]) ? folder : nil
+    }
+
+    private var isFolder: Bool { (try? FileStatus.find(self, followsLinks: true))?.kind == .folder }
+
+    private func isRefused(_ rights: AccessRights) -> Bool {
+        do {
+            try requireAccess(rights)
+            return false
+        } catch {
+            return error == .permissionDenied
+        }
+    }
+
     /// Without symbolic links (realpath(3)); `nil` where that cannot be told.
     package var resolved: FilePath? {
         guard let resolved = withPlatformString({ realpath($0, nil) }) else { return nil }
