@@ -148,14 +148,30 @@ package final class NewFile: Sendable {
         if !isKept { try? remove() }
     }
 
-    /// Removes the hidden file. One that has its name by now stays.
+    /// Removes the hidden file, also where a folder above it was moved meanwhile. One that has its name by now stays, and so
+    /// does what somebody else has put in its place.
     /// - Throws: `Errno`.
     package func remove() throws(Errno) {
         try isGone.withLock { (isGone) throws(Errno) in
             if isGone { return }
             isGone = true
-            try path.unlink()
+            try hiddenPath?.unlink()
         }
+    }
+
+    /// Where the hidden file is now; `nil` where it is not.
+    private var hiddenPath: FilePath? {
+        if isOurs(path) { return path }
+        // proc(5), `/proc/pid/fd`: it is told by the file, and not by its path.
+        guard let moved = FilePath("/proc/self/fd/\(descriptor.rawValue)").resolved,
+            moved.lastComponent == path.lastComponent, isOurs(moved)
+        else { return nil }
+        return moved
+    }
+
+    private func isOurs(_ name: FilePath) -> Bool {
+        guard let named = try? FileStatus(at: name), let own = try? FileStatus(of: descriptor) else { return false }
+        return named.isSameFile(as: own)
     }
 
     /// link(2) takes a name only where nothing has it, unlike rename(2). Where a file system has no second names (FAT), or
@@ -224,7 +240,10 @@ package final class NewFile: Sendable {
             _ = try? Self.exchange(path, destination)
             throw error
         }
-        try? remove()
+        isGone.withLock { isGone in
+            isGone = true
+            _ = try? path.unlink()
+        }
         // Of the one that went, a power failure is to leave no name either.
         try? syncFolder(folder)
         return true
@@ -235,10 +254,7 @@ package final class NewFile: Sendable {
         do {
             try syncFolder(folder)
         } catch {
-            let named = try? FileStatus(at: destination)
-            if let named, (try? FileStatus(of: descriptor))?.isSameFile(as: named) == true {
-                _ = try? destination.unlink()
-            }
+            if isOurs(destination) { _ = try? destination.unlink() }
             throw error
         }
     }

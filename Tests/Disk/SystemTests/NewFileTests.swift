@@ -30,6 +30,21 @@ import Testing
         #expect(try tree.read("a.txt") == Array("whole".utf8))
     }
 
+    @Test func `where its folder was moved, it is removed there, and what has its place by now stays`() throws {
+        let folder = try tree.makeFolder("Paris")
+        let file = try NewFile(for: folder.appending("a.txt"), leftover: .kept)
+        try file.descriptor.writeAll("whole".utf8)
+        try folder.rename(to: tree.path("Rome"))
+        try tree.write("another's", to: "Paris/\(Self.hidden)")
+        try file.remove()
+        #expect(try tree.files() == ["Paris/\(Self.hidden)"])
+        try tree.path("Paris/\(Self.hidden)").unlink()
+        let next = try NewFile(for: folder.appending("a.txt"), leftover: .kept)
+        try folder.rename(to: tree.path("Oslo"))
+        #expect(throws: Errno.noSuchFileOrDirectory) { try next.place(overwrites: false) }
+        #expect(try tree.files().isEmpty)
+    }
+
     @Test(arguments: [(NewFile.Leftover.emptied, "half", false), (.kept, "half", true), (.kept, "", false)])
     func `one that is given up leaves only what the next goes on from`(
         leftover: NewFile.Leftover, text: String, stays: Bool
