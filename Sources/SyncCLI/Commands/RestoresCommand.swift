@@ -46,7 +46,10 @@ struct RestoresCommand: WorkspaceCommand {
         let (ledger, now) = (try await workspace.ledger, workspace.time.now())
         var status = ExitStatus.done
         var unsaved: [UnsavedPhoto] = []
-        if stopSaving, let id { try await ledger { try $0.stopSaving(RestoreJobID(rawValue: id)) } }
+        if stopSaving, let id {
+            try await ledger { try $0.stopSaving(RestoreJobID(rawValue: id)) }
+            try await RestoreFolders(ledger: ledger, pool: workspace.threads.disk).leaveEnded()
+        }
         if refresh {
             let round = try await RestoreServices(workspace, access: .writes).service.round(isUrgent: true)
             let errors = workspace.console.errors

@@ -65,7 +65,7 @@ struct RestoreReport: Encodable {
 
 /// A restored photo that could not be saved.
 struct UnsavedPhoto: Encodable {
-    /// The place where it was to be, or the photo.
+    /// The place where it was to be.
     var path: String
     var reason: String
 

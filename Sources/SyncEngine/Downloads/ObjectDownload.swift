@@ -20,11 +20,11 @@ package struct DownloadTask: Hashable, Sendable {
     package var overwrites: Bool
     /// A folder at or above `folder` that has to stay where it is: nothing is written into what takes its name (a place
     /// where a drive was mounted).
-    package var home: KnownFolder?
+    package var home: RestoreFolder?
 
     package init(
         _ key: ObjectKey, to folder: FilePath, name: FilePath.Component, sha256: SHA256Digest? = nil,
-        original: MD5Digest? = nil, modified: Date? = nil, overwrites: Bool = false, home: KnownFolder? = nil
+        original: MD5Digest? = nil, modified: Date? = nil, overwrites: Bool = false, home: RestoreFolder? = nil
     ) {
         self.key = key
         self.folder = folder
@@ -39,11 +39,8 @@ package struct DownloadTask: Hashable, Sendable {
     package var destination: FilePath { folder.appending(name) }
 
     /// Blocks.
-    /// - Throws: ``DownloadError`` `.folderAway`.
-    fileprivate func requireHome() throws(DownloadError) {
-        guard let home, !home.isInPlace else { return }
-        throw .folderAway(home.path, destination)
-    }
+    /// - Throws: ``DownloadError``, `.folderAway` where another folder has its name.
+    fileprivate func requireHome() throws(DownloadError) { try home?.require(for: destination) }
 }
 
 /// What a download that did not fail has come to.
@@ -100,7 +97,16 @@ package struct ObjectDownload: Sendable {
     ) async throws -> DownloadOutcome {
         do {
             if let outcome = try await look(at: task) { return outcome }
-            let part = try await pool.run { [calls] in try PartFile(for: task.destination, calls: calls) }
+            let part = try await pool.run { [calls] in
+                let part = try PartFile(for: task.destination, calls: calls)
+                do {
+                    try task.requireHome()
+                } catch {
+                    part.leave()
+                    throw error
+                }
+                return part
+            }
             return try await save(task, in: part, progress)
         } catch let error as Errno {
             throw DownloadError(error, task.destination)
@@ -235,14 +241,6 @@ package struct DownloadError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension DownloadError {
-    /// - Parameter path: the file that was to be saved below the folder.
-    static func folderAway(_ folder: FilePath, _ path: FilePath) -> DownloadError {
-        DownloadError(
-            .folderAway, path,
-            "\(folder.string.escapingControls) is not the folder that others were saved in: its drive is not mounted, or it "
-                + "was moved or emptied. Mount the drive again, or restore into another folder (--output)")
-    }
-
     package init(_ errno: Errno, _ path: FilePath) {
         let fault = FileFault(errno, or: "name another folder")
         self.init(Code(rawValue: fault.code.rawValue) ?? .ioFailed, path, fault.message)

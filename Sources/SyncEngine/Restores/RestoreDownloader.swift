@@ -11,7 +11,7 @@ import SystemPackage
 package struct RestoreDownloader: Sendable {
     /// What could not be saved, and why.
     package struct Problem: Hashable, Sendable, CustomStringConvertible {
-        /// The photo, its object, or the place where it was to be saved.
+        /// The place where it was to be saved.
         package var path: String
         package var reason: String
         /// The item's id.
@@ -40,15 +40,13 @@ package struct RestoreDownloader: Sendable {
             return failures.prefix(mostNamed) + ["\(more): sync-agent restores --refresh --json names them all"]
         }
 
-        /// - Parameter place: where it was to be saved; `nil` tells the photo.
-        fileprivate mutating func fail(_ item: RestoreItem, at place: FilePath? = nil, _ reason: String) {
+        fileprivate mutating func fail(_ item: RestoreItem, at place: FilePath, _ reason: String) {
             tell(item, at: place, reason)
             unsaved[item.job, default: []].insert(item.id)
         }
 
-        fileprivate mutating func tell(_ item: RestoreItem, at place: FilePath? = nil, _ reason: String) {
-            let path = (place ?? item.path)?.text ?? item.key.rawValue
-            problems.append(Problem(path: path, reason: reason, item: item.id))
+        fileprivate mutating func tell(_ item: RestoreItem, at place: FilePath, _ reason: String) {
+            problems.append(Problem(path: place.text, reason: reason, item: item.id))
         }
     }
 
@@ -65,17 +63,17 @@ package struct RestoreDownloader: Sendable {
             guard let reason = obstacles[job] else { return }
             let told = result.unsaved[job] ?? []
             for item in items where !told.contains(item.id) {
-                result.fail(item, at: item.places.first.map { output.pushing($0.destination) }, reason)
+                for place in item.places.prefix(1) { result.fail(item, at: output.pushing(place.destination), reason) }
             }
         }
     }
 
     private static let pageSize = 100
-    private static let folderMode: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
 
     private let ledger: LedgerQueue
     private let batch: DownloadBatch
     private let audit: ObjectAudit
+    private let folders: RestoreFolders
     private let pool: BlockingPool
     private let time: TimeSource
 
@@ -90,6 +88,7 @@ package struct RestoreDownloader: Sendable {
         batch = DownloadBatch(
             ObjectDownload(from: store, pool: pool, time: time, calls: calls, recompressor: recompressor))
         audit = ObjectAudit(store: store, ledger: ledger, time: time)
+        folders = RestoreFolders(ledger: ledger, pool: pool)
         self.pool = pool
         self.time = time
     }
@@ -115,6 +114,7 @@ package struct RestoreDownloader: Sendable {
             }
         }
         let isComplete = visit.result.problems.isEmpty
+        try await folders.leaveEnded()
         for folder in visit.made { await DownloadBatch.tidy(folder, isComplete: isComplete, pool, now: time.now()) }
         return visit.result
     }
@@ -127,25 +127,31 @@ package struct RestoreDownloader: Sendable {
                 return !item.places.isEmpty
             }
             visit.result.fail(
-                item, "its place, \(place.destination.text), would not be below the folder; restore it by its name")
+                item, at: output.pushing(place.destination),
+                "its place would not be below the folder; restore it by its name")
             return false
         }
         guard !able.isEmpty else { return }
-        guard let home = try await self.home(of: summary, output, &visit) else {
-            visit.giveUp(able, of: job, in: output)
-            return
+        if visit.obstacles[job] != nil { return visit.giveUp(able, of: job, in: output) }
+        let home: RestoreFolder
+        switch try await folders.find(output, of: summary) {
+        case .here(let folder): home = folder
+        case .away(let reason):
+            visit.obstacles[job] = reason
+            return visit.giveUp(able, of: job, in: output)
+        case .over: return
         }
         var tasks: [(item: RestoreItem, task: DownloadTask)] = []
         for item in able where visit.obstacles[job] == nil {
-            do {
-                for place in item.places {
+            for place in item.places where visit.obstacles[job] == nil {
+                do {
                     let task = try await task(for: item, at: place, in: home, &visit.made)
                     if let task { tasks.append((item, task)) }
+                } catch let error as FolderError where error.concernsAll {
+                    visit.obstacles[job] = "\(error)"
+                } catch let error as FolderError {
+                    visit.result.fail(item, at: output.pushing(place.destination), "\(error)")
                 }
-            } catch let error as FolderError where error.concernsAll {
-                visit.obstacles[job] = "\(error)"
-            } catch let error as FolderError {
-                visit.result.fail(item, "\(error)")
             }
         }
         if visit.obstacles[job] != nil { return visit.giveUp(able, of: job, in: output) }
@@ -153,7 +159,7 @@ package struct RestoreDownloader: Sendable {
     }
 
     private func save(
-        _ tasks: [(item: RestoreItem, task: DownloadTask)], of items: [RestoreItem], in home: KnownFolder,
+        _ tasks: [(item: RestoreItem, task: DownloadTask)], of items: [RestoreItem], in home: RestoreFolder,
         _ visit: inout Visit
     ) async throws {
         let now = time.now
@@ -172,9 +178,12 @@ package struct RestoreDownloader: Sendable {
                         let note = "the original is there, and stays"
                         try ledger.note(RestoreOutcome(state: .restored, note: note), of: [item], at: now())
                     }
-                    if isWhole { try ledger.noteSaved(item, in: home.identity, at: now()) }
+                    if isWhole { try ledger.noteSaved(item, at: now()) }
                 }
             })
+        // Whoever has saved the last of a job takes its file away, also before the eyes of another.
+        var isOver = false
+        if let job = items.first?.job, outcomes.contains(where: Self.isAway) { isOver = try await folders.isOver(job) }
         for ((item, task), outcome) in zip(tasks, outcomes) {
             if case .failure(let error as StoreError) = outcome { try await audit.recheck(item.key, after: error) }
             switch outcome {
@@ -189,62 +198,27 @@ package struct RestoreDownloader: Sendable {
             case .failure(is CancellationError): throw CancellationError()
             // The agent and a command that waits save the same job; the other one has it.
             case .failure(let error as DownloadError) where error.code == .inUse: continue
-            case .failure(let error as DownloadError) where error.concernsAll:
-                // What was not begun has the same error, with the place of another.
-                visit.obstacles[item.job] = error.message
-                visit.result.fail(item, at: task.destination, error.message)
+            case .failure where isOver && Self.isAway(outcome): continue
             case .failure(let error as StoreError) where error.isTransient && error.code != .badDigest:
-                visit.result.tell(item, "\(error)")
-            case .failure(let error): visit.result.fail(item, "\(error)")
+                visit.result.tell(item, at: task.destination, "\(error)")
+            case .failure(let error):
+                // What was not begun has the same error, with the place of another.
+                let reason = (error as? DownloadError)?.message ?? "\(error)"
+                if DownloadBatch.concernsAll(error) { visit.obstacles[item.job] = reason }
+                visit.result.fail(item, at: task.destination, reason)
             }
         }
     }
 
-    /// The folder that a job's photos go into, made where it was never there.
-    /// - Returns: `nil` when nothing of the job can be saved now: why is noted.
-    private func home(
-        of summary: RestoreJobSummary, _ output: FilePath, _ visit: inout Visit
-    ) async throws -> KnownFolder? {
-        let job = summary.job.id
-        guard visit.obstacles[job] == nil else { return nil }
-        do {
-            if try await !isAway(output, of: summary) {
-                let home = try await pool.run {
-                    try Folder.make(output, permissions: Self.folderMode)
-                    return KnownFolder(at: output)
-                }
-                if let home { return home }
-            }
-            visit.obstacles[job] = DownloadError.folderAway(output, output).message
-        } catch let error as FolderError {
-            visit.obstacles[job] = "\(error)"
-        }
-        return nil
-    }
-
-    /// Whether a job's output is another folder than the one in which its photos were saved before: the place where a drive
-    /// was mounted. Photos that people have moved away do not make it another one. A drive that is mounted anew may have
-    /// another device, or other inodes: there, a photo that was saved tells that it is the one.
-    private func isAway(_ output: FilePath, of summary: RestoreJobSummary) async throws -> Bool {
-        guard summary.saved > 0 else { return false }
-        guard let found = await pool.finish({ FolderIdentity(at: output) }) else { return true }
-        if found == summary.job.savedIn { return false }
-        var last: Int64 = 0
-        while true {
-            let after = last
-            let page = try await ledger { try $0.restoreItems(of: summary.job.id, after: after, limit: Self.pageSize) }
-            guard let end = page.last?.id else { return true }
-            last = end
-            let files = page.filter { $0.savedAt != nil }.flatMap { $0.places.map { $0.destination } }
-                .filter(\.isBelowAnyFolder).map { output.pushing($0) }
-            if await pool.finish({ files.contains { (try? FileStatus(at: $0)) != nil } }) { return false }
-        }
+    private static func isAway(_ outcome: DownloadBatch.Outcome) -> Bool {
+        guard case .failure(let error as DownloadError) = outcome else { return false }
+        return error.code == .folderAway
     }
 
     /// - Parameter made: folders that are on the disk already.
     /// - Throws: ``FolderError`` when the folder cannot be made.
     private func task(
-        for item: RestoreItem, at place: (path: FilePath?, destination: FilePath), in home: KnownFolder,
+        for item: RestoreItem, at place: (path: FilePath?, destination: FilePath), in home: RestoreFolder,
         _ made: inout Set<FilePath>
     ) async throws -> DownloadTask? {
         let destination = place.destination
@@ -262,7 +236,7 @@ package struct RestoreDownloader: Sendable {
         }
         if made.insert(folder).inserted {
             do {
-                _ = try await pool.run { try Folder.make(folder, permissions: Self.folderMode) }
+                _ = try await pool.run { try Folder.make(folder, permissions: RestoreFolder.permissions) }
             } catch {
                 made.remove(folder)
                 throw error
@@ -270,13 +244,5 @@ package struct RestoreDownloader: Sendable {
         }
         return DownloadTask(
             item.key, to: folder, name: name, sha256: item.sha256, original: original, modified: times, home: home)
-    }
-}
-
-extension RestoreItem {
-    /// Where it is saved, with the photo whose name and time it has there.
-    fileprivate var places: [(path: FilePath?, destination: FilePath)] {
-        guard let destination else { return [] }
-        return [(path, destination)] + further.map { ($0.path, $0.destination) }
     }
 }

@@ -98,8 +98,8 @@ extension Database {
         try run(
             """
             INSERT INTO restore_jobs (requested_at, requested_by, tier, is_rush, days, output, estimated_cost_usd,
-                estimated_hours)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                estimated_hours, mark)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, lower(hex(randomblob(8))))
             """,
             [
                 time.milliseconds, draft.requestedBy, draft.tier.rawValue, draft.isRush, draft.days, draft.output?.blob,

@@ -1,7 +1,6 @@
 package import FoundationEssentials
 import GRDB
 package import SyncCore
-package import SyncSystem
 
 extension Ledger {
     /// For how long nobody else is given what was claimed, where nobody knows whether who claimed it is still there.
@@ -68,17 +67,10 @@ extension Ledger {
     }
 
     /// Notes that an item was saved in its job's output.
-    /// - Parameter folder: which folder the output is; `nil` leaves it as it was noted.
-    package func noteSaved(_ item: Int64, in folder: FolderIdentity? = nil, at time: Date) throws(LedgerError) {
+    package func noteSaved(_ item: Int64, at time: Date) throws(LedgerError) {
         try write("note that a restore was saved") { db in
             try db.run("UPDATE restore_items SET saved_at = ? WHERE id = ?", [time.milliseconds, item])
-            guard let folder else { return }
-            try db.run(
-                """
-                UPDATE restore_jobs SET output_device = ?1, output_inode = ?2
-                WHERE id = (SELECT job_id FROM restore_items WHERE id = ?3)
-                AND (output_device IS NOT ?1 OR output_inode IS NOT ?2)
-                """, [Int64(bitPattern: folder.device), Int64(bitPattern: folder.inode), item])
+            return
         }
     }
 

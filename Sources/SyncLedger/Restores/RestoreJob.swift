@@ -1,7 +1,6 @@
 package import FoundationEssentials
 import GRDB
 package import SyncCore
-package import SyncSystem
 package import SystemPackage
 
 /// The number of a restore job, by which people name it: `7`. Counted up, and never given twice.
@@ -38,32 +37,53 @@ package struct RestoreJob: Hashable, Sendable {
     package let isAnnounced: Bool
     /// Whether it was made known that its copies end soon.
     package let isExpiryAnnounced: Bool
-    /// Which folder `output` was when a photo was saved there last; `nil` where none was, or it is not known.
-    package let savedIn: FolderIdentity?
+    /// The hidden file by which the job knows `output`. `nil` once the job is over, and the file was taken away.
+    package let mark: FilePath.Component?
+    /// Whether the file was put there. Before that, no photo was saved, but by an older version.
+    package let isMarked: Bool
 }
 
 extension RestoreJob: FetchableRecord {
     static let columns = """
         id, requested_at, requested_by, tier, days, output, estimated_cost_usd, estimated_hours, finished_at, \
-        announced, expiry_announced, is_rush, output_device, output_inode
+        announced, expiry_announced, is_rush, mark, marked_in IS NOT NULL
         """
 
     init(row: Row) throws {
         guard let tier = RestoreTier(rawValue: row[3]) else { throw UnknownName() }
+        let id = RestoreJobID(rawValue: row[0])
         self.init(
-            id: RestoreJobID(rawValue: row[0]), requestedAt: Date(milliseconds: row[1]), requestedBy: row[2],
+            id: id, requestedAt: Date(milliseconds: row[1]), requestedBy: row[2],
             tier: tier, isRush: row[11], days: row[4], output: (row[5] as Data?).map(FilePath.init(blob:)),
             estimatedCostUSD: row[6],
             estimatedHours: row[7], finishedAt: (row[8] as Int64?).map(Date.init(milliseconds:)), isAnnounced: row[9],
-            isExpiryAnnounced: row[10], savedIn: FolderIdentity(device: row[12] as Int64?, inode: row[13] as Int64?))
+            isExpiryAnnounced: row[10], mark: id.mark(row[12]), isMarked: row[13])
     }
 }
 
-extension FolderIdentity {
-    /// As the ledger keeps it: unsigned numbers as the signed ones of the same bits.
-    fileprivate init?(device: Int64?, inode: Int64?) {
-        guard let device, let inode else { return nil }
-        self.init(device: UInt64(bitPattern: device), inode: UInt64(bitPattern: inode))
+extension RestoreJobID {
+    /// Each machine counts its jobs from 1, and several may save into one folder: a random part tells them apart.
+    fileprivate func mark(_ random: String?) -> FilePath.Component? {
+        random.flatMap { FilePath.Component(".sync-agent-restore-\(rawValue)-\($0)") }
+    }
+}
+
+/// A job's hidden file that is of no use any more.
+package struct EndedRestoreMark: Hashable, Sendable {
+    package let job: RestoreJobID
+    package let file: FilePath
+
+    package init(job: RestoreJobID, file: FilePath) {
+        self.job = job
+        self.file = file
+    }
+}
+
+extension EndedRestoreMark: FetchableRecord {
+    init(row: Row) throws {
+        job = RestoreJobID(rawValue: row[0])
+        guard let mark = job.mark(row[1]) else { throw UnknownName() }
+        file = FilePath(blob: row[2] as Data).appending(mark)
     }
 }
 

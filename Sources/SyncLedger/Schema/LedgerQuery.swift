@@ -326,13 +326,24 @@ extension LedgerQuery {
         WHERE jobs.output IS NOT NULL AND items.state = 'restored' AND items.saved_at IS NULL AND items.id > ?
         ORDER BY jobs.id, items.id LIMIT ?
         """
+    /// Its cost is that of the items of jobs that save photos.
+    package static let endedMarks = """
+        SELECT jobs.id, jobs.mark, jobs.marked_in FROM restore_jobs AS jobs INDEXED BY restore_jobs_marked
+        WHERE jobs.marked_in IS NOT NULL AND NOT (\(savesMore))
+        """
+    /// Of `jobs`.
+    static let savesMore = """
+        jobs.output IS NOT NULL AND EXISTS (
+            SELECT 1 FROM restore_items AS items INDEXED BY restore_items_by_job WHERE items.job_id = jobs.id
+            AND (items.state IN ('planned', 'retrieving') OR items.state = 'restored' AND items.saved_at IS NULL))
+        """
     package static let endedItem = "SELECT id FROM restore_items WHERE state = 'restored' AND expires_at <= ? LIMIT 1"
     package static let endedObject =
         "SELECT id FROM objects WHERE restore_state = 'restored' AND restored_until <= ? LIMIT 1"
 
     static let ofRestores = [
         job, newestJobs, progressOfJob, itemsOfJob, openItemOfKey, retrievingItemsOfJob,
-        claimableItems, restoreClaimOwners, restoreTallies, unsavedItems, endedItem, endedObject,
+        claimableItems, restoreClaimOwners, restoreTallies, unsavedItems, endedMarks, endedItem, endedObject,
     ]
 
     private static let items =

@@ -67,6 +67,7 @@ enum Schema {
         (FolderDigestSchema.name, running(FolderDigestSchema.all)),
         (RemovalSchema.name, running(RemovalSchema.all)),
         (RestoreOutputSchema.name, running(RestoreOutputSchema.all)),
+        (RestoreMarkSchema.name, running(RestoreMarkSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -19,19 +19,3 @@ package struct FolderIdentity: Hashable, Sendable {
         self.init(device: status.stamp.device, inode: status.stamp.inode)
     }
 }
-
-/// A folder that has a name, and has to keep it while something is written there.
-package struct KnownFolder: Hashable, Sendable {
-    package let path: FilePath
-    package let identity: FolderIdentity
-
-    /// The folder that has the name now; `nil` where there is none.
-    package init?(at path: FilePath) {
-        guard let identity = FolderIdentity(at: path) else { return nil }
-        self.path = path
-        self.identity = identity
-    }
-
-    /// Whether it has its name still. Blocks.
-    package var isInPlace: Bool { FolderIdentity(at: path) == identity }
-}

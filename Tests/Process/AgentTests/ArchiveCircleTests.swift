@@ -48,7 +48,7 @@ import Testing
         #expect(entries.compactMap(\.restoredUntil).min() == job.expiresAt && job.expiresAt != nil)
         #expect(try await home.photo(home.gallery.appending("other.jpg"))?.badge == "archived")
 
-        #expect(try home.tree.files(below: "back") == ["Rome/1.jpg", "Rome/2.jpg", "Rome/day 2/ü 3.jpg"])
+        #expect(try home.tree.photos(below: "back") == ["Rome/1.jpg", "Rome/2.jpg", "Rome/day 2/ü 3.jpg"])
         for (photo, time) in zip(photos, times) {
             let key = try #require(entries.first { $0.path == photo.string }?.key)
             let file = output.pushing(FilePath(String(photo.string.dropFirst(home.vacations.string.utf8.count + 1))))

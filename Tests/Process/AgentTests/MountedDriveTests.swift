@@ -68,7 +68,7 @@ import Testing
         var drive = try Drive(of: disk, at: place)
         // One can be read at once, the others come later.
         #expect(try await home.restore("Rome", "--output", place.string).items.count == 5)
-        #expect(try home.tree.files(below: "disk") == ["Rome/9.jpg"])
+        #expect(try home.tree.photos(below: "disk") == ["Rome/9.jpg"])
         try drive.unmount()
         try home.store.endCopies(inSeconds: 86_400)
         let refused = try await home.run("restores", "--refresh")

@@ -96,7 +96,7 @@ import Testing
             ["restore", "Rome", "--yes", "--wait", "--output", home.tree.path("back").string])
         let parts = try await eventually("three parts") {
             guard downloads(server).count == 3 else { return nil as [String]? }
-            let parts = try home.tree.files(below: "back")
+            let parts = try home.tree.photos(below: "back")
             return try parts.count == 3 && parts.allSatisfy { try home.tree.read("back/\($0)").count == 700 }
                 ? parts : nil
         }
@@ -132,7 +132,7 @@ import Testing
     }
 
     private func expectWhole(_ home: AgentHome, _ server: ScriptedS3Server) async throws {
-        #expect(try home.tree.files(below: "back") == (0..<Self.photos).map { "Rome/\($0).jpg" })
+        #expect(try home.tree.photos(below: "back") == (0..<Self.photos).map { "Rome/\($0).jpg" })
         for entry in try await home.photos(at: home.vacations) {
             let name = try #require(FilePath(entry.path).lastComponent?.string)
             let object = server.object(try #require(entry.key))

@@ -81,7 +81,7 @@ import Testing
         let jobs = try await home.restores()
         #expect(jobs.map(\.state) == ["ready"] && jobs.map(\.failed) == [0])
         // Nothing else: no part of a file is left.
-        #expect(try home.tree.files(below: "back") == (0..<Self.photos).map { "Rome/\($0).jpg" })
+        #expect(try home.tree.photos(below: "back") == (0..<Self.photos).map { "Rome/\($0).jpg" })
         for entry in try await home.photos(at: home.vacations) {
             let name = try #require(FilePath(entry.path).lastComponent?.string)
             #expect(try await home.tree.read("back/Rome/\(name)") == stored.of(#require(entry.key)))
@@ -90,6 +90,6 @@ import Testing
 
     private func savedFiles(_ home: AgentHome) throws -> [String] {
         guard FileManager.default.fileExists(atPath: home.tree.path("back").string) else { return [] }
-        return try home.tree.files(below: "back").filter { !$0.hasSuffix("-part") }
+        return try home.tree.photos(below: "back").filter { !$0.hasSuffix("-part") }
     }
 }

@@ -46,7 +46,7 @@ import Testing
         #expect(finished.code == 0)
         #expect(finished.text.contains("4 photos can be read now, 4 saved in \(output)"))
         #expect(!finished.output.contains(0x1B) && !finished.errors.contains(0x1B))
-        #expect(try home.tree.files(below: "back") == (0..<4).map { "Rome/\($0).jpg" })
+        #expect(try home.tree.photos(below: "back") == (0..<4).map { "Rome/\($0).jpg" })
     }
 
     @Test func `what can be read at once is saved at once, without an agent and without waiting`() async throws {
@@ -129,6 +129,25 @@ import Testing
         #expect(try await home.run("sync").code == 0)
     }
 
+    @Test func `a folder above --output that may not be entered is named, with what helps`() async throws {
+        let home = try AgentHome()
+        for number in 0..<2 {
+            try home.vacations.pushing(FilePath("Rome/\(number).jpg")).create(SamplePhoto.unique(number))
+        }
+        #expect(try await home.run("sync").code == 0)
+        let (above, output) = (home.tree.path("above"), home.tree.path("above/back"))
+        try home.tree.write("mine", to: "above/back/Rome/1.jpg")
+        #expect(try await home.run("restore", "Rome", "--yes", "--output", output.string).code == 3)
+        try output.pushing("Rome/1.jpg").remove()
+        try above.setMode(0)
+        let refused = try await home.runBoundByPermissions("restores", "--refresh")
+        try above.setMode(0o755)
+        let told = "\(output)/Rome/1.jpg: \(above) may not be read and entered; allow it (chmod u+rx)"
+        #expect(refused.code == 3 && refused.complaint.contains(told), "\(refused)")
+        #expect(try await home.run("restores", "--refresh").code == 0)
+        #expect(try home.tree.photos(below: "above") == ["back/Rome/0.jpg", "back/Rome/1.jpg"])
+    }
+
     @Test
     func
         `photos that are to be saved in a watched folder are told to count there, and the program's own folders are refused`()
@@ -157,7 +176,7 @@ import Testing
         #expect(try await home.run("sync").code == 0)
         let answer = try await home.restore("Rome", "--output", home.tree.path("back").string)
         #expect(answer.items.count { $0.state == "retrieving" } == 4)
-        #expect(try home.tree.files(below: "back") == ["Rome/9.jpg"])
+        #expect(try home.tree.photos(below: "back") == ["Rome/9.jpg"])
     }
 
     @Test func `whoever waits with JSON gets one object, and its items are restored`() async throws {

@@ -1,7 +1,6 @@
 import FoundationEssentials
 import SyncCore
 import SyncLedger
-import SyncSystem
 import SystemPackage
 import Testing
 
@@ -93,19 +92,33 @@ import Testing
         #expect(try archive.ledger.restoreJob(jobs[1].job.id) == jobs[1])
     }
 
-    @Test func `a job knows the folder in which a photo was saved last, and other jobs do not`() throws {
+    @Test func `a job has a file of its own for its folder, until nothing more is to be saved there`() throws {
         let archive = try Archive(["a", "b", "c"])
-        _ = try archive.ask(for: [archive.keys[0], archive.keys[1]], output: "/out")
-        _ = try archive.ask(for: [archive.keys[2]], output: "/out")
-        let folders = { try archive.ledger.restoreJobs(limit: 5).map(\.job.savedIn) }
-        #expect(try folders() == [nil, nil])
-        // Device and inode are unsigned.
-        for folder in [FolderIdentity(device: 1, inode: .max), FolderIdentity(device: .max, inode: 2)] {
-            try archive.ledger.noteSaved(1, in: folder, at: archive.now)
-            #expect(try folders() == [nil, folder])
-            try archive.ledger.noteSaved(2, at: archive.now)
-            #expect(try folders() == [nil, folder])
-        }
+        let ids = try [[0, 1], [2]].map { try archive.ask(for: $0.map { archive.keys[$0] }, output: "/out").job?.id }
+        let (job, other) = (try #require(ids[0]), try #require(ids[1]))
+        let summary = { try #require(try archive.ledger.restoreJob(job)).job }
+        let mark = try #require(try summary().mark)
+        let names = try archive.ledger.restoreJobs(limit: 5).compactMap { $0.job.mark?.string }
+        #expect(Set(names).count == 2 && names[1].hasPrefix(".sync-agent-restore-1-"))
+        #expect(try !summary().isMarked && archive.ledger.endedRestoreMarks() == [])
+        for id in [job, other] { #expect(try archive.ledger.noteMark(of: id, in: "/out")) }
+        #expect(try summary().isMarked && summary().mark == mark)
+        // One is saved, and one is to come.
+        try archive.bring(1, to: .restored)
+        try archive.ledger.noteSaved(1, at: archive.now)
+        #expect(try archive.ledger.endedRestoreMarks() == [])
+        try archive.bring(2, to: .restored)
+        #expect(try archive.ledger.endedRestoreMarks() == [])
+        try archive.bring(2, to: .expired)
+        let ended = EndedRestoreMark(job: job, file: FilePath("/out").appending(mark))
+        #expect(try archive.ledger.endedRestoreMarks() == [ended])
+        #expect(try !archive.ledger.noteMark(of: job, in: "/out"))
+        try archive.ledger.noteMarkRemoved(of: job)
+        #expect(try summary().mark == nil && !summary().isMarked && archive.ledger.endedRestoreMarks() == [])
+        // Nobody wants the other one saved any more.
+        try archive.ledger.stopSaving(other)
+        #expect(try archive.ledger.endedRestoreMarks().map(\.job) == [other])
+        #expect(try archive.ledger.check() == [])
     }
 
     @Test func `what is not given of a job stays as it was`() throws {

@@ -65,6 +65,14 @@ package final class TemporaryTree: Sendable {
         }.sorted()
     }
 
+    /// As ``files(below:)``, without those by which restores know their folders: they go when a job is over, a moment after
+    /// its last photo is noted.
+    package func photos(below relative: String = "") throws -> [String] {
+        try files(below: relative).filter {
+            FilePath($0).lastComponent?.string.hasPrefix(".sync-agent-restore-") == false
+        }
+    }
+
     /// Sets a file's modification time that many seconds into the past.
     package func age(_ relative: String, bySeconds seconds: Int) throws {
         var clock = timespec()

@@ -1,0 +1,144 @@
+import SyncCore
+package import SyncLedger
+package import SyncSystem
+import SystemPackage
+
+/// Finds the folders that restore jobs save their photos in, and puts their files there and away (``RestoreFolder``).
+package struct RestoreFolders: Sendable {
+    enum Finding: Sendable {
+        case here(RestoreFolder)
+        /// Nothing of the job can be saved now, and why.
+        case away(String)
+        /// Another process has saved the last of the job.
+        case over
+    }
+
+    private static let pageSize = 100
+    /// Files that have the names of saved photos and are none of them: where there are so many, the rest is not read.
+    private static let mostOthers = 100
+
+    private let ledger: LedgerQueue
+    private let pool: BlockingPool
+
+    /// - Parameter pool: for what waits for the disk.
+    package init(ledger: LedgerQueue, pool: BlockingPool) {
+        self.ledger = ledger
+        self.pool = pool
+    }
+
+    /// The folder of a job, made where nothing was saved in it yet.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    func find(_ output: FilePath, of summary: RestoreJobSummary) async throws -> Finding {
+        let job = summary.job
+        guard let mark = job.mark else { return .over }
+        let folder = RestoreFolder(at: output, of: job.id, mark: mark)
+        do {
+            let isInPlace = try await pool.run { try folder.isInPlace() }
+            if isInPlace, job.isMarked { return .here(folder) }
+            if !isInPlace {
+                let isTheOne = try await mayBeTaken(folder, summary)
+                if !isTheOne { return try await isOver(job.id) ? .over : .away(folder.absence) }
+            }
+            try await pool.run { try folder.take() }
+            // Before the first photo gets its name: whoever is killed then knows where it is.
+            if try await ledger({ try $0.noteMark(of: job.id, in: output) }) { return .here(folder) }
+            try await pool.run { folder.leave() }
+            return .over
+        } catch let error as Errno {
+            return .away(folder.refusal(error))
+        } catch let error as FolderError {
+            return .away("\(error)")
+        }
+    }
+
+    /// Whether nothing more of a job is to be saved, so that its file is taken away just now, or was.
+    func isOver(_ job: RestoreJobID) async throws -> Bool {
+        try await ledger { ledger in
+            let mark = try ledger.restoreJob(job)?.job.mark
+            return try mark == nil || ledger.endedRestoreMarks().contains { $0.job == job }
+        }
+    }
+
+    /// Takes the files of jobs away of which nothing more is to be saved. One that is on a drive which is away stays.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func leaveEnded() async throws {
+        for mark in try await ledger({ try $0.endedRestoreMarks() }) {
+            let isGone = try await pool.run { Self.remove(mark.file) }
+            if isGone { try await ledger { try $0.noteMarkRemoved(of: mark.job) } }
+        }
+    }
+
+    /// - Returns: whether nothing has the name now.
+    private static func remove(_ file: FilePath) -> Bool {
+        do {
+            try file.unlink()
+            return true
+        } catch {
+            return error.isMissing
+        }
+    }
+
+    /// Whether a folder without the job's file is the one all the same: nothing was saved yet; or people have deleted the
+    /// file, and a photo that was saved is there.
+    private func mayBeTaken(_ folder: RestoreFolder, _ summary: RestoreJobSummary) async throws -> Bool {
+        let isMarked = summary.job.isMarked
+        if summary.saved == 0, !isMarked { return true }
+        let path = folder.path
+        guard let names = try await pool.run({ try Folder.names(in: path) }) else { return false }
+        // Older versions put no file there, and the place where a drive was mounted is empty.
+        if !isMarked, !names.isEmpty { return true }
+        return try await holdsPhoto(of: summary.job.id, path)
+    }
+
+    /// Whether one of the photos is there that were saved.
+    private func holdsPhoto(of job: RestoreJobID, _ folder: FilePath) async throws -> Bool {
+        var (last, others) = (Int64(0), 0)
+        while others < Self.mostOthers {
+            let after = last
+            let page = try await ledger { try $0.restoreItems(of: job, after: after, limit: Self.pageSize) }
+            guard let end = page.last?.id else { return false }
+            last = end
+            let saved = page.filter { $0.savedAt != nil }
+            let (isThere, read) = try await pool.runChecking { flag in try Self.look(for: saved, in: folder, flag) }
+            if isThere { return true }
+            others += read
+        }
+        return false
+    }
+
+    /// - Returns: whether one is there, and how many files were read that are none.
+    private static func look(
+        for items: [RestoreItem], in folder: FilePath, _ flag: CancellationFlag
+    ) throws -> (isThere: Bool, read: Int) {
+        var read = 0
+        for item in items {
+            for place in item.places where place.destination.isBelowAnyFolder {
+                // The photo itself has more bytes than its copy, and so has a JPEG that is stored as JPEG XL.
+                let path = folder.pushing(place.destination)
+                guard let size = FileStamp.ofFile(path)?.size, size >= item.size else { continue }
+                if item.sha256 == nil, size == item.size { return (true, read) }
+                do {
+                    let digest = try FileDigest.of(path, size: size, flag)
+                    if let digest, item.isFile(digest) { return (true, read) }
+                } catch is Errno {
+                    // It says nothing.
+                }
+                read += 1
+            }
+        }
+        return (false, read)
+    }
+}
+
+extension RestoreItem {
+    /// Where it is saved, with the photo whose name and time it has there.
+    var places: [(path: FilePath?, destination: FilePath)] {
+        guard let destination else { return [] }
+        return [(path, destination)] + further.map { ($0.path, $0.destination) }
+    }
+
+    /// Whether a file with this digest is it, or the photo of which it is a copy: keys of both have the photo's MD5.
+    fileprivate func isFile(_ digest: ContentDigest) -> Bool {
+        digest.sha256 == sha256 || key.lastSegment == "\(digest.md5).dat"
+    }
+}

@@ -1,0 +1,175 @@
+import Glibc
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncSystem
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Which folder it is that photos are saved in: the one that has the job's file.
+extension RestoreDownloaderTests {
+    private func moveFolder(_ folder: String, to other: String) throws {
+        try tree.path(folder).rename(to: tree.path(other))
+    }
+
+    private func isMark(_ name: String) -> Bool { name.hasPrefix(".sync-agent-restore-") }
+
+    // MARK: Another folder in its place
+
+    /// The drive is the folder itself: what is in its place meanwhile is the mount point, or nothing.
+    @Test(arguments: [true, false])
+    func `where the folder of the photos before is not, nothing is saved or counted, until it is back`(
+        isMountPointThere: Bool
+    ) async throws {
+        let job = try await restore(["1.jpg", "2.jpg", "Paris/3.jpg"], output: output, ready: 1)
+        #expect(try await delivery.run().saved == 1)
+        try moveFolder("out", to: "drive")
+        if isMountPointThere { try tree.makeFolder("out") }
+        try bringBack(job)
+        let result = try await delivery.run()
+        #expect(result.saved == 0 && result.unsaved[job]?.count == 2)
+        #expect(result.problems.map(\.path) == ["\(output)/2.jpg", "\(output)/Paris/3.jpg"])
+        let told = "\(output) is not the folder that others were saved in"
+        #expect(result.problems.allSatisfy { $0.reason.hasPrefix(told) && $0.reason.contains("Mount the drive again") })
+        #expect(result.problems.allSatisfy { $0.reason.contains("sync-agent restores \(job) --stop-saving") })
+        #expect(try tree.photos() == ["drive/1.jpg"])
+        #expect(try saved(job) == 1 && store.count(.get) == 1)
+        if isMountPointThere { try output.removeFolder() }
+        #expect(FolderIdentity(at: output) == nil)
+        try moveFolder("drive", to: "out")
+        #expect(try await delivery.run().saved == 2)
+        #expect(try tree.files() == ["out/1.jpg", "out/2.jpg", "out/Paris/3.jpg"])
+        #expect(try saved(job) == 3)
+    }
+
+    @Test func `another drive is not the one, also with the same device and inode`() async throws {
+        let job = try await restore(["1.jpg", "2.jpg"], output: output, ready: 1)
+        #expect(try await delivery.run().saved == 1)
+        for name in try tree.files(below: "out") { try tree.path("out/\(name)").unlink() }
+        try tree.write("of another", to: "out/other.jpg")
+        try bringBack(job)
+        let result = try await delivery.run()
+        #expect(result.saved == 0 && result.unsaved[job]?.count == 1)
+        #expect(try tree.files() == ["out/other.jpg"])
+    }
+
+    @Test func `a drive that is mounted anew is the one by the job's file, also when its photos were moved away`()
+        async throws
+    {
+        let job = try await restore(["1.jpg", "2.jpg"], output: output, ready: 1)
+        #expect(try await delivery.run().saved == 1)
+        try moveFolder("out", to: "before")
+        try tree.makeFolder("out")
+        for name in try tree.files(below: "before") where isMark(name) {
+            try moveFolder("before/\(name)", to: "out/\(name)")
+        }
+        try bringBack(job)
+        #expect(try await delivery.run().saved == 1)
+        #expect(try tree.files() == ["before/1.jpg", "out/2.jpg"])
+    }
+
+    @Test(arguments: ["the photo", "a folder", "another file"])
+    func `where the job's file was deleted, a photo that was saved tells the folder, and nothing else of its name`(
+        what: String
+    ) async throws {
+        let job = try await restore(["1.jpg", "2.jpg"], output: output, ready: 1)
+        #expect(try await delivery.run().saved == 1)
+        try moveFolder("out", to: "before")
+        try tree.makeFolder("out")
+        switch what {
+        case "the photo": try moveFolder("before/1.jpg", to: "out/1.jpg")
+        case "a folder": try tree.makeFolder("out/1.jpg")
+        default: try tree.write([UInt8](repeating: 1, count: bytes("1.jpg").count), to: "out/1.jpg")
+        }
+        try bringBack(job)
+        let isTheOne = what == "the photo"
+        #expect(try await delivery.run().saved == (isTheOne ? 1 : 0))
+        #expect(try saved(job) == (isTheOne ? 2 : 1))
+        #expect(try tree.files(below: "out").contains("2.jpg") == isTheOne)
+    }
+
+    /// Such a job has no file, and the place where a drive was mounted is empty.
+    @Test(arguments: [true, false])
+    func `a job of an older version, whose photos were moved away, goes on in a folder that is not empty`(
+        isEmpty: Bool
+    ) async throws {
+        let job = try await restore(["1.jpg", "2.jpg"], output: output, ready: 1)
+        let first = try #require(try ledger.restoreItems(of: job, after: 0, limit: 1).first)
+        try ledger.noteSaved(first.id, at: time.now)
+        try tree.makeFolder("out")
+        if !isEmpty { try tree.write("mine", to: "out/album/other.jpg") }
+        try bringBack(job)
+        let result = try await delivery.run()
+        #expect(result.saved == (isEmpty ? 0 : 1) && result.problems.count == (isEmpty ? 1 : 0))
+        #expect(try tree.photos(below: "out") == (isEmpty ? [] : ["2.jpg", "album/other.jpg"]))
+    }
+
+    @Test func `killed before its first photo is noted, a job knows its folder`() async throws {
+        let job = try await restore(["1.jpg", "2.jpg"], output: output)
+        store.add(StoreFault(.get, numbers: 1...2, .failBefore(.accessDenied)))
+        await #expect(throws: StoreError.self) { try await delivery.run() }
+        try moveFolder("out", to: "drive")
+        try tree.makeFolder("out")
+        #expect(try await delivery.run().unsaved[job]?.count == 2)
+        #expect(try tree.files(below: "out") == [] && saved(job) == 0)
+        try output.removeFolder()
+        try moveFolder("drive", to: "out")
+        #expect(try await delivery.run().saved == 2)
+        #expect(try tree.files() == ["out/1.jpg", "out/2.jpg"])
+    }
+
+    @Test func `a drive that is taken out while a photo comes gets it when it is back`() async throws {
+        let job = try await restore(["1.jpg"], output: output)
+        let gate = Gate()
+        store.add(StoreFault(.get, number: 1, .hold(gate)))
+        let delivery = delivery
+        async let running = delivery.run()
+        await gate.waitForArrivals(1)
+        try moveFolder("out", to: "drive")
+        try tree.makeFolder("out")
+        gate.open()
+        let result = try await running
+        #expect(result.saved == 0 && result.unsaved[job]?.count == 1)
+        #expect(try tree.files(below: "out") == [] && saved(job) == 0)
+        try output.removeFolder()
+        try moveFolder("drive", to: "out")
+        #expect(try await self.delivery.run().saved == 1)
+        #expect(try tree.files() == ["out/1.jpg"])
+    }
+
+    @Test func `a place that nobody can look into is told as that, and not as a drive that is away`() async throws {
+        let place = tree.path("above/out")
+        let job = try await restore(["1.jpg", "2.jpg"], output: place, ready: 1)
+        #expect(try await delivery.run().saved == 1)
+        try moveFolder("above", to: "there")
+        #expect(symlink("above", tree.path("above").string) == 0)
+        try bringBack(job)
+        let result = try await delivery.run()
+        #expect(result.problems.map(\.path) == ["\(place)/2.jpg"])
+        #expect(result.problems.allSatisfy { $0.reason.hasPrefix("\(place): ") && !$0.reason.contains("mount") })
+        try tree.path("above").unlink()
+        try moveFolder("there", to: "above")
+        #expect(try await delivery.run().saved == 1)
+    }
+
+    // MARK: The job's file
+
+    @Test func `a job's file is there before its first photo, and goes when no more is to be saved`() async throws {
+        let job = try await restore(["1.jpg", "2.jpg"], output: output, ready: 1)
+        let gate = Gate()
+        store.add(StoreFault(.get, number: 1, .hold(gate)))
+        let delivery = delivery
+        async let running = delivery.run()
+        await gate.waitForArrivals(1)
+        let marks = try tree.files(below: "out").filter(isMark)
+        #expect(marks.count == 1 && marks.allSatisfy { $0.hasPrefix(".sync-agent-restore-\(job)-") })
+        #expect(try ledger.restoreJob(job)?.job.isMarked == true)
+        gate.open()
+        #expect(try await running.saved == 1)
+        #expect(try tree.files(below: "out") == marks + ["1.jpg"])
+        try ledger.stopSaving(job)
+        #expect(try await self.delivery.run().saved == 0)
+        #expect(try tree.files() == ["out/1.jpg"])
+    }
+}
