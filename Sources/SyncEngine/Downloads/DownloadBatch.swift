@@ -75,6 +75,7 @@ package struct DownloadBatch: Sendable {
         switch error {
         case let error as StoreError: error.concernsWholeStore
         case let error as DownloadError: error.concernsAll
+        case let error as FolderError: error.concernsAll
         default: false
         }
     }

@@ -6,7 +6,8 @@ package import SystemPackage
 /// One object that is to become a file.
 package struct DownloadTask: Hashable, Sendable {
     package var key: ObjectKey
-    /// Has to be there. Whether the file may go into it is the caller's to decide.
+    /// Has to be there; where it has a `home`, it is made anew when it went away. Whether the file may go into it is the
+    /// caller's to decide.
     package var folder: FilePath
     package var name: FilePath.Component
     /// Of the object's bytes, as we know it ourselves; `nil` to go by what is stored with the object.
@@ -91,9 +92,25 @@ package struct ObjectDownload: Sendable {
     }
 
     /// - Parameter progress: gets how many of the object's bytes are here, on any thread. It can go back to 0.
-    /// - Throws: ``DownloadError``; `StoreError`; `CancellationError`, and a later run goes on from here.
+    /// - Throws: ``DownloadError``; `StoreError`; `FolderError`; `CancellationError`, and a later run goes on from here.
     package func run(
         _ task: DownloadTask, progress: @escaping @Sendable (Int64) -> Void = { _ in }
+    ) async throws -> DownloadOutcome {
+        do {
+            return try await attempt(task, progress)
+        } catch let error as DownloadError where error.code == .folderMissing {
+            // Moved away by somebody, also while the object came. What is at or above its home is not made anew.
+            guard let home = task.home else { throw error }
+            try await pool.run {
+                try home.require(for: task.destination)
+                try Folder.make(task.folder, permissions: RestoreFolder.permissions)
+            }
+            return try await attempt(task, progress)
+        }
+    }
+
+    private func attempt(
+        _ task: DownloadTask, _ progress: @escaping @Sendable (Int64) -> Void
     ) async throws -> DownloadOutcome {
         do {
             if let outcome = try await look(at: task) { return outcome }

@@ -153,6 +153,33 @@ extension RestoreDownloaderTests {
         #expect(try await delivery.run().saved == 1)
     }
 
+    // MARK: A folder in it
+
+    @Test(arguments: [true, false])
+    func `a folder of photos that is moved away while they come is made anew, and no part is left`(
+        isPlaceFree: Bool
+    ) async throws {
+        let job = try await restore(["Paris/1.jpg", "Paris/2.jpg", "Rome/3.jpg"], output: output)
+        let gate = Gate()
+        store.add(StoreFault(.get, numbers: 1...3, .hold(gate)))
+        let delivery = delivery
+        async let running = delivery.run()
+        await gate.waitForArrivals(3)
+        try moveFolder("out/Paris", to: "out/Oslo")
+        if !isPlaceFree { try tree.write("mine", to: "out/Paris") }
+        gate.open()
+        let result = try await running
+        if isPlaceFree {
+            #expect(result.saved == 3 && result.problems == [])
+            #expect(try tree.files() == ["out/Paris/1.jpg", "out/Paris/2.jpg", "out/Rome/3.jpg"])
+        } else {
+            #expect(result.saved == 1 && result.unsaved[job]?.count == 2)
+            #expect(result.problems.map(\.path) == [1, 2].map { "\(output)/Paris/\($0).jpg" })
+            #expect(result.problems.allSatisfy { $0.reason.contains("something that is no folder has this name") })
+            #expect(try tree.photos() == ["out/Paris", "out/Rome/3.jpg"])
+        }
+    }
+
     // MARK: The job's file
 
     @Test func `a job's file is there before its first photo, and goes when no more is to be saved`() async throws {
