@@ -33,11 +33,11 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
     @Option(
         help: ArgumentHelp("The destination folder; it is created if missing.", valueName: "dir"),
         completion: .directory)
-    var output: PathArgument?
+    var output: OutputArgument?
 
     @Option(
         help: ArgumentHelp("Write one zip file instead.", valueName: "file"), completion: .file(extensions: ["zip"]))
-    var zip: PathArgument?
+    var zip: OutputArgument?
 
     @Flag(help: "Restore what is in the archive.")
     var restore = false
@@ -65,9 +65,6 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
         if (output == nil) == (zip == nil) {
             throw ValidationError("name a folder with --output, or a file with --zip")
         }
-        if output?.text == "" || zip?.text == "" {
-            throw ValidationError("name a folder with --output, or a file with --zip")
-        }
         if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more") }
         if let days, !(1...3_650).contains(days) { throw ValidationError("--days takes 1 to 3650") }
         if let maximumCost, !(maximumCost >= 0) { throw ValidationError("--max-cost takes dollars, such as 2.50") }
@@ -77,12 +74,16 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        if let output { try workspace.console.announce(output.path, workspace.installation) }
+        let installation = workspace.installation
+        guard
+            let destination = try zip?.path(installation)
+                ?? output?.announcedPath(installation, workspace.console)
+        else { preconditionFailure("validated: one is there") }
         let parts = try await ArchiveServices(workspace)
         let page = try await parts.page(which, after: after, limit: limit, workspace)
         let archived = page.photos.filter { $0.standing == .archived }
         let restored = restore && !archived.isEmpty ? try await request(archived, workspace) : nil
-        return Answer(try await save(page, from: parts.store, workspace, restored))
+        return Answer(try await save(page, from: parts.store, to: destination, workspace, restored))
     }
 
     /// - Throws: ``CommandFailure`` when it costs too much, or somebody says no: then nothing was requested.
@@ -104,7 +105,8 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
     }
 
     private func save(
-        _ page: ArchivePage, from store: any ObjectStore, _ workspace: Workspace, _ restored: RestoreReport?
+        _ page: ArchivePage, from store: any ObjectStore, to destination: FilePath, _ workspace: Workspace,
+        _ restored: RestoreReport?
     ) async throws -> ArchiveDownloadReport {
         let memories = page.photos.filter(\.isReadable)
         let download = ArchiveDownload(
@@ -112,7 +114,6 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
         let show = { progress.count($0, of: memories.count, "photo") }
-        guard let destination = (zip ?? output)?.path else { preconditionFailure("validated: one is there") }
         var outcomes: [ArchiveDownload.Outcome] = []
         if zip == nil {
             try FolderMaker().makeFolder(

@@ -53,7 +53,7 @@ struct ArchiveListCommand: WorkspaceCommand {
     @Option(
         help: ArgumentHelp("Write a contact sheet of the photos, three in a row.", valueName: "file"),
         completion: .file(extensions: ["html"]))
-    var html: PathArgument?
+    var html: OutputArgument?
 
     @Flag(help: "Replace the contact sheet's file if it is there.")
     var force = false
@@ -66,7 +66,7 @@ struct ArchiveListCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let file = try html.map { try SheetFile($0.path, overwrites: force) }
+        let file = try html.map { try SheetFile($0.path(workspace.installation), overwrites: force) }
         let parts = try await ArchiveServices(workspace)
         let page = try await parts.page(which, after: after, limit: limit, workspace)
         var failures = 0

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Logging
 import SyncCore
-import SystemPackage
 
 /// What every command takes.
 struct GlobalOptions: ParsableArguments {
@@ -56,29 +55,6 @@ enum LeadingOptions {
         }
         return path + options + rest
     }
-}
-
-/// A path on the command line, or a name that may be one. Its bytes are kept, also where they are no UTF-8.
-struct PathArgument: ExpressibleByArgument, Hashable, Sendable {
-    /// As ``RawText``.
-    let text: String
-
-    init(_ text: String) { self.text = text }
-
-    /// An empty one would be the working folder, and is a variable that was not set. `~/` is the home folder, as in the
-    /// configuration: the shell leaves it where a wildcard is quoted. A folder of that name is `./~`.
-    init?(argument: String) {
-        if argument.isEmpty { return nil }
-        self.init(Self.expandingHome(argument, home: ProcessEnvironment.current["HOME"]))
-    }
-
-    static func expandingHome(_ argument: String, home: String?) -> String {
-        guard let home, home.hasPrefix("/"), argument.hasPrefix("~/") else { return argument }
-        return home + argument.dropFirst()
-    }
-
-    /// From the root.
-    var path: FilePath { ProcessEnvironment.absolute(text) }
 }
 
 /// Words that are no paths are texts: a name for a share, an id, a bucket. One that is no UTF-8 would be another one, and go

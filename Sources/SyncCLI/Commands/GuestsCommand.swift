@@ -37,7 +37,7 @@ struct GuestsCommand: WorkspaceCommand {
     var photos: PhotoSelection?
 
     @Option(help: ArgumentHelp("Accept into another folder.", valueName: "dir"), completion: .directory)
-    var into: PathArgument?
+    var into: OutputArgument?
 
     @Flag(help: "Ask the store now for what guests have sent.")
     var refresh = false
@@ -53,6 +53,7 @@ struct GuestsCommand: WorkspaceCommand {
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let id = try share.map(SharesCommand.id)
+        let into = try into?.path(workspace.installation)
         let ledger = try await workspace.ledger
         if refresh { try await takeIn(ledger, workspace) }
         guard let id else {
@@ -67,7 +68,7 @@ struct GuestsCommand: WorkspaceCommand {
             try await desk.refuse(chosen)
         } else {
             let known = try await ledger { try $0.share(id) }
-            guard let folder = into?.path ?? known?.folder else {
+            guard let folder = into ?? known?.folder else {
                 throw CommandFailure(.usage, "nothing is known of the share any more: say --into which folder")
             }
             do {

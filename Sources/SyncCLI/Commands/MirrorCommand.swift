@@ -31,7 +31,7 @@ struct MirrorCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The destination folder; it is created if missing (default: ~/Pictures/Shares/ID).", valueName: "dest"),
         completion: .directory)
-    var destination: PathArgument?
+    var destination: OutputArgument?
 
     @Flag(help: "Only the first three photos.")
     var preview = false
@@ -51,7 +51,6 @@ struct MirrorCommand: AsyncParsableCommand {
     @OptionGroup var options: AnswerOptions
 
     func validate() throws {
-        if let destination, destination.text.isEmpty { throw ValidationError("name the folder") }
         if watch, preview { throw ValidationError("--preview fetches once; leave out --watch") }
         if !(1...86_400).contains(interval) { throw ValidationError("--interval takes 1 to 86400 seconds") }
     }
@@ -64,7 +63,7 @@ struct MirrorCommand: AsyncParsableCommand {
                     "\(link.origin) is read without encryption: others on the way can see the photos, and replace them")
             }
             let parts = try MirrorServices(
-                reference, to: try destination?.path ?? Self.usualFolder(of: reference, console),
+                reference, to: try destination ?? Self.usualFolder(of: reference, console),
                 options: ShareMirror.Options(isPreview: preview, isForced: force, keepsNames: originalNames),
                 options.global, console)
             let status = try await closing(parts.close) {
@@ -75,7 +74,7 @@ struct MirrorCommand: AsyncParsableCommand {
     }
 
     /// A link may be clicked by somebody who is not asked for a folder.
-    private static func usualFolder(of reference: ShareReference, _ console: Console) throws -> FilePath {
+    private static func usualFolder(of reference: ShareReference, _ console: Console) throws -> OutputArgument {
         guard let id = reference.shareID else {
             throw CommandFailure(.usage, "this link does not tell the id of the share: name the folder, too")
         }
@@ -84,6 +83,6 @@ struct MirrorCommand: AsyncParsableCommand {
         }
         let folder = home.appending("Pictures").appending("Shares").appending(id.description)
         console.errors.writeLine("The photos come into \(folder.text.escapingControls)")
-        return folder
+        return OutputArgument(folder.text)
     }
 }

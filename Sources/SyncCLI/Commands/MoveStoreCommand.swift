@@ -40,7 +40,7 @@ struct MoveStoreCommand: WorkspaceCommand {
     )
 
     @Argument(help: "The new store.", completion: .file())
-    var new: PathArgument?
+    var new: OutputArgument?
 
     @Flag(help: "Go on with the store that the configuration names now.")
     var adopt = false
@@ -263,7 +263,8 @@ struct MoveStoreCommand: WorkspaceCommand {
     // MARK: The configuration
 
     private func newStore(_ installation: Installation) throws -> StoreSettings {
-        let text = new?.text ?? ""
+        guard let new else { preconditionFailure("validated: it is there without --adopt") }
+        let text = new.text
         if isBucket {
             let names = text.dropFirst("s3://".count).split(separator: "/").map { String($0) }
             guard let bucket = names.first else { throw CommandFailure(.usage, "\(text): write it as s3://BUCKET") }
@@ -278,8 +279,7 @@ struct MoveStoreCommand: WorkspaceCommand {
             throw CommandFailure(
                 .usage, "\(text.escapingControls): write it as a folder, or as s3://BUCKET with --endpoint URL")
         }
-        let path = PathArgument(text).path
-        try OutputPlace.check(newStore: path, installation)
+        let path = try new.pathOfStore(installation)
         guard path.isText else {
             throw CommandFailure(
                 .usage, "\(path.text.escapingControls): the configuration is text in UTF-8 and cannot name this folder")
@@ -288,8 +288,10 @@ struct MoveStoreCommand: WorkspaceCommand {
             return .directory(DirectoryStoreSettings(path: path))
         }
         let old = installation.location
-        return try ConfigFile.load(ConfigLocation(file: path, stateFolder: old.stateFolder, home: old.home))
+        let store = try ConfigFile.load(ConfigLocation(file: path, stateFolder: old.stateFolder, home: old.home))
             .settings.store
+        if case .directory(let directory) = store { try OutputPlace.check(newStore: directory.path, installation) }
+        return store
     }
 
     /// What was asked for of a bucket goes along to the next one: all of it on the same server; encryption, the size of parts and

@@ -24,10 +24,10 @@ struct ProjectsExportCommand: WorkspaceCommand {
     )
 
     @Argument(help: ArgumentHelp("The folder (not with --zip), then ids of projects.", valueName: "dir-and-ids"))
-    var names: [PathArgument] = []
+    var names: [OutputArgument] = []
 
     @Option(help: ArgumentHelp("Write one zip file.", valueName: "file"), completion: .file(extensions: ["zip"]))
-    var zip: PathArgument?
+    var zip: OutputArgument?
 
     @OptionGroup var options: AnswerOptions
 
@@ -36,9 +36,10 @@ struct ProjectsExportCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        if zip == nil { try workspace.console.announce(names[0].path, workspace.installation) }
+        let installation = workspace.installation
+        let destination = try zip?.path(installation) ?? names[0].announcedPath(installation, workspace.console)
         let entries = try meant(try await workspace.projects())
-        return Answer(try await export(entries, workspace))
+        return Answer(try await export(entries, to: destination, workspace))
     }
 
     private func meant(_ entries: [ProjectEntry]) throws -> [ProjectEntry] {
@@ -47,11 +48,12 @@ struct ProjectsExportCommand: WorkspaceCommand {
         return try ids.map { try ProjectFilter.project($0.text, in: entries) }
     }
 
-    private func export(_ entries: [ProjectEntry], _ workspace: Workspace) async throws -> ProjectExportReport {
+    private func export(
+        _ entries: [ProjectEntry], to destination: FilePath, _ workspace: Workspace
+    ) async throws -> ProjectExportReport {
         let export = ProjectExport(
             store: try await workspace.store(.reads), pool: workspace.threads.disk, time: workspace.time)
         let (items, without) = ProjectExport.items(of: entries)
-        let destination = (zip ?? names[0]).path
         let outcomes: [ProjectExport.Outcome]
         if zip == nil {
             try FolderMaker().makeFolder(

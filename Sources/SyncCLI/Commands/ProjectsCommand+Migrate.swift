@@ -24,7 +24,7 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
     var old: PathArgument
 
     @Argument(help: "The new folder.", completion: .directory)
-    var new: PathArgument
+    var new: OutputArgument
 
     @Flag(help: "Dry run: show what would be copied.")
     var dryRun = false
@@ -32,8 +32,8 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let (old, new) = (old.path, new.path)
-        try Self.requireApart(old, new)
+        let old = old.path
+        let new = try new.path(ofProjectsIn: old, workspace.installation)
         // What is half deleted is known by its folder: under another name it would be stored again.
         if let id = try await workspace.ledger({ try $0.projectsBeingDeleted(in: old) }).first?.escapingControls {
             throw CommandFailure(
@@ -57,14 +57,6 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
             return MigrationReport(result, old, new)
         } catch let error as Errno {
             throw DownloadError(error, new)
-        }
-    }
-
-    /// One of two names for a folder must not be removed.
-    private static func requireApart(_ old: FilePath, _ new: FilePath) throws {
-        let (old, new) = (FolderPlace(old), FolderPlace(new))
-        guard !old.isIn(new), !new.isIn(old) else {
-            throw CommandFailure(.usage, "one of the folders lies in the other; name two that are apart")
         }
     }
 }

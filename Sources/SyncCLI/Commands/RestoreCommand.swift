@@ -66,7 +66,7 @@ struct RestoreCommand: WorkspaceCommand {
     @Option(
         help: ArgumentHelp("Save the photos in this folder when they are available.", valueName: "dir"),
         completion: .directory)
-    var output: PathArgument?
+    var output: OutputArgument?
 
     @Option(
         help: ArgumentHelp(
@@ -117,21 +117,21 @@ struct RestoreCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        if let output { try workspace.console.announce(output.path, workspace.installation) }
+        let folder = try output?.announcedPath(workspace.installation, workspace.console)
         let parts = try await RestoreServices(workspace, access: estimate || suggest ? .reads : .writes)
         if suggest { return try await suggestions(workspace, parts) }
         try await RebuildCommand.readOthers(workspace, for: machine, all: all)
-        return try await order(Restores(parts, workspace, for: .reading))
+        return try await order(Restores(parts, workspace, for: .reading), savingIn: folder)
     }
 
     // MARK: An order
 
-    private func order(_ restores: Restores) async throws -> Answer {
+    private func order(_ restores: Restores, savingIn folder: FilePath?) async throws -> Answer {
         let workspace = restores.workspace
         let wish = RestoreWish(
             names: try await names(workspace.installation, restores.parts), scope: scope(workspace.installation),
             tier: rush ? .rush : tier.map { .tier($0) },
-            days: days, extends: days != nil, output: output?.path, maximumCost: maximumCost, isAgreed: yes)
+            days: days, extends: days != nil, output: folder, maximumCost: maximumCost, isAgreed: yes)
         var proposal = try await restores.propose(wish)
         if proposal.isAllUnknown {
             let failure = Self.unknown(proposal)

@@ -62,7 +62,7 @@ struct ShareCommand: WorkspaceCommand {
     @Option(
         help: ArgumentHelp("Publish nothing, and save the page as a folder or a ZIP file.", valueName: "dir|zip"),
         completion: .directory)
-    var export: PathArgument?
+    var export: OutputArgument?
 
     @Option(help: ArgumentHelp("Also print a message to somebody, with --via.", valueName: "number|address"))
     var to: String?
@@ -83,8 +83,7 @@ struct ShareCommand: WorkspaceCommand {
             throw ValidationError("--to needs --via: whatsapp, sms or email")
         }
         if via != nil, to == nil { throw ValidationError("--via needs --to: a number or an address") }
-        if let export {
-            if export.text.isEmpty { throw ValidationError("--export takes a folder or a file that ends in .zip") }
+        if export != nil {
             if to != nil || expires != nil {
                 throw ValidationError("--export makes no link: leave out --to, --via and --expires")
             }
@@ -95,7 +94,7 @@ struct ShareCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        if let export { return try await save(to: export.path, workspace) }
+        if let export { return try await save(to: export, workspace) }
         let installation = workspace.installation
         let recipient = try recipient(installation.settings.share)
         let end = expires?.end(from: workspace.time.now())
@@ -128,14 +127,20 @@ struct ShareCommand: WorkspaceCommand {
         return answer
     }
 
-    private func save(to destination: FilePath, _ workspace: Workspace) async throws -> Answer {
+    private func save(to output: OutputArgument, _ workspace: Workspace) async throws -> Answer {
+        // Before anything is looked at.
+        let isArchive = output.ending == "zip"
+        let destination =
+            try isArchive
+            ? output.path(workspace.installation)
+            : output.announcedPath(workspace.installation, workspace.console)
         let look = try await workspace.withLedgerCopy()
         let session = try await ShareExportSession(workspace, look: look)
         var order = ShareOrder(
             vacation: try await current(session.finder, look), selection: photos, quality: quality)
         order.sharedBy = from
         order.tellsNames = originalNames
-        return try await session.run(order, to: destination)
+        return try await session.run(order, to: destination, isArchive: isArchive)
     }
 
     /// The vacation that is meant, as it is in its folder now, and not as it was when somebody looked there last.

@@ -30,5 +30,22 @@ struct FolderPlace {
         return names.contains { name in other.names.contains { name.starts(with: $0) } }
     }
 
-    func isSame(as other: FolderPlace) -> Bool { isIn(other) && other.isIn(self) }
+    func isSame(as other: FolderPlace) -> Bool { relation(to: other) == .same }
+
+    /// How it is to another one, in the words of a message.
+    enum Relation: String {
+        case same = "is"
+        case inside = "is in"
+        case around = "holds"
+    }
+
+    /// `nil` where the two are apart.
+    func relation(to other: FolderPlace) -> Relation? {
+        switch (isIn(other), other.isIn(self)) {
+        case (true, true): return .same
+        case (true, false): return .inside
+        case (false, true): return .around
+        case (false, false): return nil
+        }
+    }
 }

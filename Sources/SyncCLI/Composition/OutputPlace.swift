@@ -1,12 +1,15 @@
 import SyncConfig
 import SyncCore
+import SyncSystem
 import SystemPackage
 
-/// Where a person wants files, held against the folders that this program looks into.
+/// Where a person wants files, held against the folders that this program looks into. Commands get there by
+/// ``OutputArgument``.
 struct OutputPlace {
-    /// What is to be known before something is saved there; `nil` when there is nothing.
+    /// What is to be known before photos are saved there; `nil` when there is nothing.
     let note: String?
 
+    /// - Parameter path: of a file or a folder, absolute.
     /// - Throws: ``CommandFailure`` for the folders of this program: what is in them is its own.
     init(_ path: FilePath, _ installation: Installation) throws {
         let place = FolderPlace(path)
@@ -22,50 +25,100 @@ struct OutputPlace {
     /// The same of a new store, which may be the one that is there already under another name.
     static func check(newStore path: FilePath, _ installation: Installation) throws {
         let place = FolderPlace(path)
-        for own in own(installation) where place.isIn(own.place) && !(own.isStore && place.isSame(as: own.place)) {
+        for own in own(installation) where place.isIn(own.place) {
+            if own.kind == .store, place.isSame(as: own.place) { continue }
             throw own.isTaken(path)
         }
         for watched in installation.settings.watch {
-            let folder = FolderPlace(watched.path)
-            let isInside = place.isIn(folder)
-            guard isInside || folder.isIn(place) else { continue }
+            guard let relation = place.relation(to: FolderPlace(watched.path)) else { continue }
             throw CommandFailure(
                 .configuration,
-                "\(path.text.escapingControls) \(isInside ? "is in" : "holds") the watched folder "
+                "\(path.text.escapingControls) \(relation == .around ? "holds" : "is in") the watched folder "
                     + "\(watched.path.text.escapingControls), and what is stored would be stored again; name another folder"
             )
         }
     }
 
+    /// The same of a projects folder that is moved: the old one is removed in the end, and the new one is to be watched.
+    static func check(projectsIn old: FilePath, movedTo new: FilePath, _ installation: Installation) throws {
+        let (oldPlace, newPlace) = (FolderPlace(old), FolderPlace(new))
+        // One of two names for a folder must not be removed.
+        guard oldPlace.relation(to: newPlace) == nil else {
+            throw CommandFailure(.usage, "one of the folders lies in the other; name two that are apart")
+        }
+        let own = own(installation)
+        for own in own + configuration(installation) {
+            guard let relation = oldPlace.relation(to: own.place) else { continue }
+            // A configuration may be anywhere, as beside the photos.
+            if own.kind == .configuration, relation == .inside { continue }
+            throw own.failure(old, relation, "which would go with it; name the projects folder")
+        }
+        for own in own {
+            guard let relation = newPlace.relation(to: own.place) else { continue }
+            throw relation == .around
+                ? own.failure(new, relation, "which no watched folder may; name another folder") : own.isTaken(new)
+        }
+        for watched in installation.settings.watch {
+            let place = FolderPlace(watched.path)
+            let isProjects = watched.kind == .projects
+            func failure(_ path: FilePath, _ relation: FolderPlace.Relation, _ remedy: String) -> CommandFailure {
+                CommandFailure(
+                    .usage,
+                    "\(path.text.escapingControls) \(relation.rawValue) the watched folder "
+                        + "\(watched.path.text.escapingControls) (\(watched.kind.rawValue)), \(remedy)")
+            }
+            switch oldPlace.relation(to: place) {
+            case nil, .inside: break
+            case .same where isProjects: break
+            case let relation?: throw failure(old, relation, "which would go with it; name the projects folder")
+            }
+            switch newPlace.relation(to: place) {
+            case nil: break
+            case .same where isProjects: break
+            case let relation?:
+                throw failure(new, relation, "and no watched folder may lie in another; name another folder")
+            }
+        }
+    }
+
     /// A folder of this program.
     private struct Own {
+        enum Kind: String {
+            case store
+            case state = "state folder"
+            case configuration = "folder of the configuration"
+        }
+
         let folder: FilePath
-        let isStore: Bool
+        let kind: Kind
 
         var place: FolderPlace { FolderPlace(folder) }
 
         func isTaken(_ path: FilePath) -> CommandFailure {
+            failure(path, .inside, "where nothing else may be; name another folder")
+        }
+
+        func failure(_ path: FilePath, _ relation: FolderPlace.Relation, _ remedy: String) -> CommandFailure {
             CommandFailure(
                 .usage,
-                "\(path.text.escapingControls) is in the \(isStore ? "store" : "state folder"), \(folder.text.escapingControls), "
-                    + "where nothing else may be; name another folder")
+                "\(path.text.escapingControls) \(relation.rawValue) the \(kind.rawValue), \(folder.text.escapingControls), "
+                    + remedy)
         }
     }
 
     private static func own(_ installation: Installation) -> [Own] {
-        var own = [Own(folder: installation.location.stateFolder, isStore: false)]
+        var own = [Own(folder: installation.location.stateFolder, kind: .state)]
         if case .directory(let directory) = installation.settings.store {
-            own.append(Own(folder: directory.path, isStore: true))
+            own.append(Own(folder: directory.path, kind: .store))
         }
         return own
     }
-}
 
-extension Console {
-    /// Tells what comes of saving files there.
-    /// - Throws: as ``OutputPlace/init(_:_:)``.
-    func announce(_ path: FilePath, _ installation: Installation) throws {
-        guard let note = try OutputPlace(path, installation).note else { return }
-        errors.wrapped(note).forEach(errors.writeLine)
+    /// Where the file is, and where a link of its name is.
+    private static func configuration(_ installation: Installation) -> [Own] {
+        let file = installation.location.file
+        return [file, file.resolved ?? file].map {
+            Own(folder: $0.removingLastComponent(), kind: .configuration)
+        }
     }
 }

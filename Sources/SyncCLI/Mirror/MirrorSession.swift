@@ -155,18 +155,20 @@ struct MirrorServices: Sendable {
     private let closeSource: @Sendable () async -> Void
 
     init(
-        _ reference: ShareReference, to folder: FilePath, options: ShareMirror.Options, _ global: GlobalOptions,
+        _ reference: ShareReference, to output: OutputArgument, options: ShareMirror.Options, _ global: GlobalOptions,
         _ console: Console, time: TimeSource = .system
     ) throws {
         let source: any ShareSource
+        let folder: FilePath
         switch reference {
         case .id(let id):
             let installation = try Installation(global, environment: console.environment, time: time)
-            try console.announce(folder, installation)
+            folder = try output.announcedPath(installation, console)
             let store = installation.retrying(try installation.makeReadStore(nil))
             source = StoredShareSource(id, in: store)
             closeSource = store.close
         case .link(let link):
+            folder = output.unaskedPath
             let transport = try Self.transport(console.environment)
             source = LinkedShareSource(link, transport: transport)
             closeSource = transport.close

@@ -30,12 +30,10 @@ struct ShareExportSession {
     }
 
     /// - Throws: ``CommandFailure``, ``ShareError``, ``DownloadError``, ``ZipError``, ``LedgerError``.
-    func run(_ order: ShareOrder, to destination: FilePath) async throws -> Answer {
-        guard let name = destination.lastComponent, name.kind == .regular else {
+    func run(_ order: ShareOrder, to destination: FilePath, isArchive: Bool) async throws -> Answer {
+        guard destination.lastComponent?.kind == .regular else {
             throw CommandFailure(.usage, "--export takes the name of a new folder, or of a file that ends in .zip")
         }
-        try workspace.console.announce(destination, workspace.installation)
-        let isArchive = name.extension?.lowercased() == "zip"
         try requireFree(destination, isArchive: isArchive)
         let content = try await planner().content(of: order)
         guard !content.items.isEmpty else {

@@ -24,6 +24,9 @@ import Testing
         for name in ["", "other", "store2", "other/store"] { #expect(!place(name).isIn(place("store")), "\(name)") }
         #expect(place("new/one").isIn(place("new")) && !place("new").isIn(place("new/one")))
         #expect(place("link").isSame(as: place("store/objects")) && !place("link").isSame(as: place("store")))
+        #expect(place("link").relation(to: place("store")) == .inside)
+        for name in ["store", ""] { #expect(place(name).relation(to: place("link")) == .around) }
+        #expect(place("other").relation(to: place("link")) == nil)
     }
 
     @Test(
