@@ -37,8 +37,7 @@ struct ShareExportSession {
         try requireFree(destination, isArchive: isArchive)
         let content = try await planner().content(of: order)
         guard !content.items.isEmpty else {
-            throw ShareError.nothing(
-                content.skipped.map { "\($0.photo.name.escapingControls): \($0.reason.escapingControls)" })
+            throw ShareError.nothing(content.skipped.map(\.text))
         }
         let sharer = try await ledger { try $0.sharer() }
         let wanted = ShareExport.Order(
@@ -50,8 +49,13 @@ struct ShareExportSession {
         let archive = isArchive ? try ZipFile(at: destination) : nil
         // Until it is finished, nothing has its name.
         defer { archive?.cancel() }
-        let summary = try await export().run(wanted, to: destination, into: archive) {
-            progress.count($0, of: wanted.items.count, "photo")
+        let summary: ShareExport.Summary
+        do {
+            summary = try await export().run(wanted, to: destination, into: archive) {
+                progress.count($0, of: wanted.items.count, "photo")
+            }
+        } catch ShareError.nothing(let reasons) {
+            throw ShareError.nothing(content.skipped.map(\.text) + reasons)
         }
         return Answer(
             ShareExportReport(summary, wanted, to: destination, isArchive: isArchive, content.skipped, content.notes))

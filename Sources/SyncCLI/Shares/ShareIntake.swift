@@ -68,7 +68,7 @@ struct ShareIntake {
     }
 
     /// On a copy of the ledger that nobody keeps: nothing is sent or remembered. Files that are just being written are
-    /// waited for as for a share.
+    /// waited for as for a share, and what cannot be stored is found out.
     /// - Throws: ``CommandFailure``, ``LedgerError``.
     func forecast(_ folder: FilePath) async throws {
         let (ledger, watched) = (try await workspace.ledger, workspace.settings.watch)
@@ -79,6 +79,17 @@ struct ShareIntake {
         let terminal = Terminal.standardError(installation.environment)
         try Self.requireWhole(try await pass.takeIn(only: folder), below: folder, tell: terminal)
         try await requireWhole(below: folder)
+        guard let vacation = try await ledger({ try $0.vacation(in: folder) }) else { return }
+        let line = ProgressLine(terminal, time: installation.time)
+        defer { line.finish() }
+        let settings = workspace.settings
+        let preparer = Preparer(
+            ledger: ledger.ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(pictures: workspace.pictures),
+            planner: UploadPlanner(keys: try KeyLayout(user: settings.user)), policy: settings.photos.reduce,
+            settle: settings.upload.settle, now: installation.time.now)
+        let forecast = UploadForecast(
+            ledger: ledger, preparer: preparer, pool: workspace.threads.photos, time: installation.time)
+        try await forecast.run(of: vacation.id) { line.count($0, of: $1, "photo") }
     }
 
     /// A writer that pauses leaves a file that looks whole, and is not.

@@ -53,6 +53,9 @@ package struct ShareProposal: Sendable {
         package let photo: VacationPhoto
         /// In plain words.
         package let reason: String
+
+        /// For people: which one, and why.
+        package var text: String { "\(photo.name.escapingControls): \(reason.escapingControls)" }
     }
 
     package enum Change: Hashable, Sendable {
@@ -92,7 +95,7 @@ package struct ShareProposal: Sendable {
     /// - Throws: ``ShareError/nothing(_:)`` when there is nothing that could be shared.
     package func requireSomething() throws(ShareError) {
         guard items.isEmpty, change != .none else { return }
-        throw .nothing(skipped.map { "\($0.photo.name.escapingControls): \($0.reason.escapingControls)" })
+        throw .nothing(skipped.map(\.text))
     }
 }
 

@@ -172,6 +172,38 @@ import Testing
         #expect(try await home.shares().isEmpty)
     }
 
+    @Test func `what cannot be stored is told by a dry run and an export as by the share, before any pass`()
+        async throws
+    {
+        let home = try AgentHome()
+        for number in 0..<2 { try home.photo(number).create(SamplePhoto.truncated(number)) }
+        try home.photo(2).create(Array("no picture".utf8))
+        let page = home.tree.path("page").string
+        for options in [["--dry-run"], ["--export", page], ["--yes"]] {
+            let finished = try await home.start(["share"] + options + [AgentHome.trip]).finished()
+            #expect(finished.code == 1, "\(options): \(finished)")
+            for number in 0..<3 {
+                #expect(finished.complaint.contains("  \(number).jpg: cannot be stored: "), "\(options): \(finished)")
+            }
+        }
+        #expect(try await home.shares().isEmpty)
+    }
+
+    @Test func `a dry run and an export leave out the damaged photos that the share leaves out`() async throws {
+        let home = try AgentHome()
+        try home.photo(0).create(SamplePhoto.truncated(0))
+        try home.photo(1).create(SamplePhoto.taken(1))
+        let page = home.tree.path("page").string
+        let forecast = try await home.share("--dry-run", AgentHome.trip)
+        let exported = try await home.run("share", "--export", page, AgentHome.trip)
+        #expect(exported.code == 0 && exported.text.words.contains("cannot be stored: "), "\(exported)")
+        #expect(try await home.photos(at: home.vacations).isEmpty)
+        let share = try await home.share()
+        #expect(forecast.photoCount == 1 && share.photoCount == 1)
+        #expect(forecast.skipped.map(\.path) == [home.photo(0).string])
+        #expect(forecast.skipped.map(\.reason) == share.skipped.map(\.reason))
+    }
+
     @Test func `a share that no longer shows its folder is told, with the number of photos; its vacation is changed`()
         async throws
     {

@@ -1,0 +1,66 @@
+package import SyncCore
+package import SyncLedger
+package import SyncSystem
+
+/// Finds out which photos of a vacation cannot be stored, as the queue finds it out: each that waits is made ready to be sent,
+/// and none is sent. It is for a copy of the ledger that nobody keeps.
+package struct UploadForecast: Sendable {
+    private static let atOnce = 4
+
+    private let ledger: LedgerQueue
+    private let preparer: Preparer
+    private let pool: BlockingPool
+    private let time: TimeSource
+
+    /// - Parameters:
+    ///   - preparer: with the same ledger.
+    ///   - pool: for decoding.
+    package init(ledger: LedgerQueue, preparer: Preparer, pool: BlockingPool, time: TimeSource) {
+        self.ledger = ledger
+        self.preparer = preparer
+        self.pool = pool
+        self.time = time
+    }
+
+    /// Whatever could be stored goes on waiting.
+    /// - Parameter progress: how many photos were made ready by now, and of how many; on any thread.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func run(
+        of vacation: VacationID, progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
+    ) async throws {
+        let claims = try await claimAll(of: vacation)
+        let done = Mutex(0)
+        let outcomes = try await claims.concurrently(Self.atOnce) { claim in
+            let outcome = try await pool.run { try makeReady(claim) }
+            let count = done.withLock { done in
+                done += 1
+                return done
+            }
+            progress(count, claims.count)
+            return outcome
+        }
+        let now = time.now()
+        try await ledger { ledger in
+            try ledger.commit(zip(claims, outcomes).map { claim, outcome in ClaimEnding(claim, outcome, at: now) })
+        }
+    }
+
+    private func claimAll(of vacation: VacationID) async throws -> [Claim] {
+        let start = time.now()
+        try await ledger { try $0.hurry(vacation, at: start) }
+        var claims: [Claim] = []
+        while true {
+            let now = time.now()
+            let next = try await ledger { try $0.claimNext(of: vacation, .ofSmall, at: now) }
+            guard case .photos(let more) = next else { return claims }
+            claims += more
+        }
+    }
+
+    private func makeReady(_ claim: Claim) throws -> Outcome {
+        switch try preparer.prepare(claim) {
+        case .done(let outcome): return outcome
+        case .ready: return .released
+        }
+    }
+}
