@@ -131,12 +131,10 @@ extension ValueKind where Value == Bool {
         ValueKind(
             "boolean", accepted: "true or false",
             read: { (node) throws(Rejection) in
-                guard case .text(let text, isPlain: true) = node.content else { throw Rejection() }
-                switch text.lowercased() {
-                case "true", "yes", "on": return true
-                case "false", "no", "off": return false
-                default: throw Rejection()
+                guard case .text(let text, isPlain: true) = node.content, let answer = ConfigNode.answer(text) else {
+                    throw Rejection()
                 }
+                return answer
             },
             render: { $0 ? "true" : "false" })
     }

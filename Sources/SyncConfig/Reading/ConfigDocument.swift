@@ -31,9 +31,7 @@ enum ConfigDocument {
         }
         switch node {
         case .scalar(let scalar):
-            // Yams gives quoted texts the tag of a text. A plain one has it where `!!str` stands before it.
-            let isText = try isTagged(scalar.tag, .str, line, else: "remove it, or put quotes around the text")
-            return ConfigNode(line: line, content: .text(scalar.string, isPlain: scalar.style == .plain && !isText))
+            return ConfigNode(line: line, content: .text(scalar.string, isPlain: try isPlain(scalar, line)))
         case .sequence(let sequence):
             _ = try isTagged(sequence.tag, .seq, line, else: "remove it")
             var items: [ConfigNode] = []
@@ -54,6 +52,36 @@ enum ConfigDocument {
             return ConfigNode(line: line, content: .section(entries))
         case .alias:
             throw ConfigProblem(line: line, message: "undefined alias")
+        }
+    }
+
+    /// Whether a value may be more than a text. The tag of another kind of value says that it is, also in quotes, and has to
+    /// fit (YAML 1.2.2, 10.3.2).
+    private static func isPlain(_ scalar: Node.Scalar, _ line: Int) throws(ConfigProblem) -> Bool {
+        let tag = scalar.tag.description
+        guard let fits = isFitting(scalar.string, tag) else {
+            // Yams gives quoted texts the tag of a text. A plain one has it where `!!str` stands before it.
+            let isText = try isTagged(scalar.tag, .str, line, else: "remove it, or put quotes around the text")
+            return scalar.style == .plain && !isText
+        }
+        guard fits else {
+            throw ConfigProblem(
+                line: line, message: "the type tag \"\(tag)\" does not fit what is behind it; remove it")
+        }
+        return true
+    }
+
+    /// - Returns: `nil` for a tag of none of these kinds.
+    private static func isFitting(_ text: String, _ tag: String) -> Bool? {
+        switch tag {
+        case Tag.Name.int.rawValue:
+            let digits = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : text[...]
+            return !digits.isEmpty && digits.allSatisfy(\.isASCIIDigit)
+        case Tag.Name.float.rawValue:
+            return text.allSatisfy { $0.isASCIIDigit || "+-.eE".contains($0) } && Double(text) != nil
+        case Tag.Name.bool.rawValue: return ConfigNode.answer(text) != nil
+        case Tag.Name.null.rawValue: return ConfigNode.isNull(text)
+        default: return nil
         }
     }
 
@@ -128,7 +156,18 @@ struct ConfigNode: Sendable {
     /// Nothing was written, or one of YAML's words for it.
     var isNull: Bool {
         guard case .text(let text, isPlain: true) = content else { return false }
-        return ["", "~", "null", "Null", "NULL"].contains(text)
+        return Self.isNull(text)
+    }
+
+    static func isNull(_ text: String) -> Bool { ["", "~", "null", "Null", "NULL"].contains(text) }
+
+    /// What YAML's words for yes and no mean; `nil` for another text.
+    static func answer(_ text: String) -> Bool? {
+        switch text.lowercased() {
+        case "true", "yes", "on": true
+        case "false", "no", "off": false
+        default: nil
+        }
     }
 
     /// The node in a message, where a section or a list of sections should stand.
@@ -214,8 +253,7 @@ enum ShownText {
     /// secret is told, a number, a yes or no, a path.
     static func value(insteadOfSection text: String) -> String? {
         let isNumber = text.utf8.count <= 4 && text.allSatisfy { $0.isASCIIDigit || $0 == "." }
-        let isAnswer = ["true", "false", "yes", "no", "on", "off"].contains(text.lowercased())
-        return isNumber || isAnswer || isPath(text[...]) ? value(text) : nil
+        return isNumber || ConfigNode.answer(text) != nil || isPath(text[...]) ? value(text) : nil
     }
 
     /// The name of a key, or the path of one. Such a name may tell of a secret, as `secret_access_key` does.

@@ -238,6 +238,24 @@ import Testing
         #expect(try ConfigText(text).settings().watch.map(\.path) == ["/p"])
     }
 
+    @Test(arguments: [
+        ("upload: {batch_size: !!int 3}", "upload: {batch_size: 3}"),
+        ("upload: {batch_size: !!int \"3\"}", "upload: {batch_size: 3}"),
+        ("upload: {settle_seconds: !!float 2.5}", "upload: {settle_seconds: 2.5}"),
+        ("upload: {settle_seconds: !!int 2}", "upload: {settle_seconds: 2}"),
+        ("photos: {strip_location: !!bool true}", "photos: {strip_location: true}"),
+        ("serve: {base_url: !!null null}", "serve: {base_url: null}"),
+        ("serve: {base_url: !!null }", "serve: {base_url: }"),
+    ])
+    func `a value behind the type tag that it has anyway is that value`(tagged: String, plain: String) throws {
+        #expect(try ConfigText("user: ana\n" + tagged).settings() == ConfigText("user: ana\n" + plain).settings())
+    }
+
+    @Test func `a value of another type than the one that is asked for stays refused`() {
+        #expect(!ConfigText("user: ana\nupload: {batch_size: !!bool true}").problems.isEmpty)
+        #expect(!ConfigText("user: ana\nserve: {enabled: !!int 1}").problems.isEmpty)
+    }
+
     @Test func `a configuration that watches nothing is warned of`() throws {
         #expect(try ConfigText("user: ana").load().warnings.map(\.path) == ["watch"])
     }
