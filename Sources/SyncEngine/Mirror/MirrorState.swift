@@ -1,0 +1,82 @@
+import FoundationEssentials
+import SyncCore
+import SystemPackage
+
+/// What a mirror remembers of what it put into its folder, as the hidden file `.sync-agent-mirror.json` there. By it a
+/// file that the person changed or deleted is told from one that was never fetched.
+struct MirrorState: Hashable, Sendable, Codable {
+    static let currentVersion = 1
+    /// Of one place: a share that changes at each look does not make the state grow without end.
+    private static let earlierKept = 8
+
+    /// A file as it was when it was put there.
+    struct File: Hashable, Sendable, Codable {
+        var name: String
+        /// Of the bytes, hexadecimal.
+        var sha256: String
+        /// Bytes.
+        var size: Int64
+        /// Nanoseconds since 1970.
+        var modified: Int64
+
+        /// Unless it is a plain name: a folder may come from anywhere, with its state.
+        var component: FilePath.Component? {
+            guard !name.contains("/"), let name = FilePath.Component(name), name.kind == .regular else { return nil }
+            return name
+        }
+    }
+
+    var version = currentVersion
+    var shareId: String
+    /// Where the manifest was found last, or a newer link that it told.
+    var manifestLink: String?
+    /// Whether all photos that the share had last were put there.
+    var isComplete = false
+    /// By order index: what the share had last, under the name that it has here, or would have got. `nil` where an older
+    /// version wrote the state.
+    var expected: [Int: File]?
+    /// Our `vacation.json`.
+    var manifest: File?
+    /// By order index: what was put there last.
+    private(set) var photos: [Int: File] = [:]
+    /// By order index: what was put there before, while another photo had the place.
+    private(set) var earlier: [Int: [File]] = [:]
+
+    init(shareID: ShareID) {
+        shareId = shareID.description
+    }
+
+    mutating func note(_ file: File, at index: Int) {
+        if let last = photos[index], last.sha256 != file.sha256 {
+            earlier[index] = Array(((earlier[index] ?? []) + [last]).suffix(Self.earlierKept))
+        }
+        photos[index] = file
+    }
+
+    /// A photo that had its place before, and has it again, is the one that was put there then.
+    mutating func recall(_ photo: CheckedShare.Photo) {
+        let (index, sha256) = (photo.orderIndex, photo.sha256.description)
+        guard photos[index]?.sha256 != sha256, let place = earlier[index]?.firstIndex(where: { $0.sha256 == sha256 }),
+            let file = earlier[index]?.remove(at: place)
+        else { return }
+        note(file, at: index)
+    }
+
+    /// What was put there, by order index.
+    var names: [Int: [String]] {
+        photos.mapValues { [$0.name] }.merging(earlier.mapValues { $0.map(\.name) }) { $0 + $1 }
+    }
+
+    var remembered: WebLink? { manifestLink.flatMap { WebLink($0) } }
+
+    /// Whether nothing that this share has now was never here.
+    func covers(_ share: CheckedShare) -> Bool {
+        share.photos.allSatisfy { photos[$0.orderIndex]?.sha256 == $0.sha256.description }
+    }
+
+    func encoded() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        return Array(try encoder.encode(self))
+    }
+}
