@@ -154,6 +154,8 @@ enum FileDigest {
     /// The digests of a regular file; `nil` when there is something else, or a file of another length than `size`.
     /// - Throws: `Errno`; `CancellationError`.
     static func of(_ path: FilePath, size: Int64?, _ flag: CancellationFlag) throws -> ContentDigest? {
+        // Before it is opened: a socket cannot be, and a device may act on it.
+        guard try FileStatus(at: path).kind == .file else { return nil }
         let file: FileDescriptor
         do {
             file = try FileDescriptor.open(path, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])

@@ -28,6 +28,20 @@ import Testing
         }
     }
 
+    /// Of a pipe and of a socket (inode(7)).
+    @Test(arguments: [mode_t(0o010600), 0o140600])
+    func `What is no file has the name of a photo as a folder has it`(mode: mode_t) async throws {
+        try await SharedTrip.run { trip in
+            try trip.tree.makeFolder("home/paris")
+            #expect(mknod(trip.destination.appending(Self.names[1]).string, mode, 0) == 0)
+            let result = try await trip.mirror().run()
+            #expect(result.isComplete && result.failed == 0 && result.downloaded.count == 3)
+            #expect(result.kept.map(\.name) == [Self.names[1]] && result.kept.map(\.reason) == [.nameTaken])
+            let forced = try await trip.mirror(nil, ShareMirror.Options(isForced: true)).run()
+            #expect(forced.isComplete && forced.downloaded == [Self.names[1]])
+        }
+    }
+
     @Test func `Of a photo that gets no name nothing hidden is left, and the next run fetches it`() async throws {
         try await SharedTrip.run { trip in
             var calls = DownloadCalls()
