@@ -54,7 +54,7 @@ extension ExitStatus {
         case let error as ZipError: self = error.exitStatus
         case is VacationLookupError: self = .noSuchPath
         case let error as ShareError: self = error.exitStatus
-        case let error as MirrorError: self = error.code == .inUse ? .locked : .failed
+        case let error as MirrorError: self = error.exitStatus
         case is ShareReference.Invalid: self = .usage
         case let error as ScanError: self = error.code == .missing ? .noSuchPath : .failed
         default: self = .failed
@@ -79,6 +79,16 @@ extension ShareError {
         case .tooMany, .tooLarge, .noSuchNumber, .endsTooLate, .noGuests: .usage
         case .inOtherHands: .locked
         case .nothing, .over, .takenOver, .unseen, .sharedHere: .failed
+        }
+    }
+}
+
+extension MirrorError {
+    fileprivate var exitStatus: ExitStatus {
+        switch code {
+        case .inUse: .locked
+        case .notAllowed: .refused
+        case .otherShare, .newerState, .notAFolder, .lost: .failed
         }
     }
 }

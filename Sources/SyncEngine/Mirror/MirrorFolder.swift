@@ -29,6 +29,17 @@ final class MirrorFolder: Sendable {
         } catch Errno.notDirectory {
             throw MirrorError(
                 code: .notAFolder, folder: path, message: "there is something else in the place of this folder")
+        } catch Errno.permissionDenied {
+            throw MirrorError.notAllowed(path)
+        }
+        let held = descriptor.heldPath(else: path)
+        do {
+            // One that can be listed and not entered would look as if nothing were in it.
+            try held.requireAccess(.execute)
+        } catch {
+            try? descriptor.close()
+            if error.isRefusal { throw MirrorError.notAllowed(path) }
+            throw error
         }
         // Where there are no such locks (some network mounts), the last to write wins.
         if !descriptor.tryLock() {
@@ -36,7 +47,7 @@ final class MirrorFolder: Sendable {
             throw MirrorError(
                 code: .inUse, folder: path, message: "another sync-agent mirrors into this folder just now")
         }
-        held = descriptor.heldPath(else: path)
+        self.held = held
     }
 
     var identity: FolderIdentity? { FolderIdentity(at: held) }
@@ -91,8 +102,15 @@ final class MirrorFolder: Sendable {
         return (status.stamp.size, status.stamp.modified)
     }
 
+    /// `nil` when nothing has the name, or what is not ours: something that is no file, or a longer one.
     private func read(_ name: FilePath.Component, limit: Int) throws -> [UInt8]? {
-        guard let found = try? look(at: name), found.size <= limit else { return nil }
+        let found: (size: Int64, modified: Int64)?
+        do {
+            found = try look(at: name)
+        } catch Errno.tooManySymbolicLinkLevels, Errno.fileExists {
+            return nil
+        }
+        guard let found, found.size <= limit else { return nil }
         let file = try FileDescriptor.open(
             held.appending(name), .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
         return try file.closeAfter { try file.bytes(atMost: Int(found.size)) }
@@ -109,6 +127,8 @@ package struct MirrorError: Error, Hashable, Sendable, CustomStringConvertible {
         /// It was made by a newer version of the program.
         case newerState
         case notAFolder
+        /// It may not be entered, or not be read.
+        case notAllowed
         /// It was mirrored into, and knows nothing of that.
         case lost
     }
@@ -119,6 +139,12 @@ package struct MirrorError: Error, Hashable, Sendable, CustomStringConvertible {
     package let message: String
 
     package var description: String { "\(folder.string.escapingControls): \(message)" }
+
+    static func notAllowed(_ folder: FilePath) -> MirrorError {
+        MirrorError(
+            code: .notAllowed, folder: folder,
+            message: "no permission to look into it; change its owner or mode (chmod u+rwx), or name another folder")
+    }
 
     static func lost(_ folder: FilePath) -> MirrorError {
         MirrorError(

@@ -1,0 +1,22 @@
+import Glibc
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Folders that a share is mirrored into, with the permissions of a person.
+@Suite(.serialized) struct MirrorFolderTests {
+    @Test(arguments: [mode_t(0o444), 0o000], [[], ["--watch"]])
+    func `a folder that may not be entered is told as such, and not taken for an empty one`(
+        mode: mode_t, options: [String]
+    ) async throws {
+        let home = try AgentHome()
+        _ = try await home.pass()
+        let folder = try home.tree.makeFolder("home/Friends/locked")
+        #expect(chmod(folder.string, mode) == 0)
+        defer { chmod(folder.string, 0o755) }
+        let unknown = "0b5c2d1e-7c1e-4b3f-9a55-3f1f0a3c9d10"
+        let finished = try await home.runBoundByPermissions(["mirror", unknown, folder.string] + options)
+        #expect(finished.code == 77, "\(finished)")
+        #expect(finished.complaint.contains("\(folder): no permission to look into it"), "\(finished)")
+    }
+}
