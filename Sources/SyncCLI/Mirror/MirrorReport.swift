@@ -43,7 +43,7 @@ struct MirrorReport: Encodable {
         kept = result.kept.count
         failed = result.failed
         errors =
-            (result.failures + result.unwritten).map { Failure(name: $0.name, error: "\($0.error)") }
+            result.told.map { Failure(name: $0.name, error: "\($0.error)") }
             + result.neverFetched.map { Failure(name: $0, error: Self.neverFetched) }
             + (result.obstacle.map { [Failure(name: nil, error: "\($0)")] } ?? [])
         keptFiles = result.kept.map { Kept(name: $0.name, reason: $0.reason.rawValue) }
@@ -52,6 +52,11 @@ struct MirrorReport: Encodable {
         photoCount = result.share?.photos.count ?? earlier?.photoCount
         notes = result.notes
     }
+}
+
+extension MirrorResult {
+    /// Files of which each has a reason of its own.
+    fileprivate var told: [Failure] { failures + unreadable + unwritten }
 }
 
 extension MirrorResult.End {
@@ -82,7 +87,9 @@ struct MirrorView {
         let kept = result.kept.count - missing
         if kept > 0 { counts.append("\(photos(kept)) left as they are") }
         if missing > 0 { counts.append("\(photos(missing)) missing") }
-        if result.failed > 0 { counts.append("\(photos(result.failed)) not fetched") }
+        let notFetched = result.failed - result.unreadable.count
+        if notFetched > 0 { counts.append("\(photos(notFetched)) not fetched") }
+        if !result.unreadable.isEmpty { counts.append("\(photos(result.unreadable.count)) not readable") }
         let place = result.destination.text.escapingControls
         lines.append("\(place): " + (counts.isEmpty ? "nothing to fetch" : counts.joined(separator: ", ")))
         lines += keptLines
@@ -101,7 +108,7 @@ struct MirrorView {
     /// For standard error: what failed and why.
     var complaints: [String] {
         var lines = result.notes.map { "\($0.escapingControls)" }
-        lines += shortened(result.failures + result.unwritten) { failure in
+        lines += shortened(result.told) { failure in
             terminal.styled("failed", .red) + "  \(failure.name): \("\(failure.error)".escapingControls)"
         }
         if let obstacle = result.obstacle {

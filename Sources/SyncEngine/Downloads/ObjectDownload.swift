@@ -258,6 +258,13 @@ package struct DownloadError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension DownloadError {
+    /// - Parameter path: a file that is there, and that nobody can look at.
+    static func unreadable(_ errno: Errno, _ path: FilePath) -> DownloadError {
+        guard errno.isRefusal else { return DownloadError(errno, path) }
+        return DownloadError(
+            .notAllowed, path, "no permission to read it; change its owner or mode, or move it away")
+    }
+
     package init(_ errno: Errno, _ path: FilePath) {
         let fault = FileFault(errno, or: "name another folder")
         self.init(Code(rawValue: fault.code.rawValue) ?? .ioFailed, path, fault.message)

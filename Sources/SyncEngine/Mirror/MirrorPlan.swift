@@ -6,6 +6,8 @@ enum MirrorStep: Hashable, Sendable {
     case download(FilePath.Component, overwrites: Bool)
     case alreadyThere(FilePath.Component)
     case kept(FilePath.Component, MirrorResult.Kept.Reason)
+    /// Nobody can tell what has become of it.
+    case unreadable(FilePath.Component, Errno)
 }
 
 /// How a file is now, against what was put there.
@@ -13,6 +15,8 @@ enum MirrorStatus: Hashable, Sendable {
     case missing, same, changed
     /// By an empty file, or by what is no file.
     case taken
+    /// It cannot be looked at: by its rights, its name or its disk.
+    case unreadable(Errno)
 }
 
 /// Decides about photos, one by one. What the person did to a file counts more than what the share has.
@@ -35,22 +39,23 @@ struct MirrorPlan: Sendable {
             guard let noted, !isForced, noted.sha256 == photo.sha256.description,
                 OriginalName(noted.name.string, film: photo.film)?.text == noted.name.string
             else { return download(photo) }
-            return kept(noted.name, standing)
+            return untouched(noted.name, standing)
         }
         guard noted.sha256 == photo.sha256.description else {
             // Another photo has this place now: it comes beside the first.
             return download(photo, isOther: true)
         }
         if isForced, standing != .same { return .download(noted.name, overwrites: true) }
-        return kept(noted.name, standing)
+        return untouched(noted.name, standing)
     }
 
-    private func kept(_ name: FilePath.Component, _ standing: MirrorStatus) -> MirrorStep {
+    private func untouched(_ name: FilePath.Component, _ standing: MirrorStatus) -> MirrorStep {
         switch standing {
         case .same: .alreadyThere(name)
         case .missing: .kept(name, .deleted)
         case .changed: .kept(name, .changed)
         case .taken: .kept(name, .nameTaken)
+        case .unreadable(let errno): .unreadable(name, errno)
         }
     }
 

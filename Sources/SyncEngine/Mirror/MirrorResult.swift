@@ -39,6 +39,8 @@ package struct MirrorResult: Sendable {
     package internal(set) var alreadyThere = 0
     package internal(set) var kept: [Kept] = []
     package internal(set) var failures: [Failure] = []
+    /// Photos that were put there, and of which nobody can tell what has become of them.
+    package internal(set) var unreadable: [Failure] = []
     /// Files beside the photos that could not be written: the manifest, and what is known of the mirror.
     package internal(set) var unwritten: [Failure] = []
     /// Names of photos that a share had until it ended, and that did not come before.
@@ -60,8 +62,12 @@ package struct MirrorResult: Sendable {
         self.destination = destination
     }
 
-    /// Photos that should be there and are not.
-    package var failed: Int { failures.count + untried + neverFetched.count }
+    /// Photos that should be there and are not, as far as can be told.
+    package var failed: Int { failures.count + untried + neverFetched.count + unreadable.count }
+
+    mutating func noteUnreadable(_ name: String, _ errno: Errno) {
+        unreadable.append(Failure(name: name, error: DownloadError.unreadable(errno, destination.appending(name))))
+    }
 
     /// Whether the photo that the share has is here, or what the person made of it.
     var isAllHere: Bool { failed == 0 && kept.allSatisfy { $0.reason == .changed } }

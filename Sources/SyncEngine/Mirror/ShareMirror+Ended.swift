@@ -43,6 +43,7 @@ extension ShareMirror {
             case .missing where wasFetched: result.kept.append(MirrorResult.Kept(name: file.name, reason: .deleted))
             case .missing: result.neverFetched.append(file.name)
             case .changed where wasFetched: result.kept.append(MirrorResult.Kept(name: file.name, reason: .changed))
+            case .unreadable(let errno): result.noteUnreadable(file.name, errno)
             case .changed, .taken: result.kept.append(MirrorResult.Kept(name: file.name, reason: .nameTaken))
             }
         }

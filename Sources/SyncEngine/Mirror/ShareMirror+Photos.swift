@@ -27,6 +27,7 @@ extension ShareMirror {
         visit.result.alreadyThere = 0
         visit.result.kept = []
         visit.result.failures = []
+        visit.result.unreadable = []
         visit.result.unwritten = []
         visit.result.untried = 0
         visit.state.manifestLink = read.manifestLink?.description
@@ -67,6 +68,7 @@ extension ShareMirror {
                 if !visit.fetched.contains(photo.orderIndex) { visit.result.alreadyThere += 1 }
             case .kept(let name, let reason):
                 visit.result.kept.append(MirrorResult.Kept(name: name.string, reason: reason))
+            case .unreadable(let name, let errno): visit.result.noteUnreadable(name.string, errno)
             case .download(let name, let overwrites):
                 let task = DownloadTask(
                     keys.object(of: photo), to: folder.held, name: name, sha256: photo.sha256,
@@ -105,9 +107,10 @@ extension ShareMirror {
             // The person may have moved the photo, and left a link to it.
             let target = try? FileStatus.find(folder.held.appending(name), followsLinks: true)
             return target?.kind == .file ? .changed : .taken
-        } catch is Errno {
-            // A file that we may not read is not what was put there.
-            return .changed
+        } catch Errno.noSuchFileOrDirectory {
+            return .missing
+        } catch let error as Errno {
+            return .unreadable(error)
         }
     }
 

@@ -175,6 +175,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `A photo that cannot be looked at is named, and is neither here nor changed`(isEnded: Bool) async throws {
+        try await SharedTrip.run { trip in
+            _ = try await trip.mirror().run()
+            // No file system takes a name of that length (path_resolution(7)).
+            let long = "001_\(String(repeating: "x", count: 300)).jpg"
+            let state = "home/paris/.sync-agent-mirror.json"
+            let text = String(decoding: try trip.tree.read(state), as: UTF8.self)
+            try trip.tree.write(text.replacing(ShareMirrorTests.names[0], with: long), to: state)
+            if isEnded { end(trip, isGone: true, having: 4) }
+            let result = try await trip.mirror().run()
+            #expect(result.unreadable.map(\.name) == [long] && result.kept.isEmpty && result.alreadyThere == 3)
+            #expect(result.failed == 1 && !result.isComplete && (result.end != nil) == isEnded)
+            #expect(result.unreadable.allSatisfy { "\($0.error)".contains("the path is too long") })
+        }
+    }
+
     @Test func `A share that is revoked in the middle is told as such`() async throws {
         try await SharedTrip.run { trip in
             trip.beforeAnswer { request in

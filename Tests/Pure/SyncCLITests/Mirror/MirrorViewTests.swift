@@ -50,6 +50,19 @@ import Testing
         #expect(report.failed == 8 && report.errors.map(\.name) == ["001.jpg", nil])
     }
 
+    @Test func `A photo that cannot be read is no part of what was not fetched, and a failure`() throws {
+        let result = try result { result in
+            result.alreadyThere = 2
+            result.noteUnreadable("001.jpg", .permissionDenied)
+        }
+        #expect(view(result).lines == ["/home/ana/paris: 2 photos already there, 1 photo not readable"])
+        #expect(
+            view(result).complaints == [
+                "failed  001.jpg: /home/ana/paris/001.jpg: no permission to read it; change its owner or mode, or move it away"
+            ])
+        #expect(ExitStatus(result) == .partlyDone && MirrorReport(result).errors.map(\.name) == ["001.jpg"])
+    }
+
     @Test func `The looks of a watch are one report`() throws {
         let first = MirrorReport(
             try result {

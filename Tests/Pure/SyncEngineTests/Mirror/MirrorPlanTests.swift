@@ -39,6 +39,7 @@ import Testing
         #expect(try step(Self.sha256, .changed) == .kept("001_old.jpg", .changed))
         #expect(try step(Self.sha256, .missing) == .kept("001_old.jpg", .deleted))
         #expect(try step(Self.sha256, .taken) == .kept("001_old.jpg", .nameTaken))
+        #expect(try step(Self.sha256, .unreadable(.ioError)) == .unreadable("001_old.jpg", .ioError))
         #expect(try step(Self.sha256, .changed, isForced: true) == .download("001_old.jpg", overwrites: true))
         #expect(try step(Self.sha256, .missing, isForced: true) == .download("001_old.jpg", overwrites: true))
     }
