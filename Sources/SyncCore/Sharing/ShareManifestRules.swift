@@ -20,15 +20,20 @@ package struct ShareManifestRules: Hashable, Sendable {
     private static let captureYears = 1826...2199
 
     private let asked: ShareID?
+    /// Bytes of a manifest.
+    private let limit: Int
 
-    /// - Parameter asked: the share that it has to be about, where that is known.
-    package init(asked: ShareID?) {
+    /// - Parameters:
+    ///   - asked: the share that it has to be about, where that is known.
+    ///   - limit: of bytes; more than ``maximumBytes`` where it was read once, and is kept with its lines broken.
+    package init(asked: ShareID?, limit: Int = Self.maximumBytes) {
         self.asked = asked
+        self.limit = limit
     }
 
     /// - Parameter link: where the manifest was found. Its links count only there, and only within what that link admits.
     package func check(_ bytes: [UInt8], foundAt link: WebLink?) throws(ShareRefusal) -> CheckedShare {
-        guard bytes.count <= Self.maximumBytes else {
+        guard bytes.count <= limit else {
             throw .manifestTooLong
         }
         var manifest = try decode(bytes)

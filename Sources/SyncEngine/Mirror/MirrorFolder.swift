@@ -65,13 +65,20 @@ final class MirrorFolder: Sendable {
         try? descriptor.close()
     }
 
-    /// What the folder knows of itself; `nil` where there is nothing, or nothing that can be read.
-    /// - Throws: ``MirrorError`` `.newerState`.
+    /// What the folder knows of itself; `nil` where there is nothing, or nothing that can be read. Damaged is also what can be
+    /// read in part.
+    /// - Throws: ``MirrorError`` `.newerState`; ``DownloadError`` where it is there, and nobody can read it.
     func state() throws -> (state: MirrorState?, isDamaged: Bool) {
         struct Version: Decodable {
             let version: Int
         }
-        guard let bytes = try read(Self.stateName, limit: Self.stateLimit) else { return (nil, false) }
+        let bytes: [UInt8]?
+        do {
+            bytes = try read(Self.stateName, limit: Self.stateLimit)
+        } catch let errno as Errno {
+            throw DownloadError.unreadable(errno, path.appending(Self.stateName))
+        }
+        guard let bytes else { return (nil, false) }
         guard let version = try? JSONDecoder().decode(Version.self, from: Data(bytes)).version else {
             return (nil, true)
         }
@@ -81,7 +88,15 @@ final class MirrorFolder: Sendable {
             )
         }
         guard let state = try? JSONDecoder().decode(MirrorState.self, from: Data(bytes)) else { return (nil, true) }
-        return (state, false)
+        return (state, state.isDamaged)
+    }
+
+    /// The share that was mirrored here, as its manifest in the folder tells it; `nil` where there is none, or it is no
+    /// such manifest.
+    /// - Parameter id: of the share that it has to be about, where that is known.
+    func share(_ id: ShareID?) -> CheckedShare? {
+        guard let bytes = try? read(Self.manifestName, limit: Int(Self.largestManifest)) else { return nil }
+        return try? ShareManifestRules(asked: id, limit: Int(Self.largestManifest)).check(bytes, foundAt: nil)
     }
 
     /// Writes a file of ours in one step: whoever reads it sees the old one or the new one, also after a power failure.

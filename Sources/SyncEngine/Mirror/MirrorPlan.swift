@@ -68,7 +68,7 @@ struct MirrorPlan: Sendable {
             let name = noted?.sha256 == sha256 ? noted?.name : nil
             files[photo.orderIndex] = MirrorState.File(
                 name: name ?? self.name(of: photo, isOther: noted != nil).string, sha256: sha256, size: photo.size,
-                modified: 0)
+                modified: MirrorState.noTime)
         }
         return files
     }

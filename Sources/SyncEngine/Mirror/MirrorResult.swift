@@ -52,6 +52,8 @@ package struct MirrorResult: Sendable {
     package internal(set) var end: End?
     /// Whether all photos that the share has were dealt with; of one that has ended, whether all that it had last are here.
     package internal(set) var isComplete = false
+    /// Whether photos of it were here before, or may have been.
+    var hadPhotos = false
     /// What the person should know besides.
     package internal(set) var notes: [String] = []
     /// The folder that was written into.
@@ -71,18 +73,6 @@ package struct MirrorResult: Sendable {
 
     /// Whether the photo that the share has is here, or what the person made of it.
     var isAllHere: Bool { failed == 0 && kept.allSatisfy { $0.reason == .changed } }
-}
-
-/// A folder that was mirrored into, by which it is told from another one that has its path later.
-struct FilledFolder: Sendable {
-    let identity: FolderIdentity?
-    /// Whether its hidden file could be written.
-    let isNoted: Bool
-
-    /// - Parameter known: what the folder that has the path now knows of itself.
-    func isLost(_ folder: MirrorFolder?, known: MirrorState?) -> Bool {
-        known == nil && (isNoted || folder?.identity != identity)
-    }
 }
 
 /// How far a mirror is with what it has to fetch.

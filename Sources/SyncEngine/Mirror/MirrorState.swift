@@ -6,6 +6,8 @@ import SystemPackage
 /// file that the person changed or deleted is told from one that was never fetched.
 struct MirrorState: Hashable, Sendable, Codable {
     static let currentVersion = 1
+    /// Of a file that was not looked at.
+    static let noTime: Int64 = -1
     /// Of one place: a share that changes at each look does not make the state grow without end.
     private static let earlierKept = 8
 
@@ -42,6 +44,9 @@ struct MirrorState: Hashable, Sendable, Codable {
     /// By order index: what was put there before, while another photo had the place.
     private(set) var earlier: [Int: [File]] = [:]
 
+    /// Whether something in it could not be read. It is not written.
+    var isDamaged = false
+
     init(shareID: ShareID) {
         shareId = shareID.description
     }
@@ -67,6 +72,9 @@ struct MirrorState: Hashable, Sendable, Codable {
         photos.mapValues { [$0.name] }.merging(earlier.mapValues { $0.map(\.name) }) { $0 + $1 }
     }
 
+    /// Whether anything was ever put there.
+    var hasPhotos: Bool { !photos.isEmpty || !earlier.isEmpty }
+
     var remembered: WebLink? { manifestLink.flatMap { WebLink($0) } }
 
     /// Whether nothing that this share has now was never here.
@@ -78,5 +86,82 @@ struct MirrorState: Hashable, Sendable, Codable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
         return Array(try encoder.encode(self))
+    }
+
+    // MARK: Reading
+
+    fileprivate enum CodingKeys: String, CodingKey {
+        case version, shareId, manifestLink, isComplete, expected, manifest, photos, earlier
+    }
+
+    /// Entry by entry: one that is wrong takes none of the others along.
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        version = try fields.decode(Int.self, forKey: .version)
+        shareId = try fields.decode(String.self, forKey: .shareId)
+        var reading = MirrorStateReading(fields: fields)
+        manifestLink = reading.value(.manifestLink, as: String.self)
+        isComplete = reading.value(.isComplete, as: Bool.self) ?? false
+        manifest = reading.value(.manifest, as: File.self)
+        let photos = reading.table(.photos, of: File.self)
+        let earlier = reading.table(.earlier, of: [MirrorStateEntry<File>].self)
+        let expected = reading.table(.expected, of: File.self)
+        for (index, file) in photos ?? [] {
+            if let file { self.photos[index] = file }
+        }
+        for (index, files) in earlier ?? [] {
+            guard let files else { continue }
+            self.earlier[index] = files.compactMap(\.value)
+            reading.isDamaged = reading.isDamaged || files.contains { $0.value == nil }
+        }
+        if let expected {
+            // What was put there is the next best to know.
+            var files: [Int: File] = [:]
+            for (index, file) in expected { files[index] = file ?? self.photos[index] }
+            self.expected = files
+        }
+        isDamaged = reading.isDamaged || photos == nil
+    }
+}
+
+/// A value that is left out where it is not what it should be.
+private struct MirrorStateEntry<Value: Decodable>: Decodable {
+    let value: Value?
+
+    init(from decoder: any Decoder) throws {
+        value = try? Value(from: decoder)
+    }
+}
+
+/// The fields of a ``MirrorState``, and whether all of them could be read.
+private struct MirrorStateReading {
+    let fields: KeyedDecodingContainer<MirrorState.CodingKeys>
+    var isDamaged = false
+
+    /// `nil` where it is not there, or not what it should be.
+    mutating func value<Value: Decodable>(_ key: MirrorState.CodingKeys, as type: Value.Type) -> Value? {
+        do {
+            return try fields.decodeIfPresent(type, forKey: key)
+        } catch {
+            isDamaged = true
+            return nil
+        }
+    }
+
+    /// By order index; a value is `nil` where it is not what it should be.
+    mutating func table<Value: Decodable>(
+        _ key: MirrorState.CodingKeys, of type: Value.Type
+    ) -> [(index: Int, value: Value?)]? {
+        guard let entries = value(key, as: [String: MirrorStateEntry<Value>].self) else { return nil }
+        var table: [(index: Int, value: Value?)] = []
+        for (name, entry) in entries {
+            guard let index = Int(name) else {
+                isDamaged = true
+                continue
+            }
+            if entry.value == nil { isDamaged = true }
+            table.append((index, entry.value))
+        }
+        return table
     }
 }

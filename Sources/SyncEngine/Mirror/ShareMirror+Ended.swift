@@ -1,27 +1,37 @@
 import SyncCore
+import SyncSystem
 
 /// What is told of a share that has ended. Nothing of it can be fetched any more, so the files themselves are looked at.
 extension ShareMirror {
-    /// Of one whose manifest can still be read.
-    func expired(
-        _ share: CheckedShare, _ end: MirrorResult.End, _ known: MirrorState?, in folder: MirrorFolder?
+    /// - Parameter share: as it was last, read from its place or, where it is gone, from the folder.
+    func ended(
+        _ share: CheckedShare, _ end: MirrorResult.End, _ memory: MirrorMemory, in folder: MirrorFolder?
     ) async throws -> MirrorResult {
-        var state = known ?? MirrorState(shareID: share.id)
+        var state = memory.known ?? MirrorState(shareID: share.id)
         share.photos.forEach { state.recall($0) }
+        let found = try await search(for: share.photos, of: share, state, in: folder)
+        for (index, found) in found where found.isSame { state.note(found.file, at: index) }
+        let expected = plan(for: share, state).expected(of: share, state)
+            .merging(found.filter { !$0.value.isSame }.mapValues(\.file)) { $1 }
         var result = MirrorResult(shareID: share.id, destination: destination)
-        result.share = share
         result.end = end
-        try await look(for: plan(for: share, state).expected(of: share, state), state, in: folder, &result)
+        result.hadPhotos = memory.hadPhotos
+        try await look(for: expected, state, in: folder, &result)
         result.isComplete = result.isAllHere
         return result
     }
 
-    /// Of one that cannot be read any more. Without what the share had last, all that was put there counts as its.
-    func gone(_ id: ShareID, _ known: MirrorState, in folder: MirrorFolder?) async throws -> MirrorResult {
+    /// Of one that cannot be read any more. What it had last is known by the hidden file, or by the manifest beside it;
+    /// without either, all that was put there counts as its.
+    /// - Returns: `nil` where nothing is known of it here.
+    func gone(_ memory: MirrorMemory, in folder: MirrorFolder?) async throws -> MirrorResult? {
+        if let share = memory.share { return try await ended(share, .gone, memory, in: folder) }
+        guard let known = memory.known, let id = ShareID(known.shareId) else { return nil }
         var result = MirrorResult(shareID: id, destination: destination)
         result.end = .gone
+        result.hadPhotos = memory.hadPhotos
         try await look(for: known.expected ?? known.photos, known, in: folder, &result)
-        result.isComplete = result.isAllHere && (known.expected != nil || known.isComplete)
+        result.isComplete = result.isAllHere && !memory.isDamaged && (known.expected != nil || known.isComplete)
         return result
     }
 
@@ -47,5 +57,52 @@ extension ShareMirror {
             case .changed, .taken: result.kept.append(MirrorResult.Kept(name: file.name, reason: .nameTaken))
             }
         }
+    }
+
+    // MARK: Photos of which nothing is noted
+
+    struct Found: Sendable {
+        var file: MirrorState.File
+        /// Whether it is as the share has it; else something has the name.
+        let isSame: Bool
+    }
+
+    /// Looks for photos of which nothing is noted under all names that they can have: another run may have kept the names of
+    /// their files, or not.
+    /// - Returns: by order index; none for those of which nothing is there.
+    func search(
+        for photos: [CheckedShare.Photo], of share: CheckedShare, _ state: MirrorState, in folder: MirrorFolder?
+    ) async throws -> [Int: Found] {
+        let indices = photos.map(\.orderIndex).filter { state.photos[$0] == nil }
+        guard let folder, !indices.isEmpty else { return [:] }
+        let choices = [options.keepsNames, !options.keepsNames].map {
+            plan(for: share, state, keepsNames: $0).expected(of: share, state)
+        }
+        return try await pool.runChecking { flag in
+            var found: [Int: Found] = [:]
+            for index in indices {
+                found[index] = try Self.first(of: choices.compactMap { $0[index] }, in: folder, flag)
+            }
+            return found
+        }
+    }
+
+    private static func first(
+        of files: [MirrorState.File], in folder: MirrorFolder, _ flag: CancellationFlag
+    ) throws -> Found? {
+        var other: Found?
+        for file in files {
+            switch try standing(of: file, in: folder, flag) {
+            case .same:
+                var file = file
+                // By its time, it needs no second reading.
+                let status = file.component.flatMap { try? folder.look(at: $0) }
+                file.modified = status?.modified ?? file.modified
+                return Found(file: file, isSame: true)
+            case .missing: continue
+            case .changed, .taken, .unreadable: other = other ?? Found(file: file, isSame: false)
+            }
+        }
+        return other
     }
 }

@@ -55,6 +55,10 @@ extension ShareMirror {
         let folder = visit.folder
         let keys = ShareKeys(share.id)
         photos.forEach { visit.state.recall($0) }
+        if visit.hasForgotten {
+            let found = try await search(for: photos, of: share, visit.state, in: folder)
+            for (index, found) in found where found.isSame { visit.state.note(found.file, at: index) }
+        }
         let plan = plan(for: share, visit.state)
         visit.state.expected = plan.expected(of: share, visit.state)
         let offsets = CaptureOffsets(share.photos.compactMap(\.takenAt))
@@ -79,9 +83,11 @@ extension ShareMirror {
         return planned
     }
 
-    func plan(for share: CheckedShare, _ state: MirrorState) -> MirrorPlan {
-        MirrorPlan(
-            names: MirrorName(share), originals: options.keepsNames ? OriginalNames(share, taken: state.names) : nil,
+    /// - Parameter keepsNames: other than the person asked for.
+    func plan(for share: CheckedShare, _ state: MirrorState, keepsNames: Bool? = nil) -> MirrorPlan {
+        let keepsNames = keepsNames ?? options.keepsNames
+        return MirrorPlan(
+            names: MirrorName(share), originals: keepsNames ? OriginalNames(share, taken: state.names) : nil,
             isForced: options.isForced)
     }
 
@@ -91,7 +97,7 @@ extension ShareMirror {
         }
     }
 
-    private static func standing(
+    static func standing(
         of note: MirrorState.File, in folder: MirrorFolder, _ flag: CancellationFlag
     ) throws -> MirrorStatus {
         guard let name = note.component else { return .missing }

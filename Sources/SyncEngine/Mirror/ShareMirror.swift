@@ -41,19 +41,30 @@ package struct ShareMirror: Sendable {
         /// How many photos were noted since.
         var unwritten = 0
         var fetched: Set<Int> = []
+        /// Whether photos may have been put there, and nobody knows under which names.
+        let hasForgotten: Bool
         var result: MirrorResult
 
-        /// - Parameter known: what the folder knows of itself.
-        init(_ share: CheckedShare, in folder: MirrorFolder, known: MirrorState?) {
+        init(_ share: CheckedShare, in folder: MirrorFolder, _ memory: MirrorMemory) {
             self.folder = folder
-            state = known ?? MirrorState(shareID: share.id)
-            written = known
+            state = memory.known ?? MirrorState(shareID: share.id)
+            // What could be read of it is whole when it is written.
+            state.isDamaged = false
+            written = memory.written
+            hasForgotten = memory.hasForgotten(share.id)
             result = MirrorResult(shareID: share.id, destination: folder.path)
+            result.hadPhotos = memory.hadPhotos
+            if memory.isDamaged {
+                let part = memory.known == nil ? "" : " in part"
+                result.notes.append(
+                    "\(MirrorFolder.stateName) could not be read\(part): what you changed or deleted before is not known any "
+                        + "more")
+            }
         }
     }
 
     private let source: any ShareSource
-    private let asked: ShareID?
+    let asked: ShareID?
     package let destination: FilePath
     package var options: Options
     /// By an earlier round of this process.
@@ -98,31 +109,31 @@ package struct ShareMirror: Sendable {
     private func bring(_ observe: @escaping @Sendable (MirrorProgress) -> Void) async throws -> MirrorResult {
         var folder = try await pool.run { [destination] in try Self.folder(destination) }
         defer { folder?.unlock() }
-        let (known, isDamaged) = try await pool.run { [folder] in try folder?.state() ?? (nil, false) }
-        if let known, let asked { try requireSame(known, asked) }
+        let memory = try await pool.run { [folder, filled, asked] in
+            try MirrorMemory(of: folder, filled: filled, asked: asked)
+        }
+        if let known = memory.known, let asked { try requireSame(known, asked) }
         let read: ReadShare
         do {
-            read = try await self.read(remembered: known?.remembered)
+            read = try await self.read(remembered: memory.known?.remembered)
         } catch let error as StoreError where error.code == .notFound {
-            guard let known, let id = ShareID(known.shareId) else { throw error }
-            let result = try await gone(id, known, in: folder)
+            guard let result = try await gone(memory, in: folder) else { throw error }
             await discardParts(in: folder)
             return result
         }
-        if let known { try requireSame(known, read.share.id) }
+        if let known = memory.known { try requireSame(known, read.share.id) }
         if let end = end(of: read.share) {
-            let result = try await expired(read.share, end, known, in: folder)
-            guard known != nil || isDamaged || result.alreadyThere > 0 else {
+            var result = try await ended(read.share, end, memory, in: folder)
+            guard memory.known != nil || result.hadPhotos || result.alreadyThere > 0 else {
                 throw StoreError(
                     .notFound, operation: "get", message: "this share has ended, and nothing of it is in \(destination)"
                 )
             }
+            result.share = read.share
             await discardParts(in: folder)
             return result
         }
-        if !isDamaged, try await pool.run({ [filled, folder] in filled?.isLost(folder, known: known) ?? false }) {
-            throw MirrorError.lost(destination)
-        }
+        if memory.isLost { throw MirrorError.lost(destination) }
         if folder == nil {
             folder = try await pool.run { [destination] in
                 try Folder.make(destination, permissions: FilePermissions(rawValue: 0o777))
@@ -130,14 +141,10 @@ package struct ShareMirror: Sendable {
             }
         }
         guard let folder else { throw Errno.noSuchFileOrDirectory }
-        var visit = Visit(read.share, in: folder, known: known)
-        if isDamaged {
-            visit.result.notes.append(
-                "\(MirrorFolder.stateName) could not be read: what you changed or deleted before is not known any more")
-        }
+        var visit = Visit(read.share, in: folder, memory)
         try await bring(read, &visit, observe)
         visit.result.filled = FilledFolder(
-            identity: await pool.finish { folder.identity }, isNoted: visit.written != nil)
+            identity: await pool.finish { folder.identity }, state: visit.state, written: visit.written)
         if visit.result.end != nil { await discardParts(in: folder) }
         return visit.result
     }

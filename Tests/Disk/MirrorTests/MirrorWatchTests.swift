@@ -96,6 +96,23 @@ import Testing
         }
     }
 
+    @Test func `What was fetched is known by the watch, also where the hidden file cannot be written`() async throws {
+        try await SharedTrip.run { trip in
+            let away = trip.tree.path("away")
+            // Where the hidden file grows there is a folder already.
+            try trip.tree.makeFolder("home/paris/..sync-agent-mirror.json.sync-agent-part")
+            let outcomes = try await watch(
+                trip,
+                [
+                    { unlink($0.destination.appending(ShareMirrorTests.names[0]).string) },
+                    { rename($0.destination.string, away.string) },
+                    { rename(away.string, $0.destination.string) },
+                    { $0[Self.manifest] = nil }, { _ in },
+                ])
+            #expect(outcomes == ["4 lives", "0 lives", "failed", "0 lives", "0 doubtful", "0 ended"])
+        }
+    }
+
     @Test func `Of a share that may have ended nothing is told as missing before it is sure`() async throws {
         try await SharedTrip.run { trip in
             _ = try await trip.mirror(trip.link("vacation.json")).run()
