@@ -52,6 +52,12 @@ struct MirrorReport: Encodable {
         photoCount = result.share?.photos.count ?? earlier?.photoCount
         notes = result.notes
     }
+
+    /// The share has ended, and no look could tell what is here of it.
+    mutating func noteEnd(at now: Date) {
+        let isExpired = expiresAt.map { $0 <= now } ?? false
+        ended = (isExpired ? MirrorResult.End.expired(now) : .gone).word
+    }
 }
 
 extension MirrorResult {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncS3
@@ -56,6 +57,7 @@ struct MirrorSession: Sendable {
     private func watch(every interval: Duration) async throws -> ExitStatus {
         let line = ProgressLine(console.errors, time: parts.time)
         var account = MirrorAccount()
+        var failure: CommandFailure?
         defer { line.finish() }
         do {
             try await MirrorWatch(parts.mirror, every: interval, time: parts.time).run(observe: line.show) { outcome in
@@ -72,11 +74,13 @@ struct MirrorSession: Sendable {
                 }
             }
         } catch let error as StoreError where error.code == .notFound {
-            throw CommandFailure(.noSuchPath, error.message)
+            account.noteEnd(at: parts.time.now())
+            failure = CommandFailure(.noSuchPath, error.message)
         } catch is CancellationError where account.total != nil {
             // Stopped, which is how a watch ends.
         }
         if console.isJSON, let total = account.total { console.output.writeLine(try JSONOutput.text(total)) }
+        if let failure { throw failure }
         return account.status
     }
 
@@ -124,6 +128,12 @@ struct MirrorAccount {
         }
     }
 
+    /// The share has ended, and its folder is lost.
+    mutating func noteEnd(at now: Date) {
+        total?.noteEnd(at: now)
+        status = .noSuchPath
+    }
+
     /// Those lines of a look that the look before it had not.
     mutating func news(in lines: [String]) -> [String] {
         defer { told = Set(lines) }
@@ -136,7 +146,7 @@ extension ExitStatus {
         if let obstacle = result.obstacle {
             self.init(obstacle)
         } else if result.end != nil {
-            self = result.isComplete ? .done : .failed
+            self = result.isComplete ? .done : result.neverCame ? .noSuchPath : .failed
         } else if result.failed == 0, result.unwritten.isEmpty {
             self = .done
         } else {

@@ -67,6 +67,12 @@ package struct MirrorResult: Sendable {
     /// Photos that should be there and are not, as far as can be told.
     package var failed: Int { failures.count + untried + neverFetched.count + unreadable.count }
 
+    /// Whether the share has ended, and nothing of it ever was here.
+    package var neverCame: Bool {
+        end != nil && !hadPhotos && downloaded.isEmpty && alreadyThere == 0
+            && kept.allSatisfy { $0.reason == .nameTaken }
+    }
+
     mutating func noteUnreadable(_ name: String, _ errno: Errno) {
         unreadable.append(Failure(name: name, error: DownloadError.unreadable(errno, destination.appending(name))))
     }

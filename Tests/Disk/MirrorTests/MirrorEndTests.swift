@@ -149,6 +149,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `A share of which no photo came is told as such when it has ended`(isGone: Bool) async throws {
+        try await SharedTrip.run { trip in
+            for index in 0..<4 { trip[SharedTrip.path(index)] = nil }
+            let live = try await trip.mirror().run()
+            #expect(live.failed == 4 && live.end == nil && !live.neverCame)
+            end(trip, isGone: isGone, having: 4)
+            let result = try await trip.mirror().run()
+            #expect(result.end != nil && result.neverCame && result.neverFetched == ShareMirrorTests.names)
+            try trip.tree.write("mine", to: "home/paris/\(ShareMirrorTests.names[1])")
+            let taken = try await trip.mirror().run()
+            #expect(taken.neverCame && taken.kept.map(\.reason) == [.nameTaken])
+        }
+    }
+
     /// What can have the name of a photo and be none.
     enum Stranger: CaseIterable {
         case empty, folder, pipe, brokenLink, link

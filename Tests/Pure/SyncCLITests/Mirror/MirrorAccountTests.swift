@@ -44,6 +44,13 @@ import Testing
         #expect(account.status == .storeUnreachable)
     }
 
+    @Test func `A share that ends while its folder is lost is told with what came before`() throws {
+        var account = MirrorAccount()
+        account.note(.success(try result { $0.downloaded = ["001.jpg"] }))
+        account.noteEnd(at: Date(timeIntervalSince1970: 1_767_225_600))
+        #expect(account.total?.ended == "gone" && account.total?.downloaded == 1 && account.status == .noSuchPath)
+    }
+
     @Test func `What every look finds is told once, and again when it has been away`() {
         var account = MirrorAccount()
         #expect(account.news(in: ["a failed", "b failed"]) == ["a failed", "b failed"])

@@ -87,6 +87,15 @@ import Testing
         }
         #expect(ExitStatus(complete) == .done)
         #expect(ExitStatus(part) == .failed)
+        #expect(ExitStatus(nothing) == .noSuchPath)
+        let taken = try result {
+            $0.end = .gone; $0.kept = [.init(name: "1.jpg", reason: .nameTaken)]
+        }
+        #expect(ExitStatus(taken) == .noSuchPath)
+        let forgotten = try result {
+            $0.end = .gone; $0.neverFetched = ["1.jpg"]; $0.hadPhotos = true
+        }
+        #expect(ExitStatus(forgotten) == .failed)
         #expect(view(complete).lines.last?.hasSuffix("all of it is here and stays.") == true)
         #expect(view(part).lines.last?.hasSuffix("what is here stays.") == true)
         #expect(view(nothing).lines.last?.hasSuffix("nothing of it was fetched.") == true)
