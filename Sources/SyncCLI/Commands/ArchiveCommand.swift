@@ -100,7 +100,7 @@ struct ArchiveListCommand: WorkspaceCommand {
                 "\(Quantities.counted(result.undrawn, "photo")) without a preview: pictures are made of JPEG files only"
             )
         }
-        for (key, reason) in result.failures { errors.writeLine("\(key.rawValue.escapingControls): \(reason)") }
+        for (key, reason) in result.failures { errors.writeLine("\(key.rawValue): \(reason)".escapingControls) }
         return result.failures.count
     }
 

@@ -79,7 +79,9 @@ struct LifecycleCommand: AsyncParsableCommand {
                 throw CommandFailure(.failed, "nothing was written")
             }
             let notes = try await desk.editor.carryOut(plan, from: current)
-            for warning in notes { terminal.writeLine(terminal.styled("note", .yellow) + "  \(warning)") }
+            for warning in notes {
+                terminal.writeLine(terminal.styled("note", .yellow) + "  \(warning)".escapingControls)
+            }
             return notes
         }
 

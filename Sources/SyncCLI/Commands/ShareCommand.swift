@@ -105,7 +105,7 @@ struct ShareCommand: WorkspaceCommand {
         // What was taken back on another machine is not offered again: it would be shared anew.
         if !dryRun {
             for noticed in try await parts.notes.notice() {
-                if case .takenOver = noticed.fate { workspace.console.errors.writeLine("\(noticed)") }
+                if case .takenOver = noticed.fate { workspace.console.errors.writeLine("\(noticed)".escapingControls) }
             }
         }
         var order = ShareOrder(

@@ -46,7 +46,7 @@ struct ArchiveServices: Sendable {
             }
             line.finish()
             for problem in page.problems {
-                workspace.console.errors.writeLine("\(problem.key.rawValue.escapingControls): \(problem.reason)")
+                workspace.console.errors.writeLine("\(problem.key.rawValue): \(problem.reason)".escapingControls)
             }
             return page
         } catch let error as ArchiveListing.UnknownPhoto {

@@ -86,7 +86,9 @@ struct MirrorView {
     /// All of it.
     var lines: [String] {
         var lines: [String] = []
-        if let share = result.share { lines.append(terminal.styled(title(of: share.manifest), .bold)) }
+        if let share = result.share {
+            lines.append(terminal.styled(title(of: share.manifest).escapingControls, .bold))
+        }
         var counts: [String] = []
         if !result.downloaded.isEmpty { counts.append("\(photos(result.downloaded.count)) downloaded") }
         if result.alreadyThere > 0 { counts.append("\(photos(result.alreadyThere)) already there") }
@@ -108,14 +110,14 @@ struct MirrorView {
 
     /// What a later look of a watch has found; empty when that is nothing.
     var changes: [String] {
-        result.downloaded.map { "new  \($0)" } + (result.end == nil ? [] : keptLines) + ending
+        result.downloaded.map { "new  \($0.escapingControls)" } + (result.end == nil ? [] : keptLines) + ending
     }
 
     /// For standard error: what failed and why.
     var complaints: [String] {
         var lines = result.notes.map { "\($0.escapingControls)" }
         lines += shortened(result.told) { failure in
-            terminal.styled("failed", .red) + "  \(failure.name): \("\(failure.error)".escapingControls)"
+            terminal.styled("failed", .red) + "  \(failure.name): \(failure.error)".escapingControls
         }
         if let obstacle = result.obstacle {
             lines.append(
@@ -131,16 +133,20 @@ struct MirrorView {
 
     private var keptLines: [String] {
         let lines = shortened(result.kept) { kept in
-            switch kept.reason {
-            case .changed: "kept    \(kept.name): you changed it"
-            case .deleted where result.end != nil: "missing \(kept.name): it was here, and cannot be fetched any more"
-            case .deleted: "kept    \(kept.name): you deleted it"
-            case .nameTaken where result.end != nil: "missing \(kept.name): something else has this name"
-            case .nameTaken: "kept    \(kept.name): something else has this name"
+            let name = kept.name.escapingControls
+            return switch kept.reason {
+            case .changed: "kept    \(name): you changed it"
+            case .deleted where result.end != nil: "missing \(name): it was here, and cannot be fetched any more"
+            case .deleted: "kept    \(name): you deleted it"
+            case .nameTaken where result.end != nil: "missing \(name): something else has this name"
+            case .nameTaken: "kept    \(name): something else has this name"
             }
         }
         if result.end != nil {
-            return lines + shortened(result.neverFetched) { "missing \($0): \(MirrorReport.neverFetched)" }
+            return lines
+                + shortened(result.neverFetched) { name in
+                    "missing \(name.escapingControls): \(MirrorReport.neverFetched)"
+                }
         }
         if lines.isEmpty { return lines }
         return lines + ["To have them as they are in the share, use --force."]

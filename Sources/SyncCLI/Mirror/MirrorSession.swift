@@ -70,7 +70,7 @@ struct MirrorSession: Sendable {
                     if !console.isJSON { (isFirst ? view.lines : view.changes).forEach(console.output.writeLine) }
                     account.news(in: view.complaints).forEach(console.errors.writeLine)
                 case .failure(let error):
-                    account.news(in: ["waiting: \(error)"]).forEach(console.errors.writeLine)
+                    account.news(in: ["waiting: \(error)".escapingControls]).forEach(console.errors.writeLine)
                 }
             }
         } catch let error as StoreError where error.code == .notFound {

@@ -89,7 +89,7 @@ struct Console: Sendable {
         } catch is CancellationError {
             throw ExitStatus.failed.code
         } catch {
-            console.errors.writeLine(console.errors.styled("sync-agent: ", .bold) + "\(error)")
+            console.errors.writeLine(console.errors.styled("sync-agent: ", .bold) + "\(error)".escapingControlsInLines)
             throw ExitStatus(error).code
         }
     }

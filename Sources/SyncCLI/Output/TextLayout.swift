@@ -1,3 +1,5 @@
+import SyncCore
+
 /// Widths of text on a terminal, in columns.
 enum TextLayout {
     /// How many columns a text takes: East Asian wide characters and emoji take two, combining marks none (after UAX #11).
@@ -136,6 +138,17 @@ extension String {
             byte >= 0x80 || Character(UnicodeScalar(byte)).isLetter || Character(UnicodeScalar(byte)).isNumber
                 || "-._/+,:@".utf8.contains(byte)
         }
-        return isPlain && !isEmpty ? self : "'" + replacing("'", with: "'\\''") + "'"
+        guard self == escapingControls else { return asWordInBytes }
+        if isPlain, !isEmpty { return self }
+        return "'" + replacing("'", with: "'\\''") + "'"
+    }
+
+    /// With what a terminal acts on or does not show as its bytes (bash(1), QUOTING; zsh has the same).
+    private var asWordInBytes: String {
+        let bytes: (Unicode.Scalar) -> String = { scalar in
+            String(scalar).utf8.map { "\\x" + ($0 < 0x10 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+        let quoted = replacing("\\", with: "\\\\").replacing("'", with: "\\'")
+        return "$'" + quoted.escapingForeign(as: bytes).escaping({ $0.value < 0x20 }, as: bytes) + "'"
     }
 }

@@ -115,7 +115,7 @@ struct ShareIntake {
     /// - Throws: ``CommandFailure`` where a file in the folder kept changing.
     private static func requireWhole(_ intake: SyncPass.Scanned, below folder: FilePath, tell terminal: Terminal) throws
     {
-        for problem in intake.problems { terminal.writeLine("\(problem)") }
+        for problem in intake.problems { terminal.writeLine("\(problem)".escapingControls) }
         let writing = intake.stillChanging.filter { $0.starts(with: folder) }
         guard writing.isEmpty else { throw beingWritten(writing) }
     }

@@ -91,7 +91,7 @@ struct ShareView {
         lines.append(
             wasThere
                 ? "Shared already, nothing had to be sent: \(count)" : terminal.styled("Shared", .green) + ": \(count)")
-        lines += ["", link.url, ""]
+        lines += ["", link.url.escapingControls, ""]
         // For whoever sits at it: a camera reads the link from the screen.
         if terminal.isInteractive, link.url.hasPrefix("http"), let code = QRCode(link.url), code.side <= terminal.width
         {
@@ -100,7 +100,7 @@ struct ShareView {
         lines += terminal.wrapped(Self.end(of: share, link))
         lines += terminal.wrapped(Self.reach(of: share.id, link.url))
         lines.append("  " + Self.mirrorLine(link.url))
-        if let message { lines += ["", "To send it, open:", "  " + message] }
+        if let message { lines += ["", "To send it, open:", "  " + message.escapingControls] }
         return lines
     }
 
@@ -187,7 +187,7 @@ struct ShareView {
         if let name = share.revokedBy {
             lines += terminal.wrapped("revoked on the machine \(name.escapingControls)", indent: isNarrow ? 2 : 8)
         }
-        if let link = share.link {
+        if let link = share.link?.escapingControls {
             lines.append(isNarrow ? link : "  link  \(link)")
             if let end = share.linkEndsAt, end < share.expiresAt {
                 lines += terminal.wrapped(
@@ -199,7 +199,7 @@ struct ShareView {
             }
         }
         if let changes = share.changes { lines += terminal.wrapped(changes, indent: 8, .yellow) }
-        if let message = share.message { lines.append("  send  \(message)") }
+        if let message = share.message { lines.append("  send  \(message.escapingControls)") }
         if let problem = share.problem {
             lines += terminal.wrapped(problem.escapingControls, indent: 8, .yellow)
         }

@@ -72,9 +72,9 @@ struct VerifyReport: Encodable {
     }
 
     func lines(now: Date) -> [String] {
-        var lines = damaged.map { "damaged: \(Self.name($0.path, $0.key)): \($0.reason)" }
+        var lines = damaged.map { "damaged: \(Self.name($0.path, $0.key)): \($0.reason.escapingControls)" }
         lines += missing.map { "missing: \(Self.name($0.path, $0.key))" }
-        lines += errors.map { "not known: \($0)" }
+        lines += errors.map { "not known: \($0)".escapingControls }
         var line = "\(Quantities.counted(checked, "object")) checked (\(Quantities.bytes(bytes)) read), "
         line += ok == checked ? "all as they were stored" : "\(Quantities.count(ok)) as they were stored"
         if !damaged.isEmpty { line += ", \(Quantities.count(damaged.count)) damaged" }

@@ -41,6 +41,7 @@ import Testing
         arguments: [
             ("/home/ana/Paris_2024", "/home/ana/Paris_2024"), ("Köln", "Köln"), ("a b", "'a b'"),
             ("it's", #"'it'\''s'"#), ("$(x)", "'$(x)'"), ("~ana", "'~ana'"), ("", "''"),
+            ("it's\u{1B}[2J", #"$'it\'s\x1b[2J'"#), ("a\u{85}\n", #"$'a\xc2\x85\x0a'"#), ("👩‍👩‍👧", "👩‍👩‍👧"),
         ])
     func `a shell takes the text for one word`(text: String, word: String) {
         #expect(text.asShellWord == word)

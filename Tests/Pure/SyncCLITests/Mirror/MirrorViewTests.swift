@@ -50,6 +50,31 @@ import Testing
         #expect(report.failed == 8 && report.errors.map(\.name) == ["001.jpg", nil])
     }
 
+    @Test func `No name of the hidden file, and no word of a share, acts on the terminal`() throws {
+        let name = "1\u{1B}[2J\r\n.jpg"
+        let error = StoreError(.badDigest, operation: "get", message: "m")
+        for isEnded in [true, false] {
+            let result = try result { result in
+                result.downloaded = [name]
+                result.kept = [
+                    .init(name: name, reason: .changed), .init(name: name, reason: .deleted),
+                    .init(name: name, reason: .nameTaken),
+                ]
+                result.neverFetched = isEnded ? [name] : []
+                result.failures = [.init(name: name, error: error)]
+                result.unreadable = [.init(name: name, error: error)]
+                result.unwritten = [.init(name: name, error: error)]
+                result.notes = [name]
+                result.end = isEnded ? .gone : nil
+            }
+            let lines = view(result).lines + view(result).changes + view(result).complaints
+            let isClean = lines.allSatisfy { $0.unicodeScalars.allSatisfy { $0.value >= 0x20 } }
+            #expect(isClean, "\(lines)")
+            let named = lines.filter { $0.contains("1\\u{1b}[2J\\u{d}\\u{a}.jpg") }
+            #expect(named.count == (isEnded ? 13 : 8))
+        }
+    }
+
     @Test func `A photo that cannot be read is no part of what was not fetched, and a failure`() throws {
         let result = try result { result in
             result.alreadyThere = 2
