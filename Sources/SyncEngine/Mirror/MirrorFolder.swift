@@ -72,13 +72,7 @@ final class MirrorFolder: Sendable {
         struct Version: Decodable {
             let version: Int
         }
-        let bytes: [UInt8]?
-        do {
-            bytes = try read(Self.stateName, limit: Self.stateLimit)
-        } catch let errno as Errno {
-            throw DownloadError.unreadable(errno, path.appending(Self.stateName))
-        }
-        guard let bytes else { return (nil, false) }
+        guard let bytes = try hiddenBytes() else { return (nil, false) }
         guard let version = try? JSONDecoder().decode(Version.self, from: Data(bytes)).version else {
             return (nil, true)
         }
@@ -89,6 +83,14 @@ final class MirrorFolder: Sendable {
         }
         guard let state = try? JSONDecoder().decode(MirrorState.self, from: Data(bytes)) else { return (nil, true) }
         return (state, state.isDamaged)
+    }
+
+    private func hiddenBytes() throws -> [UInt8]? {
+        do {
+            return try read(Self.stateName, limit: Self.stateLimit)
+        } catch let errno as Errno {
+            throw DownloadError.unreadable(errno, path.appending(Self.stateName))
+        }
     }
 
     /// The share that was mirrored here, as its manifest in the folder tells it; `nil` where there is none, or it is no
@@ -119,16 +121,18 @@ final class MirrorFolder: Sendable {
 
     /// `nil` when nothing has the name, or what is not ours: something that is no file, or a longer one.
     private func read(_ name: FilePath.Component, limit: Int) throws -> [UInt8]? {
-        let found: (size: Int64, modified: Int64)?
         do {
-            found = try look(at: name)
+            guard let found = try look(at: name), found.size <= limit else { return nil }
+            return try bytes(of: name, found.size)
         } catch Errno.tooManySymbolicLinkLevels, Errno.fileExists {
             return nil
         }
-        guard let found, found.size <= limit else { return nil }
+    }
+
+    private func bytes(of name: FilePath.Component, _ size: Int64) throws -> [UInt8] {
         let file = try FileDescriptor.open(
             held.appending(name), .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
-        return try file.closeAfter { try file.bytes(atMost: Int(found.size)) }
+        return try file.closeAfter { try file.bytes(atMost: Int(size)) }
     }
 }
 
