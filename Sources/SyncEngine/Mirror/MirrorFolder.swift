@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SyncCore
+import SyncDigest
 import SyncSystem
 package import SystemPackage
 
@@ -99,6 +100,12 @@ final class MirrorFolder: Sendable {
     func share(_ id: ShareID?) -> CheckedShare? {
         guard let bytes = try? read(Self.manifestName, limit: Int(Self.largestManifest)) else { return nil }
         return try? ShareManifestRules(asked: id, limit: Int(Self.largestManifest)).check(bytes, foundAt: nil)
+    }
+
+    /// Whether its manifest is the one with this SHA-256, in hexadecimal digits.
+    func hasManifest(_ sha256: String) -> Bool {
+        guard let bytes = try? read(Self.manifestName, limit: Int(Self.largestManifest)) else { return false }
+        return SHA256Digest(of: bytes).description == sha256
     }
 
     /// Writes a file of ours in one step: whoever reads it sees the old one or the new one, also after a power failure.

@@ -22,10 +22,10 @@ struct MirrorMemory: Sendable {
     /// - Throws: ``MirrorError``, ``DownloadError``.
     init(of folder: MirrorFolder?, filled: FilledFolder?, asked: ShareID?) throws {
         let (written, isDamaged) = try folder?.state() ?? (nil, false)
-        let isSame = folder.map { $0.identity == filled?.identity } ?? false
         self.written = written
         self.isDamaged = isDamaged
         if let filled {
+            let isSame = folder.map { filled.isSame(as: $0) } ?? false
             known = filled.recall(written, isDamaged: isDamaged, isSame: isSame)
             isLost = known == nil && !isDamaged
         } else {
@@ -52,10 +52,15 @@ struct FilledFolder: Sendable {
     /// The same, as its hidden file had it: that may be one that cannot be written.
     let written: MirrorState?
 
+    /// Whether it is this one: under whatever name, or, of a drive that was mounted anew, by the manifest that was put there.
+    func isSame(as folder: MirrorFolder) -> Bool {
+        folder.identity == identity || (state.manifest.map { folder.hasManifest($0.sha256) } ?? false)
+    }
+
     /// What is known of the folder that has the path now.
     /// - Parameters:
     ///   - now: as its hidden file has it.
-    ///   - isSame: whether it is this one, by its identity.
+    ///   - isSame: whether it is this one.
     /// - Returns: `nil` when nothing is known of it.
     func recall(_ now: MirrorState?, isDamaged: Bool, isSame: Bool) -> MirrorState? {
         // Whatever wrote there since knows more.

@@ -113,6 +113,28 @@ import Testing
         }
     }
 
+    @Test func `A folder with nothing written down is known by its manifest when it is mounted anew`() async throws {
+        try await SharedTrip.run { trip in
+            let away = trip.tree.path("away")
+            try trip.tree.makeFolder("home/paris/..sync-agent-mirror.json.sync-agent-part")
+            let outcomes = try await watch(
+                trip,
+                [
+                    { rename($0.destination.string, away.string) },
+                    { trip in
+                        mkdir(trip.destination.string, 0o700)
+                        // As on another device: the folder is another one. One photo stays away.
+                        for name in ShareMirrorTests.names.dropFirst() + ["vacation.json"] {
+                            rename(away.appending(name).string, trip.destination.appending(name).string)
+                        }
+                        mkdir(trip.destination.appending("..sync-agent-mirror.json.sync-agent-part").string, 0o700)
+                    },
+                    { $0[Self.manifest] = nil }, { _ in },
+                ])
+            #expect(outcomes == ["4 lives", "failed", "0 lives", "0 doubtful", "0 ended"])
+        }
+    }
+
     @Test func `Of a share that may have ended nothing is told as missing before it is sure`() async throws {
         try await SharedTrip.run { trip in
             _ = try await trip.mirror(trip.link("vacation.json")).run()
