@@ -52,7 +52,7 @@ struct SyncReport: Report {
     private var untold: [Problem]
 
     static let failuresNamed = 1_000
-    /// How many of the files that are left out are named to people, and of those that were restored and not saved.
+    /// How many of the files that are left out are named to people.
     private static let notesShown = 10
 
     private enum CodingKeys: CodingKey {
@@ -118,34 +118,32 @@ struct SyncReport: Report {
     }
 
     func lines(on terminal: Terminal) -> [String] {
-        // What was restored comes last, and may be a whole library that a disk has no room for.
-        let named = problems.dropLast(unsaved) + problems.suffix(unsaved).prefix(Self.notesShown)
-        var lines = (named + untold).map { "\($0.path.escapingControls): \($0.message)" }
-        if unsaved > Self.notesShown {
-            let more = Quantities.counted(unsaved - Self.notesShown, "more photo")
-            lines.append("\(more) restored, and not saved: sync-agent restores --refresh --json names them all")
-        }
+        let line = { (problem: Problem) in "\(problem.path.escapingControls): \(problem.message)" }
+        var lines = problems.dropLast(unsaved).map(line)
+        // It may be a whole library that a disk has no room for.
+        lines += RestoreDownloader.SaveSummary.lines(problems.suffix(unsaved).map(line))
+        lines += untold.map(line)
         lines += notes.prefix(Self.notesShown).map {
             "\($0.path.escapingControls): left out: \($0.reason.escapingControls)"
         }
-        var line = "\(Quantities.counted(uploaded, "photo")) stored"
+        var sum = "\(Quantities.counted(uploaded, "photo")) stored"
         if uploaded > 0 || bytesSent > 0 {
-            line += " (\(Quantities.bytes(bytesRead)) read, \(Quantities.bytes(bytesSent)) sent)"
+            sum += " (\(Quantities.bytes(bytesRead)) read, \(Quantities.bytes(bytesSent)) sent)"
         }
-        if alreadyStored > 0 { line += ", \(Quantities.count(alreadyStored)) stored already" }
-        if skipped > 0 { line += ", \(Quantities.count(skipped)) skipped" }
-        if events + malformedEvents > 0 { line += ", \(Quantities.counted(events, "event")) read" }
-        if malformedEvents > 0 { line += ", \(Quantities.count(malformedEvents)) malformed" }
-        if originals > 0 { line += ", \(Quantities.counted(originals, "original")) kept" }
-        if withoutOriginal > 0 { line += ", \(Quantities.counted(withoutOriginal, "original")) not kept yet" }
-        if archived > 0 { line += ", \(Quantities.count(archived)) moved to the archive" }
-        if failed > 0 { line += ", \(Quantities.count(failed)) failed" }
-        if lost > 0 { line += ", \(Quantities.count(lost)) lost" }
-        if pending > unfinished { line += ", \(Quantities.count(pending - unfinished)) waiting" }
-        if unfinished > 0 { line += ", \(Quantities.count(unfinished)) of projects that are still processing" }
-        if totals.filtered > 0 { line += ", \(Quantities.count(totals.filtered)) left out by filters" }
-        if totals.leftOut > 0 { line += ", \(Quantities.count(totals.leftOut)) left out" }
-        lines.append(line)
+        if alreadyStored > 0 { sum += ", \(Quantities.count(alreadyStored)) stored already" }
+        if skipped > 0 { sum += ", \(Quantities.count(skipped)) skipped" }
+        if events + malformedEvents > 0 { sum += ", \(Quantities.counted(events, "event")) read" }
+        if malformedEvents > 0 { sum += ", \(Quantities.count(malformedEvents)) malformed" }
+        if originals > 0 { sum += ", \(Quantities.counted(originals, "original")) kept" }
+        if withoutOriginal > 0 { sum += ", \(Quantities.counted(withoutOriginal, "original")) not kept yet" }
+        if archived > 0 { sum += ", \(Quantities.count(archived)) moved to the archive" }
+        if failed > 0 { sum += ", \(Quantities.count(failed)) failed" }
+        if lost > 0 { sum += ", \(Quantities.count(lost)) lost" }
+        if pending > unfinished { sum += ", \(Quantities.count(pending - unfinished)) waiting" }
+        if unfinished > 0 { sum += ", \(Quantities.count(unfinished)) of projects that are still processing" }
+        if totals.filtered > 0 { sum += ", \(Quantities.count(totals.filtered)) left out by filters" }
+        if totals.leftOut > 0 { sum += ", \(Quantities.count(totals.leftOut)) left out" }
+        lines.append(sum)
         if isUnsafe { lines.append("See `sync-agent status` for what is not safe yet, and why.") }
         if unsaved > 0 {
             lines.append(

@@ -31,10 +31,11 @@ package struct RestoreDownloader: Sendable {
         /// Items that would meet the same if they were tried again now, by job.
         package var unsaved: [RestoreJobID: Set<Int64>] = [:]
 
-        /// For people: the first failures, and how many there are besides.
+        /// For people, as ``lines(_:)``.
         package var lines: [String] { Self.lines(failures) }
 
-        static func lines(_ failures: [String]) -> [String] {
+        /// The first failures, and how many there are besides.
+        package static func lines(_ failures: [String]) -> [String] {
             guard failures.count > mostNamed else { return failures }
             let more = (failures.count - mostNamed).counted("more photo")
             return failures.prefix(mostNamed) + ["\(more): sync-agent restores --refresh --json names them all"]
