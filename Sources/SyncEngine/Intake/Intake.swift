@@ -3,7 +3,7 @@ package import Logging
 package import SyncCore
 package import SyncLedger
 package import SyncSystem
-package import SystemPackage
+import SystemPackage
 
 /// Brings what happens in the watched folders into the ledger's queue, for as long as the agent runs.
 ///
@@ -289,106 +289,5 @@ package actor Intake {
 
     private func folder(of path: FilePath) -> FolderRecord? {
         folders.first { path.starts(with: $0.path) }
-    }
-}
-
-/// Files that have changed and are waited for until they are whole: quiet for the settle time.
-///
-/// A struct without a clock: the caller tells what time it is, and gets the files whose time has come. A file that is
-/// written to again leaves the queue, and comes back when it is closed; so a slow writer is never caught in the middle.
-/// One that is not whole for long is told once, as such.
-package struct SettleQueue: Sendable {
-    /// How often the settle time goes by before a file that still changes is put into the queue as it is.
-    package static let rounds = 5
-    /// One round of it at least.
-    private static let shortestRound = Duration.milliseconds(500)
-
-    package let settle: Duration
-    private var dueByPath: [FilePath: Duration] = [:]
-    /// The earliest due time, or earlier (entries that were moved back are not searched for).
-    private var earliest: Duration?
-    /// Files that are not whole yet, and when that is to be told.
-    private var tellByPath: [FilePath: Duration] = [:]
-    /// The earliest of these times, or earlier.
-    private var earliestTelling: Duration?
-    /// Files that are not whole yet, which was told.
-    private var told: Set<FilePath> = []
-
-    package init(settle: Duration) {
-        self.settle = settle
-    }
-
-    package var isEmpty: Bool { dueByPath.isEmpty }
-    package var count: Int { dueByPath.count }
-
-    /// A file was closed or moved in.
-    package mutating func note(_ file: FilePath, at now: Duration) {
-        insert(file, due: now + settle, at: now)
-    }
-
-    /// A file was met that has to be left alone for a while still.
-    package mutating func note(_ file: FilePath, after wait: Duration, at now: Duration) {
-        insert(file, due: now + wait, at: now)
-    }
-
-    /// A file is being written to.
-    package mutating func noteWriting(_ file: FilePath, at now: Duration) {
-        dueByPath[file] = nil
-        meet(file, at: now)
-    }
-
-    /// A file is gone.
-    package mutating func remove(_ file: FilePath) {
-        dueByPath[file] = nil
-        forget(file)
-    }
-
-    /// When to look again; `nil` when nothing waits.
-    package var nextDue: Duration? { dueByPath.isEmpty ? nil : earliest }
-
-    /// Takes the files that have been quiet for long enough, in the order of their paths.
-    package mutating func takeDue(at now: Duration) -> [FilePath] {
-        guard let earliest, earliest <= now else { return [] }
-        let due = dueByPath.filter { $0.value <= now }.keys.sorted { $0.string < $1.string }
-        for file in due {
-            dueByPath[file] = nil
-            forget(file)
-        }
-        self.earliest = dueByPath.values.min()
-        return due
-    }
-
-    /// When to look again, for files that are due and for those that are not whole for long; `nil` when nothing waits.
-    package var nextLook: Duration? {
-        [nextDue, tellByPath.isEmpty ? nil : earliestTelling].compactMap(\.self).min()
-    }
-
-    /// Takes the files that have not been whole for ``rounds`` settle times since they were met, in the order of their
-    /// paths. Each is told once, until it is due or gone; it stays in the queue.
-    package mutating func takeUnfinished(at now: Duration) -> [FilePath] {
-        guard let earliestTelling, earliestTelling <= now else { return [] }
-        let files = tellByPath.filter { $0.value <= now }.keys.sorted { $0.string < $1.string }
-        for file in files { tellByPath[file] = nil }
-        told.formUnion(files)
-        self.earliestTelling = tellByPath.values.min()
-        return files
-    }
-
-    private mutating func insert(_ file: FilePath, due: Duration, at now: Duration) {
-        dueByPath[file] = due
-        earliest = min(earliest ?? due, due)
-        meet(file, at: now)
-    }
-
-    private mutating func meet(_ file: FilePath, at now: Duration) {
-        guard tellByPath[file] == nil, !told.contains(file) else { return }
-        let time = now + max(settle, Self.shortestRound) * Self.rounds
-        tellByPath[file] = time
-        earliestTelling = min(earliestTelling ?? time, time)
-    }
-
-    private mutating func forget(_ file: FilePath) {
-        tellByPath[file] = nil
-        told.remove(file)
     }
 }
