@@ -181,14 +181,19 @@ package actor Intake {
     private func sightUnfinished(_ files: [FilePath]) async throws {
         let now = time.now()
         let batch = located(files)
-        let queued = try await pool.run { [ledger = ledger.ledger, scanner] in
-            let changing = batch.compactMap { folder, file in
-                (try? scanner.stamp(of: file)).map { stamp in
-                    SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: stamp)
+        let (queued, unseen) = try await pool.run { [ledger = ledger.ledger, scanner] in
+            var (changing, unseen): ([SettledFile], [FilePath]) = ([], [])
+            for (folder, file) in batch {
+                if let stamp = try? scanner.stamp(of: file) {
+                    changing.append(
+                        SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: stamp))
+                } else {
+                    unseen.append(file)
                 }
             }
-            return try ledger.sight(changing, stillThere: scanner.isFile, at: now).queued
+            return (try ledger.sight(changing, stillThere: scanner.isFile, at: now).queued, unseen)
         }
+        for file in unseen { settling.forgetTelling(of: file) }
         tell(queued: queued, skipped: 0)
     }
 

@@ -45,11 +45,16 @@ package struct SettleQueue: Sendable {
         meet(file, at: now)
     }
 
-    /// A file is gone.
-    package mutating func remove(_ file: FilePath) {
-        dueByPath[file] = nil
-        forget(file)
+    /// A file is gone, or a folder. What waits of a folder is looked at once more when it is due.
+    package mutating func remove(_ path: FilePath) {
+        dueByPath[path] = nil
+        forget(path)
+        // Of the files below a folder, each of which would have been closed or removed to be forgotten. They are few.
+        if !told.isEmpty { told = told.filter { !$0.starts(with: path) } }
     }
+
+    /// A file that was told as one that is not whole could not be seen: its folder may be gone.
+    package mutating func forgetTelling(of file: FilePath) { told.remove(file) }
 
     /// When to look again; `nil` when nothing waits.
     package var nextDue: Duration? { dueByPath.isEmpty ? nil : earliest }

@@ -93,6 +93,19 @@ import Testing
         #expect(queue.nextLook == nil)
     }
 
+    @Test mutating func `nothing is kept of what was told and is gone, by itself or with its folder`() {
+        let files: [FilePath] = ["/g/trip/a.jpg", "/g/trip/b/c.jpg", "/g/trips.jpg"]
+        for file in files { queue.noteWriting(file, at: .zero) }
+        #expect(queue.takeUnfinished(at: .seconds(10)) == files)
+        queue.remove("/g/trip")
+        // What was told is not told again, and what is not known any more is.
+        for file in files { queue.noteWriting(file, at: .seconds(20)) }
+        #expect(queue.takeUnfinished(at: .seconds(30)) == Array(files.prefix(2)))
+        for file in files { queue.forgetTelling(of: file) }
+        for file in files { queue.noteWriting(file, at: .seconds(40)) }
+        #expect(queue.takeUnfinished(at: .seconds(50)) == files)
+    }
+
     @Test mutating func `a scanned file waits for what is left of its settle time`() {
         queue.note("/g/a.jpg", after: .milliseconds(500), at: .seconds(10))
         #expect(queue.nextDue == .milliseconds(10_500))
