@@ -99,6 +99,8 @@ import Testing
         }
         let moved = try await home.run("move-store", "--yes", place.appending("new").string)
         #expect(moved.code == 64 && moved.complaint.contains("name another folder"), "\(moved)")
+        let migrated = try await home.run("projects", "migrate", place.string, home.tree.path("New").string)
+        #expect(migrated.code == 64 && migrated.complaint.contains(" is the store, \(home.store.root)"), "\(migrated)")
         #expect(try home.tree.files(below: "store") == before)
         try drive.unmount()
     }
