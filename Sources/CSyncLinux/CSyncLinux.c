@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 const int32_t CSyncLinux_CurrentFolder = AT_FDCWD;
@@ -52,6 +53,20 @@ int32_t CSyncLinux_Exchange(const char *one, const char *other) {
 
 int32_t CSyncLinux_RenameIfFree(const char *old_name, const char *new_name) {
     return renameat2(AT_FDCWD, old_name, AT_FDCWD, new_name, RENAME_NOREPLACE) == 0 ? 0 : errno;
+}
+
+int64_t CSyncLinux_AttributeNames(int32_t descriptor, char *names, int64_t capacity) {
+    ssize_t size = flistxattr(descriptor, names, (size_t)capacity);
+    return size < 0 ? -(int64_t)errno : size;
+}
+
+int64_t CSyncLinux_Attribute(int32_t descriptor, const char *name, void *value, int64_t capacity) {
+    ssize_t size = fgetxattr(descriptor, name, value, (size_t)capacity);
+    return size < 0 ? -(int64_t)errno : size;
+}
+
+int32_t CSyncLinux_SetAttribute(int32_t descriptor, const char *name, const void *value, int64_t size) {
+    return fsetxattr(descriptor, name, value, (size_t)size, 0) == 0 ? 0 : errno;
 }
 
 int32_t CSyncLinux_TakeReadLease(int32_t descriptor) {

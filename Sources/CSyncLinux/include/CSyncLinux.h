@@ -62,6 +62,23 @@ int32_t CSyncLinux_Exchange(const char *_Nonnull one, const char *_Nonnull other
 /// Returns 0, or an errno; EEXIST where something has the name, ENOSYS, EINVAL or ENOTSUP where kernel or file system cannot.
 int32_t CSyncLinux_RenameIfFree(const char *_Nonnull old_name, const char *_Nonnull new_name);
 
+/// The names of a file's extended attributes, each ended by a zero byte: flistxattr(2).
+///
+/// Returns how many bytes there are, or a negative errno; ERANGE where they are more than `capacity`. 0 asks for the size.
+int64_t CSyncLinux_AttributeNames(int32_t descriptor, char *_Nullable names, int64_t capacity);
+
+/// The value of an extended attribute: fgetxattr(2).
+///
+/// Returns and `capacity` as above.
+int64_t CSyncLinux_Attribute(
+    int32_t descriptor, const char *_Nonnull name, void *_Nullable value, int64_t capacity);
+
+/// Sets an extended attribute: fsetxattr(2).
+///
+/// Returns 0, or an errno; ENOTSUP where the file system keeps none.
+int32_t CSyncLinux_SetAttribute(
+    int32_t descriptor, const char *_Nonnull name, const void *_Nullable value, int64_t size);
+
 /// Takes a read lease on an open file without waiting: fcntl(2), F_SETLEASE with F_RDLCK.
 ///
 /// Returns 0, or an errno; EAGAIN while some process has the file open for writing.

@@ -129,6 +129,13 @@ struct SheetFile {
             throw CommandFailure(.failed, "\(path.string.escapingControls) is a folder; name a file")
         }
         if !overwrites { throw isTaken }
+        // A path that was mistyped may be that of a photo, or of the configuration.
+        guard ["html", "htm"].contains(path.extension?.lowercased()) else {
+            throw CommandFailure(
+                .usage,
+                "\(path.string.escapingControls) is there already, and no contact sheet; --force replaces a file whose name ends "
+                    + "in .html")
+        }
     }
 
     /// - Throws: ``CommandFailure``.

@@ -78,6 +78,11 @@ struct MigrationReport: Report {
     /// Files of the old folder that were removed.
     var removed: Int
     var conflicts: [Conflict]
+    private var isOldLeft = false
+
+    private enum CodingKeys: String, CodingKey {
+        case from, to, dryRun, copied, alreadyThere, bytes, removed, conflicts
+    }
 
     init(_ plan: ProjectMigration.Plan, _ old: FilePath, _ new: FilePath) {
         self.init(old, new, dryRun: true, plan.files, plan.alreadyThere, plan.bytes, 0, plan.conflicts)
@@ -87,6 +92,7 @@ struct MigrationReport: Report {
         self.init(
             old, new, dryRun: false, result.copied, result.alreadyThere, result.bytes, result.removed,
             result.conflicts)
+        isOldLeft = result.isOldLeft
     }
 
     private init(
@@ -115,7 +121,8 @@ struct MigrationReport: Report {
             lines.append(
                 dryRun ? "These have to be settled first." : "The old folder stays: \(from.escapingControls)")
         } else if !dryRun {
-            lines.append("The old folder is gone. Now name the new one in the configuration (watch):")
+            let old = isOldLeft ? "empty, and stays: a drive is mounted there" : "gone"
+            lines.append("The old folder is \(old). Now name the new one in the configuration (watch):")
             lines.append("  - {kind: projects, path: \(to.escapingControls)}")
         }
         return lines

@@ -42,6 +42,11 @@ struct OutputPlace {
     /// The same of a projects folder that is moved: the old one is removed in the end, and the new one is to be watched.
     static func check(projectsIn old: FilePath, movedTo new: FilePath, _ installation: Installation) throws {
         let (oldPlace, newPlace) = (FolderPlace(old), FolderPlace(new))
+        if (try? FileStatus(at: old, followsLinks: false).kind) == .link {
+            throw CommandFailure(
+                .usage,
+                "\(old.text.escapingControls) is a link, and no folder that could be moved; name the folder itself")
+        }
         // One of two names for a folder must not be removed.
         guard oldPlace.relation(to: newPlace) == nil else {
             throw CommandFailure(.usage, "one of the folders lies in the other; name two that are apart")
@@ -50,7 +55,7 @@ struct OutputPlace {
         for own in own + configuration(installation) {
             guard let relation = oldPlace.relation(to: own.place) else { continue }
             // A configuration may be anywhere, as beside the photos.
-            if own.kind == .configuration, relation == .inside { continue }
+            if !own.kind.isWhole, relation == .inside { continue }
             throw own.failure(old, relation, "which would go with it; name the projects folder")
         }
         for own in own {
@@ -68,8 +73,8 @@ struct OutputPlace {
                         + "\(watched.path.text.escapingControls) (\(watched.kind.rawValue)), \(remedy)")
             }
             switch oldPlace.relation(to: place) {
-            case nil, .inside: break
-            case .same where isProjects: break
+            case nil: break
+            case .same where isProjects, .inside where isProjects: break
             case let relation?: throw failure(old, relation, "which would go with it; name the projects folder")
             }
             switch newPlace.relation(to: place) {
@@ -87,6 +92,10 @@ struct OutputPlace {
             case store
             case state = "state folder"
             case configuration = "folder of the configuration"
+            case named = "file that the configuration names"
+
+            /// Whether all that is in it is this program's.
+            var isWhole: Bool { self == .store || self == .state }
         }
 
         let folder: FilePath
@@ -114,11 +123,14 @@ struct OutputPlace {
         return own
     }
 
-    /// Where the file is, and where a link of its name is.
+    /// Where the file is, where a link of its name is, and what it names.
     private static func configuration(_ installation: Installation) -> [Own] {
-        let file = installation.location.file
-        return [file, file.resolved ?? file].map {
+        let (file, settings) = (installation.location.file, installation.settings)
+        let folders = [file, file.resolved ?? file].map {
             Own(folder: $0.removingLastComponent(), kind: .configuration)
         }
+        let program = settings.notify.command.first.map { FilePath($0) }.flatMap { $0.isAbsolute ? $0 : nil }
+        let named = [settings.serve.passwordFile, settings.cost.prices, settings.metrics.textfile, program]
+        return folders + named.compactMap(\.self).map { Own(folder: $0, kind: .named) }
     }
 }

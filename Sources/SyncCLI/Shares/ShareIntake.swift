@@ -98,7 +98,7 @@ struct ShareIntake {
         let waiting = try await workspace.ledger { ledger in
             var files: [FilePath] = []
             try ledger.photos(at: folder) { photo in
-                if photo.state == .pending { files.append(photo.path) }
+                if photo.state == .pending || photo.state == .uploading { files.append(photo.path) }
             }
             return files
         }

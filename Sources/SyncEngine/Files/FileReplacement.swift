@@ -284,12 +284,16 @@ struct HiddenFile {
 
 /// What is done to files that are rewritten. Tests script it.
 package struct FileRewriteCalls: Sendable {
-    /// Makes a new file with the mode and the owner of another, on the disk for good.
+    /// Makes a new file with the mode, the owner and the attributes of another, on the disk for good.
     package var write: @Sendable (_ bytes: [UInt8], _ new: FilePath, _ model: FilePath) throws -> FileStamp = {
         let status = try FileStatus(at: $2)
+        let model = try FileDescriptor.open($2, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
+        let attributes = try model.closeAfter { try FileAttributes(of: model) }
         return try NewFile.make($0, at: $1) { file in
             // Another owner is kept where that is allowed; the mode always is.
             _ = fchown(file.rawValue, status.user, status.group)
+            // Before the mode: until then, nobody else has a right to it.
+            try attributes.set(on: file)
             try file.setPermissions(status.permissions)
         }
     }

@@ -16,7 +16,7 @@ package struct FolderScan: Sendable {
         package var missing = 0
         /// Of the files that were not known before, the first that changed after the time that the caller has given.
         package var appeared: [AppearedFile] = []
-        /// Files that were modified less than the settle time ago, and how long they have to be left alone still.
+        /// Files that changed less than the settle time ago, and how long they have to be left alone still.
         package var unsettled: [(file: FilePath, wait: Duration)] = []
         /// What could not be read, and what was done about it. State is kept wherever the disk could not be seen.
         package var problems: [ScanError] = []
@@ -267,10 +267,11 @@ extension TreeScanner {
     package func whyUnfinished(
         _ file: FilePath, _ stamp: FileStamp, settle: Duration, at now: Date
     ) -> UnfinishedFile? {
-        if isBeingWritten(file) {
-            return UnfinishedFile(reason: "another process has it open for writing", wait: settle)
+        if let wait = stamp.timeToSettle(settle, at: now) {
+            return UnfinishedFile(reason: "it is still changing", wait: wait)
         }
-        return stamp.timeToSettle(settle, at: now).map { UnfinishedFile(reason: "it is still changing", wait: $0) }
+        guard isBeingWritten(file) else { return nil }
+        return UnfinishedFile(reason: "another process has it open for writing", wait: settle)
     }
 }
 
@@ -353,6 +354,9 @@ struct ScannedMounts {
 extension FileStamp {
     /// The coarsest unit in which a file system keeps times: of FAT (two seconds); ext3, HFS+ and NFSv2 keep whole ones.
     private static let coarsestUnit = Duration.seconds(2)
+    /// How far the clock of a file server may be ahead.
+    private static let mostAhead = Duration.seconds(600)
+    private static let ancient = Duration.seconds(Int64.max / 2)
 
     /// How long the file has to be left alone still, until it counts as whole.
     ///
@@ -362,11 +366,10 @@ extension FileStamp {
     /// - Parameter settle: for so long a file has to be as it is.
     /// - Returns: `nil` when nothing is left of that.
     package func timeToSettle(_ settle: Duration, at now: Date) -> Duration? {
-        let age = min(
-            Self.age(of: modified, at: now), changed.map { Self.age(of: $0, at: now) } ?? .seconds(Int64.max / 2))
-        var wait = settle - age
-        if let changed, Self.isWhole(modified), Self.isWhole(changed) {
-            wait = max(wait, Self.coarsestUnit - Self.age(of: changed, at: now))
+        let changeAge = changed.map { Self.age(ofChange: $0, at: now) }
+        var wait = settle - min(Self.age(of: modified, at: now), changeAge ?? Self.ancient)
+        if let changed, let changeAge, Self.isWhole(modified), Self.isWhole(changed) {
+            wait = max(wait, Self.coarsestUnit - changeAge)
         }
         return wait > .zero ? wait : nil
     }
@@ -376,8 +379,19 @@ extension FileStamp {
     /// A time in the future says nothing about when something was written (a camera's clock, a copied attribute): such a
     /// file counts as old.
     private static func age(of time: Int64, at now: Date) -> Duration {
-        let age = Duration.milliseconds(Int64(now.timeIntervalSince1970 * 1_000) - time / 1_000_000)
-        return age < .zero ? .seconds(Int64.max / 2) : age
+        let age = span(from: time, to: now)
+        return age < .zero ? ancient : age
+    }
+
+    /// The time of a change is the clock's: a server's that is ahead, or one that is later than the moment of this look. One far
+    /// in the future was written by a clock that was wrong.
+    private static func age(ofChange time: Int64, at now: Date) -> Duration {
+        let age = span(from: time, to: now)
+        return age + mostAhead < .zero ? ancient : max(age, .zero)
+    }
+
+    private static func span(from time: Int64, to now: Date) -> Duration {
+        .milliseconds(Int64(now.timeIntervalSince1970 * 1_000) - time / 1_000_000)
     }
 
     private static func isWhole(_ time: Int64) -> Bool { time % 1_000_000_000 == 0 }

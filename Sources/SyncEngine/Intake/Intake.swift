@@ -165,7 +165,7 @@ package actor Intake {
             let sighted = try ledger.sight(
                 settled, stillThere: scanner.isFile, whySkipped: firstLook.reasons(in: batch.map(\.folder)), at: now)
             // It was tried while a program had it open.
-            if !sighted.waiting.isEmpty { try ledger.hurry(sighted.waiting, at: now) }
+            if !sighted.delayed.isEmpty { try ledger.hurry(sighted.delayed, at: now) }
             // What settles may have had a name until now that is left out.
             for folder in Set(batch.map(\.folder.id)) {
                 try ledger.reviewLeftOutEntries(of: folder, isThere: scanner.isThere)

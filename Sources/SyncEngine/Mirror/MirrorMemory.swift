@@ -13,6 +13,8 @@ struct MirrorMemory: Sendable {
     let isLost: Bool
     /// What the share had last, by the manifest in the folder. Looked for only where the hidden file does not tell it.
     let share: CheckedShare?
+    /// Whether that is the share which is meant, as far as anybody can tell without reading it.
+    let isAsked: Bool
 
     /// Blocks.
     /// - Parameters:
@@ -33,7 +35,9 @@ struct MirrorMemory: Sendable {
             isLost = false
         }
         let isWhole = !isDamaged && known?.expected != nil
-        share = isWhole ? nil : folder?.share(known.flatMap { ShareID($0.shareId) } ?? asked)
+        let id = known.flatMap { ShareID($0.shareId) } ?? asked
+        share = isWhole ? nil : folder?.share(id)
+        isAsked = id != nil
     }
 
     /// Whether photos of the share were put here, or may have been.
@@ -43,8 +47,7 @@ struct MirrorMemory: Sendable {
     func hasForgotten(_ id: ShareID) -> Bool { isDamaged || known == nil && share?.id == id }
 }
 
-/// A folder that was mirrored into, by which it is told from another one that has its path later. Not a `KnownFolder`: it
-/// was locked when it was looked at, and has no name that leads to it for sure.
+/// A folder that was mirrored into, by which it is told from another one that has its path later.
 struct FilledFolder: Sendable {
     let identity: FolderIdentity?
     /// What is known of it.

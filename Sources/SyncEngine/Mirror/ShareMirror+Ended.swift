@@ -25,7 +25,7 @@ extension ShareMirror {
     /// without either, all that was put there counts as its.
     /// - Returns: `nil` where nothing is known of it here.
     func gone(_ memory: MirrorMemory, in folder: MirrorFolder?) async throws -> MirrorResult? {
-        if let share = memory.share { return try await ended(share, .gone, memory, in: folder) }
+        if let share = memory.share, memory.isAsked { return try await ended(share, .gone, memory, in: folder) }
         guard let known = memory.known, let id = ShareID(known.shareId) else { return nil }
         var result = MirrorResult(shareID: id, destination: destination)
         result.end = .gone
@@ -43,8 +43,9 @@ extension ShareMirror {
             let noted = state.photos[index].flatMap { $0.sha256 == file.sha256 ? $0 : nil }
             return (file: noted ?? file, wasFetched: noted != nil)
         }
+        // There is no other look after this one.
         let standings =
-            if let folder { try await standings(of: files.map(\.file), in: folder) } else {
+            if let folder { try await standings(of: files.map(\.file), in: folder, reads: true) } else {
                 files.map { _ in MirrorStatus.missing }
             }
         for ((file, wasFetched), standing) in zip(files, standings) {
@@ -92,7 +93,7 @@ extension ShareMirror {
     ) throws -> Found? {
         var other: Found?
         for file in files {
-            switch try standing(of: file, in: folder, flag) {
+            switch try standing(of: file, in: folder, reads: true, flag) {
             case .same:
                 var file = file
                 // By its time, it needs no second reading.

@@ -91,20 +91,25 @@ extension ShareMirror {
             isForced: options.isForced)
     }
 
-    func standings(of notes: [MirrorState.File?], in folder: MirrorFolder) async throws -> [MirrorStatus] {
+    /// - Parameter reads: the bytes, also of a file whose size and time are as they were noted.
+    func standings(
+        of notes: [MirrorState.File?], in folder: MirrorFolder, reads: Bool = false
+    ) async throws -> [MirrorStatus] {
         try await pool.runChecking { flag in
-            try notes.map { note in try note.map { try Self.standing(of: $0, in: folder, flag) } ?? .missing }
+            try notes.map { note in
+                try note.map { try Self.standing(of: $0, in: folder, reads: reads, flag) } ?? .missing
+            }
         }
     }
 
     static func standing(
-        of note: MirrorState.File, in folder: MirrorFolder, _ flag: CancellationFlag
+        of note: MirrorState.File, in folder: MirrorFolder, reads: Bool, _ flag: CancellationFlag
     ) throws -> MirrorStatus {
         guard let name = note.component else { return .missing }
         do {
             guard let found = try folder.look(at: name) else { return .missing }
             if found.size != note.size { return found.size == 0 ? .taken : .changed }
-            if found.modified == note.modified { return .same }
+            if !reads, found.modified == note.modified { return .same }
             let digest = try FileDigest.of(folder.held.appending(name), size: note.size, flag)
             return digest?.sha256.description == note.sha256 ? .same : .changed
         } catch Errno.fileExists {
@@ -173,7 +178,7 @@ extension ShareMirror {
         let found = await pool.finish { try? folder.look(at: item.name) }
         let file = MirrorState.File(
             name: item.name.string, sha256: item.photo.sha256.description, size: item.photo.size,
-            modified: found?.modified ?? 0)
+            modified: found?.modified ?? MirrorState.noTime)
         visit.state.note(file, at: index)
         visit.unwritten += 1
         if visit.unwritten >= writesEvery { try await save(&visit) }
@@ -261,6 +266,6 @@ extension ShareMirror {
         let found = try await pool.run { try? folder.look(at: MirrorFolder.manifestName) }
         visit.state.manifest = MirrorState.File(
             name: MirrorFolder.manifestName.string, sha256: digest.description, size: Int64(bytes.count),
-            modified: found?.modified ?? 0)
+            modified: found?.modified ?? MirrorState.noTime)
     }
 }

@@ -177,7 +177,7 @@ struct FileCopy: Sendable {
         return digest == other ? .alreadyThere : .conflict
     }
 
-    /// Time and mode are kept, as far as the file system can.
+    /// Time, mode and attributes are kept, as far as the file system can.
     /// - Throws: ``DownloadError`` `.inUse` while somebody else makes the same file; `Errno`, ``Mismatch``,
     ///   `CancellationError`.
     func run(_ source: FilePath, to destination: FilePath, _ flag: CancellationFlag) throws -> Outcome {
@@ -220,6 +220,7 @@ struct FileCopy: Sendable {
         }
         if let failure { throw failure }
         _ = futimens(output.rawValue, [status.st_atim, status.st_mtim])
+        try FileAttributes(of: input).setWhereKept(on: output)
         _ = fchmod(output.rawValue, status.st_mode & 0o777)
         try output.sync()
         return hasher.finalize()

@@ -27,6 +27,8 @@ package struct ProjectMigration: Sendable {
         package var removed = 0
         /// Why something of the old folder is still there.
         package var conflicts: [Conflict] = []
+        /// Whether the old folder stays, with nothing in it: a drive is mounted there.
+        package var isOldLeft = false
     }
 
     private let old: FilePath
@@ -114,6 +116,8 @@ package struct ProjectMigration: Sendable {
             try old.removeFolder()
         } catch {
             guard result.conflicts.isEmpty, error != .noSuchFileOrDirectory else { return }
+            result.isOldLeft = error == .resourceBusy
+            if result.isOldLeft { return }
             result.conflicts.append(
                 Conflict(path: old, reason: "the emptied folder cannot be removed: \(error)"))
         }

@@ -64,9 +64,9 @@ package struct RestoreFolder: Hashable, Sendable {
 
     /// Why nothing is saved where the folder is not.
     var absence: String {
-        "\(path.string.escapingControls) is not the folder that others were saved in: its drive is not mounted, or it was "
-            + "moved or emptied. Mount the drive again, and the job goes on; else end it (sync-agent restores \(job) "
-            + "--stop-saving), and restore into another folder (--output)"
+        "\(path.string.escapingControls) is not the folder that the job saves in: its drive is not mounted, or it was moved or "
+            + "emptied (\(mark)). Mount the drive again, and the job goes on; else end it (sync-agent restores "
+            + "\(job) --stop-saving), and restore into another folder (--output)"
     }
 
     /// Why nobody can tell whether the folder is there, or nothing can be put into it.

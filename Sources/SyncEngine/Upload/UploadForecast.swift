@@ -2,8 +2,9 @@ package import SyncCore
 package import SyncLedger
 package import SyncSystem
 
-/// Finds out which photos of a vacation cannot be stored, as the queue finds it out: each that waits is made ready to be sent,
-/// and none is sent. It is for a copy of the ledger that nobody keeps.
+/// Finds out what a pass would make of a vacation: each photo that waits is prepared, none is sent, and what could be stored
+/// counts as that. So its order, and what cannot be stored, are those of the share that comes later. It is for a copy of the
+/// ledger that nobody keeps.
 package struct UploadForecast: Sendable {
     private static let atOnce = 4
 
@@ -22,8 +23,7 @@ package struct UploadForecast: Sendable {
         self.time = time
     }
 
-    /// Whatever could be stored goes on waiting.
-    /// - Parameter progress: how many photos were made ready by now, and of how many; on any thread.
+    /// - Parameter progress: how many photos were prepared by now, and of how many; on any thread.
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func run(
         of vacation: VacationID, progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
@@ -31,13 +31,13 @@ package struct UploadForecast: Sendable {
         let claims = try await claimAll(of: vacation)
         let done = Mutex(0)
         let outcomes = try await claims.concurrently(Self.atOnce) { claim in
-            let outcome = try await pool.run { try makeReady(claim) }
+            let ending = try await pool.run { try outcome(of: claim) }
             let count = done.withLock { done in
                 done += 1
                 return done
             }
             progress(count, claims.count)
-            return outcome
+            return ending
         }
         let now = time.now()
         try await ledger { ledger in
@@ -57,10 +57,16 @@ package struct UploadForecast: Sendable {
         }
     }
 
-    private func makeReady(_ claim: Claim) throws -> Outcome {
+    private func outcome(of claim: Claim) throws -> Outcome {
         switch try preparer.prepare(claim) {
         case .done(let outcome): return outcome
-        case .ready: return .released
+        case .ready(let file):
+            switch file.content {
+            case .photo(let photo):
+                return .uploaded(photo.examined.digest, ObjectRecord(of: photo, storedAt: time.now()))
+            case .known(let digest, let object): return .uploaded(digest, object)
+            case .events: return .released
+            }
         }
     }
 }

@@ -107,7 +107,9 @@ package struct Uploader: Sendable {
         let (body, key) = (photo.body, photo.plan.key)
         switch try await ProvenPut(store)(body, at: key, photo.attributes, condition) {
         case .holds(let etag, let storageClass):
-            return Receipt(object: record(of: photo, etag, storageClass), wasSent: true, sentBytes: body.size)
+            return Receipt(
+                object: ObjectRecord(of: photo, etag: etag, storageClass: storageClass, storedAt: now()), wasSent: true,
+                sentBytes: body.size)
         case .lacks:
             throw StoreError(
                 .invalidResponse, operation: "verify", key: key.rawValue,
@@ -170,7 +172,9 @@ package struct Uploader: Sendable {
     }
 
     private func adopted(_ photo: PreparedPhoto, _ stored: ObjectInfo) -> Receipt {
-        Receipt(object: record(of: photo, stored.etag, stored.storageClass), wasSent: false)
+        Receipt(
+            object: ObjectRecord(
+                of: photo, etag: stored.etag, storageClass: stored.storageClass, storedAt: now()), wasSent: false)
     }
 
     private static func other(_ stored: ObjectInfo, _ error: StoreError) -> StoreError {
@@ -183,13 +187,16 @@ package struct Uploader: Sendable {
                     + " remove it from the store"
         )
     }
+}
 
-    private func record(of photo: PreparedPhoto, _ etag: String?, _ storageClass: StorageClass) -> ObjectRecord {
-        ObjectRecord(
+extension ObjectRecord {
+    /// Of a photo that was stored as it was prepared.
+    init(of photo: PreparedPhoto, etag: String? = nil, storageClass: StorageClass = .standard, storedAt: Date) {
+        self.init(
             key: photo.plan.key, size: photo.body.size, md5: photo.examined.digest.md5,
             sha256: photo.copy.digest.sha256, contentType: photo.copy.type.name, storageClass: storageClass,
             width: photo.copy.width, height: photo.copy.height, duration: photo.copy.duration,
-            takenAt: photo.copy.takenAt, storedAt: now(),
+            takenAt: photo.copy.takenAt, storedAt: storedAt,
             storedMD5: photo.body.digest.md5, etag: etag, dropped: photo.copy.dropped, note: photo.copy.note)
     }
 }

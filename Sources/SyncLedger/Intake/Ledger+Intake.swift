@@ -84,12 +84,12 @@ extension Ledger {
         let (isKnown, pending, new) = try read(operation) { db in
             let sights = try group.map { try Sight($0, in: db) }
             return (
-                sights.allSatisfy(\.plan.isEmpty), sights.compactMap(\.waiting), sights.map { !$0.plan.new.isEmpty }
+                sights.allSatisfy(\.plan.isEmpty), try sights.compactMap { try $0.pending() },
+                sights.map { !$0.plan.new.isEmpty }
             )
         }
         if isKnown {
-            result.queued += pending.count
-            result.waiting += pending
+            result.note(pending)
             return
         }
         let reasons = zip(group, new).map { $1 ? whySkipped($0) : nil }
@@ -98,7 +98,7 @@ extension Ledger {
             var result = before
             for (file, reason) in zip(group, reasons) {
                 let sight = try Sight(file, in: db)
-                if try sight.carryOut(stillThere: stillThere, skipped: reason, at: time, &result) { result.queued += 1 }
+                try sight.carryOut(stillThere: stillThere, skipped: reason, at: time, &result)
             }
             return result
         }
@@ -128,8 +128,13 @@ package struct SightedFiles: Hashable, Sendable {
     package var queued = 0
     /// New ones of which nothing is stored.
     package var skipped = 0
-    /// The rows of those that were in the queue already, as they are: each may wait for its next try.
-    package var waiting: [Int64] = []
+    /// The rows of those that were in the queue already, as they are, and wait for their next try.
+    package var delayed: [Int64] = []
+
+    fileprivate mutating func note(_ pending: [(id: Int64, isDelayed: Bool)]) {
+        queued += pending.count
+        delayed += pending.filter(\.isDelayed).map(\.id)
+    }
 }
 
 /// Why nothing is stored of a file.
@@ -168,26 +173,26 @@ private struct Sight {
             known: row.map { [$0] } ?? [], files: [self.file], settled: { _ in true })
     }
 
-    /// The row of a photo that waits for its upload already.
-    var waiting: Int64? {
+    /// The row of a photo that is in the queue already, as it is.
+    func pending() throws -> (id: Int64, isDelayed: Bool)? {
         guard plan.isEmpty, let known, known.state == .pending else { return nil }
-        return known.id
+        let next = try db.number("SELECT next_try_at FROM photos WHERE id = ?", [known.id]) ?? 0
+        return (known.id, next > 0)
     }
 
-    /// - Returns: whether the photo waits for its upload now.
     func carryOut(
         stillThere: (FilePath) -> Bool, skipped reason: SkipReason?, at time: Date, _ result: inout SightedFiles
-    ) throws -> Bool {
+    ) throws {
         if plan.isEmpty {
-            if let waiting { result.waiting.append(waiting) }
-            return waiting != nil
+            if let pending = try pending() { result.note([pending]) }
+            return
         }
         let id = try DirectoryTable(db).findOrAdd(place, in: folder.id)
         let difference = try Intake(db: db, folder: folder, directory: id, time: time).carryOut(
             plan, isSeen: { $0.directoryID == id && $0.name == file.name.bytes }, stillThere: stillThere,
             skipped: [reason])
         result.skipped += difference.skipped
-        return try PhotoTable(db).row(in: id, named: file.name)?.state == .pending
+        if try PhotoTable(db).row(in: id, named: file.name)?.state == .pending { result.queued += 1 }
     }
 }
 

@@ -77,7 +77,12 @@ extension Ledger {
     /// Forgets where a job's photos were to be saved. What was saved stays, and what is readable stays readable.
     package func stopSaving(_ job: RestoreJobID) throws(LedgerError) {
         try write("end the saving of a restore") { db in
-            try db.run("UPDATE restore_jobs SET output = NULL WHERE id = ?", [job.rawValue])
+            // Its file may be there, though somebody was killed before that was noted.
+            try db.run(
+                """
+                UPDATE restore_jobs SET marked_in = IIF(mark IS NULL, NULL, COALESCE(marked_in, output)), output = NULL
+                WHERE id = ?
+                """, [job.rawValue])
             return
         }
     }

@@ -5,7 +5,7 @@ enum RestoreMarkSchema {
     static let all = [
         "ALTER TABLE restore_jobs DROP COLUMN output_device",
         "ALTER TABLE restore_jobs DROP COLUMN output_inode",
-        // Told by nothing else. NULL: the job is over, and its file was taken away; or it saves nothing.
+        // Of the file's name. NULL: the job is over, and its file was taken away.
         "ALTER TABLE restore_jobs ADD COLUMN mark TEXT",
         "UPDATE restore_jobs SET mark = lower(hex(randomblob(8)))",
         // The folder that the file is in. NULL: it was not put anywhere yet.

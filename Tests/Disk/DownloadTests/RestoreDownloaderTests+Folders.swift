@@ -30,7 +30,7 @@ extension RestoreDownloaderTests {
         let result = try await delivery.run()
         #expect(result.saved == 0 && result.unsaved[job]?.count == 2)
         #expect(result.problems.map(\.path) == ["\(output)/2.jpg", "\(output)/Paris/3.jpg"])
-        let told = "\(output) is not the folder that others were saved in"
+        let told = "\(output) is not the folder that the job saves in"
         #expect(result.problems.allSatisfy { $0.reason.hasPrefix(told) && $0.reason.contains("Mount the drive again") })
         #expect(result.problems.allSatisfy { $0.reason.contains("sync-agent restores \(job) --stop-saving") })
         #expect(try tree.photos() == ["drive/1.jpg"])

@@ -262,11 +262,12 @@ import Testing
 
     @Test func `a restore of an older version goes on, with a file for its folder that is not put yet`() throws {
         let state = try StateFolder()
-        try state.makeLedger(upTo: "files that are being removed") { db in
+        try state.makeLedger(upTo: "folders that restores are saved in") { db in
             try db.execute(
                 sql: """
-                    INSERT INTO restore_jobs (id, requested_at, requested_by, tier, is_rush, days, output)
-                        VALUES (1, 1000, 'ana', 'bulk', 0, 7, CAST('/out' AS BLOB));
+                    INSERT INTO restore_jobs (
+                        id, requested_at, requested_by, tier, is_rush, days, output, output_device, output_inode)
+                        VALUES (1, 1000, 'ana', 'bulk', 0, 7, CAST('/out' AS BLOB), 2049, 2);
                     INSERT INTO restore_items (job_id, key, destination, size, storage_class, tier, state, saved_at)
                         VALUES (1, 'users/ana/photos/a.dat', CAST('a.jpg' AS BLOB), 5, 'DEEP_ARCHIVE', 'bulk',
                             'restored', 2000),

@@ -1,6 +1,7 @@
 import Glibc
 import SyncCore
 import SyncEngine
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -70,6 +71,26 @@ import Testing
             for name in names { unlink(trip.destination.appending(name).string) }
             let nothing = try await trip.mirror().run()
             #expect(!nothing.isComplete && nothing.alreadyThere == 0 && nothing.kept.count == 4)
+        }
+    }
+
+    @Test func `The photos of an ended share are read, also where size and time are as they were`() async throws {
+        try await SharedTrip.run { trip in
+            _ = try await trip.mirror().run()
+            let name = ShareMirrorTests.names[1]
+            let file = trip.destination.appending(name)
+            let status = try FileStatus(at: file)
+            let writer = try FileDescriptor.open(file, .writeOnly)
+            try writer.closeAfter {
+                try writer.writeAll([UInt8](repeating: 0, count: Int(status.stamp.size)))
+                let (seconds, rest) = status.stamp.modified.quotientAndRemainder(dividingBy: 1_000_000_000)
+                let time = timespec(tv_sec: Int(seconds), tv_nsec: Int(rest))
+                #expect(futimens(writer.rawValue, [time, time]) == 0)
+            }
+            end(trip, isGone: false, having: 4)
+            let result = try await trip.mirror().run()
+            #expect(result.alreadyThere == 3 && result.kept.map(\.name) == [name])
+            #expect(result.kept.map(\.reason) == [.changed])
         }
     }
 

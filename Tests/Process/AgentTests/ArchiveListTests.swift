@@ -148,6 +148,12 @@ import Testing
         #expect(String(decoding: try home.tree.read("sheet.html"), as: UTF8.self) == text)
         #expect(try await home.run("archive", "list", "--html", sheet.string, "--limit", "1", "--force").code == 0)
         #expect(try home.tree.read("sheet.html").count < text.utf8.count)
+        // A path that was mistyped.
+        let settings = try home.tree.read("config.yaml")
+        let refused = try await home.run(
+            "archive", "list", "--html", home.tree.path("config.yaml").string, "--limit", "1", "--force")
+        #expect(refused.code == 64 && refused.complaint.contains("no contact sheet"), "\(refused)")
+        #expect(try home.tree.read("config.yaml") == settings)
     }
 
     // MARK: Download

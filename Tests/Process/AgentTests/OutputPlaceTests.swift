@@ -26,6 +26,9 @@ import Testing
             #expect(refused.code == 64 && refused.complaint.contains("name another folder"), "\(words): \(refused)")
             #expect(refused.complaint.contains("\(folder),"), "\(refused)")
             #expect(try home.tree.files(below: "store") == before)
+            for name in ["a", "a.zip", "a.html"] {
+                #expect(!FileManager.default.fileExists(atPath: folder.appending(name).string))
+            }
         }
     }
 
@@ -39,6 +42,7 @@ import Testing
         let old: [FilePath] = [
             home.store.root, home.store.root.appending("objects"), link, home.tree.path(""), home.gallery,
             home.tree.path("home"), home.tree.path("state/sync-agent"), home.tree.path("state"),
+            home.vacations.appending(AgentHome.trip),
         ]
         for folder in old {
             for words in [["--dry-run"], []] {
@@ -46,6 +50,10 @@ import Testing
                 #expect(finished.code == 64, "\(folder): \(finished)")
             }
         }
+        let alias = home.tree.path("alias")
+        #expect(symlink(home.projects.string, alias.string) == 0)
+        let linked = try await home.run("projects", "migrate", alias.string, new)
+        #expect(linked.code == 64 && linked.complaint.contains("name the folder itself"), "\(linked)")
         let refused = try await home.run("projects", "migrate", home.store.root.string, "/dev/shm/none/New")
         #expect(refused.complaint.contains("is the store, \(home.store.root)"), "\(refused)")
         #expect(refused.complaint.contains("name the projects folder"), "\(refused)")

@@ -141,8 +141,9 @@ import Testing
         let home = try AgentHome(settle: "0")
         try await home.takeTrip(photos: 1)
         let agent = try await home.startAgent()
-        try home.photo(7).create(SamplePhoto.truncated(7))
-        let writer = try FileDescriptor.open(home.photo(7), .writeOnly, options: [.append, .closeOnExec])
+        let writer = try FileDescriptor.open(
+            home.photo(7), .writeOnly, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
+        try writer.writeAll(SamplePhoto.truncated(7))
         try home.photo(8).create(SamplePhoto.taken(38))
         _ = try await agent.outcome(of: home.photo(8))
         let finished = try await home.run("share", "--yes", AgentHome.trip)
@@ -202,6 +203,23 @@ import Testing
         #expect(forecast.photoCount == 1 && share.photoCount == 1)
         #expect(forecast.skipped.map(\.path) == [home.photo(0).string])
         #expect(forecast.skipped.map(\.reason) == share.skipped.map(\.reason))
+    }
+
+    @Test func `of a folder that nobody has seen, the numbers of a dry run and an export are those of the share`()
+        async throws
+    {
+        let home = try AgentHome()
+        // By their names, the last would be the first.
+        for (number, taken) in [(0, 9), (1, 8), (2, 1)] { try home.photo(number).create(SamplePhoto.taken(taken)) }
+        let forecast = try await home.run("share", "--dry-run", AgentHome.trip)
+        let page = home.tree.path("page")
+        #expect(try await home.run("share", "--export", page.string, "--photos", "0", AgentHome.trip).code == 0)
+        #expect(try await home.photos(at: home.vacations).isEmpty)
+        let share = try await home.share(AgentHome.trip, "--photos", "0")
+        #expect(try await times(home, try #require(share.shareId)).map { $0.prefix(16) } == ["2024-06-15T10:01"])
+        let lines = forecast.text.split(separator: "\n").map { $0.split(separator: " ") }
+        let first = try #require(lines.first { $0.first == "0" })
+        #expect(first.contains { $0.hasSuffix("2.jpg") }, "\(forecast.text)")
     }
 
     @Test func `a share that no longer shows its folder is told, with the number of photos; its vacation is changed`()

@@ -26,6 +26,13 @@ import Testing
         #expect(wait(modified: modified, changed: changed, at: 102) == nil)
     }
 
+    @Test func `a change by a clock that is somewhat ahead was just now, one by a wrong clock is none`() {
+        #expect(wait(modified: 50 * Self.second, changed: 105 * Self.second + 1, at: 100) == .seconds(2))
+        #expect(wait(modified: 50 * Self.second, changed: 700 * Self.second + 1, at: 100) == .seconds(2))
+        #expect(wait(modified: 50 * Self.second, changed: 701 * Self.second + 1, at: 100) == nil)
+        #expect(wait(modified: 50 * Self.second, changed: 105 * Self.second + 1, settle: 0, at: 100) == nil)
+    }
+
     @Test func `where times are whole seconds, a file waits for two of them`() {
         #expect(wait(modified: 50 * Self.second, changed: 100 * Self.second + 1, settle: 0, at: 100.5) == nil)
         #expect(wait(modified: 50 * Self.second + 1, changed: 100 * Self.second, settle: 0, at: 100.5) == nil)

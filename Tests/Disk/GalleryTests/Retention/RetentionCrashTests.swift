@@ -306,6 +306,18 @@ import Testing
         #expect(try bench.files(with: "mine").count == 4)
     }
 
+    @Test(.enabled(if: FileAttributes.areKept))
+    func `a rewritten file has the attributes that it had, those of who may read it among them`() async throws {
+        let bench = try RetentionBench()
+        try bench.write("[\(bench.event("c")),\(bench.event("young", age: 1))]", to: "c.json")
+        let file = bench.gallery.appending("c.json")
+        #expect(chmod(file.string, 0o640) == 0)
+        try FileAttributes.sample.set(on: file)
+        try await bench.sync()
+        #expect(try await bench.cleanUp().deleted == 1)
+        #expect(try FileAttributes(at: file) == .sample)
+    }
+
     @Test func `a rewritten file has the mode that it had`() async throws {
         let bench = try RetentionBench()
         try bench.write("[\(bench.event("c")),\(bench.event("young", age: 1))]", to: "c.json")
