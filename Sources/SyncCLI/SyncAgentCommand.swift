@@ -76,6 +76,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         } catch {
             end(Self.self, error)
         }
+        end(.success)
     }
 
     /// Below this, libraries end the process by a trap, in the middle of a pass: libdispatch for one, which follows signals.
@@ -94,9 +95,20 @@ package struct SyncAgentCommand: AsyncParsableCommand {
     /// As `exit(withError:)`, but for the words of the command line that an error repeats: they may be names of files.
     private static func end(_ command: any ParsableArguments.Type, _ error: any Error) -> Never {
         let code = command.exitCode(for: error)
-        guard !code.isSuccess else { command.exit(withError: error) }
-        let text = command.fullMessage(for: error).escapingControlsInLines
-        if !text.isEmpty { Terminal.standardError(ProcessEnvironment.current).writeLine(text) }
-        Glibc.exit(code.rawValue)
+        let text = command.fullMessage(for: error)
+        if text.isEmpty { end(code) }
+        if code.isSuccess {
+            Terminal.standardOutput(ProcessEnvironment.current).writeOwn(text + "\n")
+        } else {
+            Terminal.standardError(ProcessEnvironment.current).writeLine(text.escapingControlsInLines)
+        }
+        end(code)
+    }
+
+    /// Ends the process. What could not be written is a failure, unless the command has one of its own.
+    private static func end(_ code: ExitCode) -> Never {
+        guard let message = OutputFault.ofStandardOutput.message else { Glibc.exit(code.rawValue) }
+        Terminal.standardError(ProcessEnvironment.current).writeLine("sync-agent: \(message)")
+        Glibc.exit(code.isSuccess ? ExitStatus.failed.rawValue : code.rawValue)
     }
 }

@@ -1,25 +1,35 @@
 import Glibc
 import SyncCore
+import SyncSystem
+import SystemPackage
 
 /// What standard output or standard error is connected to, and how to write there.
 struct Terminal: Sendable {
     private let descriptor: Int32
+    private let fault: OutputFault?
     private let fixedColumns: Int?
     let isInteractive: Bool
     /// Whether colours and symbols are welcome: a terminal, and no `NO_COLOR` (no-color.org), and not `TERM=dumb`.
     let hasStyle: Bool
 
     static func standardOutput(_ environment: [String: String]) -> Terminal {
-        Terminal(STDOUT_FILENO, isTerminal: isatty(STDOUT_FILENO) == 1, environment)
+        Terminal(
+            STDOUT_FILENO, isTerminal: isatty(STDOUT_FILENO) == 1, environment, noting: .ofStandardOutput)
     }
 
     static func standardError(_ environment: [String: String]) -> Terminal {
         Terminal(STDERR_FILENO, isTerminal: isatty(STDERR_FILENO) == 1, environment)
     }
 
-    /// - Parameter columns: in place of what the terminal says.
-    init(_ descriptor: Int32, isTerminal: Bool, _ environment: [String: String], columns: Int? = nil) {
+    /// - Parameters:
+    ///   - columns: in place of what the terminal says.
+    ///   - fault: is told what could not be written.
+    init(
+        _ descriptor: Int32, isTerminal: Bool, _ environment: [String: String], columns: Int? = nil,
+        noting fault: OutputFault? = nil
+    ) {
         self.descriptor = descriptor
+        self.fault = fault
         fixedColumns = columns
         isInteractive = isTerminal && environment["TERM"] != "dumb"
         hasStyle = isInteractive && (environment["NO_COLOR"] ?? "").isEmpty
@@ -36,12 +46,22 @@ struct Terminal: Sendable {
     /// Writes the text. A reader that has gone away (`| head`) is no error of ours. Names and words of others are escaped
     /// where they get into the text; what is never ours is escaped here, whoever forgot it.
     func write(_ text: String) {
-        let text = text.escapingForeign { "\\u{\(String($0.value, radix: 16))}" }
+        put(text.escapingForeign { "\\u{\(String($0.value, radix: 16))}" })
+    }
+
+    /// Writes a text that has no word of anybody else, as it is: help, and what shells read to complete commands.
+    func writeOwn(_ text: String) { put(text) }
+
+    private func put(_ text: String) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0 && errno == EINTR { continue }
-            if written <= 0 { return }
+            if written < 0 {
+                let error = Errno(rawValue: errno)
+                if error == .interrupted { continue }
+                fault?.note(error)
+                return
+            }
             rest = rest.dropFirst(written)
         }
     }
@@ -59,6 +79,26 @@ struct Terminal: Sendable {
         case red = "31"
         case green = "32"
         case yellow = "33"
+    }
+}
+
+/// What could not be written: a command that is not heard has not done what it was called for.
+final class OutputFault: Sendable {
+    /// The one of this process.
+    static let ofStandardOutput = OutputFault()
+
+    private let first = Mutex<Errno?>(nil)
+
+    /// Remembers the first error. A reader that has gone away has what it wanted.
+    func note(_ error: Errno) {
+        if error == .brokenPipe { return }
+        first.withLock { $0 = $0 ?? error }
+    }
+
+    /// What to say of it; `nil` when all was written.
+    var message: String? {
+        let error = first.withLock { $0 }
+        return error.map { "the output could not be written: \($0.description.lowercased())" }
     }
 }
 
