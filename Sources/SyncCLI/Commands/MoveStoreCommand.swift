@@ -285,7 +285,11 @@ struct MoveStoreCommand: WorkspaceCommand {
                 .usage, "\(path.text.escapingControls): the configuration is text in UTF-8 and cannot name this folder")
         }
         guard let status = try? FileStatus(at: path, followsLinks: true), status.kind == .file else {
-            return .directory(DirectoryStoreSettings(path: path))
+            var directory = DirectoryStoreSettings(path: path)
+            if case .directory(let old) = installation.settings.store {
+                directory.restoreDuration = old.restoreDuration
+            }
+            return .directory(directory)
         }
         let old = installation.location
         let store = try ConfigFile.load(ConfigLocation(file: path, stateFolder: old.stateFolder, home: old.home))

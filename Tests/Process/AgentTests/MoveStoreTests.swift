@@ -159,6 +159,14 @@ import Testing
         #expect(Set(classes) == ["DEEP_ARCHIVE"])
     }
 
+    @Test func `what was asked of a folder goes along to the next one`() async throws {
+        let home = try AgentHome(restoring: 7)
+        try await fill(home)
+        _ = try await answer(home, "move-store", "--yes", home.tree.path("new").string, "--json")
+        let lines = try configuration(home).split(separator: "\n")
+        #expect(lines.contains("  restore_seconds: 7") || lines.contains("  restore_seconds: 7s"), "\(lines)")
+    }
+
     @Test func `what is damaged on the disk stays there, is named, and does not hold a move up`() async throws {
         let home = try AgentHome()
         try await fill(home)
