@@ -115,6 +115,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         if finding.kinship != .same {
             try await OverShares(in: try await workspace.store(.writes), ledger: ledger).remove()
         }
+        try await noteLack(finding, of: store, workspace)
         return Answer(report)
     }
 
@@ -258,6 +259,22 @@ struct MoveStoreCommand: WorkspaceCommand {
         report.lost = finding.known - finding.found
         report.forgotten = finding.forgotten.count
         report.shares = shares.count
+        try await noteLack(finding, of: new, workspace)
+    }
+
+    /// What the store was found to lack is not called safe from now on: the ledger is held against it as `sync` does.
+    private func noteLack(
+        _ finding: StoreRecognition.Finding, of store: any ObjectStore, _ workspace: Workspace
+    ) async throws {
+        guard finding.found < finding.known else { return }
+        let refresh = ClassRefresh(
+            store: store, ledger: try await workspace.ledger, keys: try KeyLayout(user: workspace.settings.user),
+            moves: try await workspace.mergedPhotos(store), time: workspace.time)
+        do {
+            _ = try await refresh.run()
+        } catch is StoreError {
+            // The next sync looks again.
+        }
     }
 
     // MARK: The configuration

@@ -181,6 +181,9 @@ import Testing
         let moved = try await answer(home, "move-store", "--yes", new.string, "--json", code: 3)
         #expect(moved["switched"] as? Bool == true && moved["lost"] as? Int == 1)
         #expect((moved["damaged"] as? [Fields])?.map { $0["key"] as? String } == [key])
+        // At once, before any other command looks whether the file is there.
+        #expect(try await home.photo(file)?.state == "pending")
+        #expect(try await home.run("status", "--check").code == 2)
         #expect(try await home.run("sync").code == 3)
         #expect(try await home.photo(file)?.state == "lost")
     }
@@ -206,6 +209,7 @@ import Testing
         try replace("path: \(home.store.root)", by: "path: \(new)", in: second)
         let adopted = try await second.run("move-store", "--adopt", "--yes")
         #expect(adopted.code == 3 && adopted.text.contains("It lacks "))
+        #expect(try await second.photo(late)?.state == "lost")
         #expect(try await second.run("move-store", "--yes", home.store.root.string).code == 0)
 
         let moved = try await answer(second, "move-store", "--yes", new.string, "--json")
