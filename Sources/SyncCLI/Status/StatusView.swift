@@ -244,10 +244,17 @@ struct StatusView {
             lines += terminal.wrapped(problem, indent: 2, .yellow)
         }
         let named = Set(failed.map(\.path.text) + report.delayed.map(\.path))
+        var unnamedWaiting = totals.pending - report.delayed.count
         if let oldest = report.oldestUnsynced, !named.contains(oldest.path) {
+            unnamedWaiting -= 1
             lines += item(oldest.path, oldest.why + ", since \(Quantities.ago(oldest.since, now: now))")
         }
         for photo in report.delayed { lines += item(photo.path, photo.why + nextTry(of: photo)) }
+        if unnamedWaiting > 0 {
+            lines += terminal.wrapped(
+                "and \(Quantities.count(unnamedWaiting)) more that wait: sync-agent status FOLDER lists them", indent: 2
+            )
+        }
         for photo in failed { lines += item(photo.path.text, photo.why ?? "") }
         let unnamed = totals.failed - failed.count
         if unnamed > 0 {
