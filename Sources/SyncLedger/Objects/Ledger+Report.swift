@@ -229,12 +229,14 @@ extension Ledger {
                 guard error.mayPass else { throw error }
                 return try read(operation) { db in
                     try db.backlog(
-                        in: storageClass, below: prefixes, LedgerQuery.uncountedArchiveBacklog, [lastDay, minimumBytes])
+                        in: storageClass, below: prefixes, LedgerQuery.uncountedArchiveBacklog,
+                        [lastDay, minimumBytes],
+                        minimumBytes)
                 }
             }
         }
         return try read(operation) {
-            try $0.backlog(in: storageClass, below: prefixes, LedgerQuery.archiveBacklog, [lastDay])
+            try $0.backlog(in: storageClass, below: prefixes, LedgerQuery.archiveBacklog, [lastDay], minimumBytes)
         }
     }
 
@@ -245,13 +247,15 @@ extension Database {
     /// - Parameter query: takes a prefix and the class after the arguments.
     fileprivate func backlog(
         in storageClass: SyncCore.StorageClass, below prefixes: [String], _ query: String,
-        _ arguments: StatementArguments
+        _ arguments: StatementArguments, _ minimumBytes: Int64
     ) throws -> ArchiveBacklog {
         try prefixes.reduce(into: ArchiveBacklog()) { backlog, prefix in
             let row = try Row.fetchOne(
                 cachedStatement(sql: query), arguments: arguments + [prefix, storageClass.rawValue])
             backlog.due += row?[0] ?? 0
-            backlog.tooSmall += row?[1] ?? 0
+            // What is gone or damaged is no object of the class.
+            let broken = try number(LedgerQuery.smallBroken, [minimumBytes, prefix, storageClass.rawValue]) ?? 0
+            backlog.tooSmall += (row?[1] ?? 0) - Int(broken)
         }
     }
 

@@ -119,6 +119,11 @@ package enum LedgerQuery {
         SELECT COUNT(CASE WHEN since_day <= ?1 AND size >= ?2 THEN 1 END), COUNT(CASE WHEN size < ?2 THEN 1 END)
         FROM objects WHERE family = ?3 AND storage_class = ?4
         """
+    /// Of those that are counted as too small, the ones that are known to be gone or damaged.
+    static let smallBroken = """
+        SELECT COUNT(*) FROM objects INDEXED BY objects_broken
+        WHERE problem IS NOT NULL AND size < ? AND family = ? AND storage_class = ?
+        """
     package static let reportedObject = "SELECT \(ReportedObject.columns) FROM objects WHERE key = ?"
     package static let photosOfObject = """
         SELECT \(PhotoPlace.columns) FROM objects

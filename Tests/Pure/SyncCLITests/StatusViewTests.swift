@@ -114,6 +114,8 @@ import Testing
             path: "/home/ana/Pictures/Gallery/a.jpg", since: now.addingTimeInterval(-7_200), state: .pending,
             why: "it waits for its turn")
         let text = view(tallies(uploaded: 3, pending: 1), oldest: oldest).text
+        #expect(!text.contains("more that wait"))
+        #expect(view(tallies(uploaded: 3, pending: 5), oldest: oldest).text.contains("and 4 more that wait"))
         #expect(text.contains("~/Pictures/Gallery/a.jpg"))
         #expect(text.contains("it waits for its turn, since 2 h ago"))
         #expect(!text.contains("Everything is safe"))
