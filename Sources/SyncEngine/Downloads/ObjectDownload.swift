@@ -65,6 +65,9 @@ package enum DownloadOutcome: Hashable, Sendable {
 ///   again first. Where nobody knows a digest, parts of two reads are never put together.
 /// - Memory: one buffer.
 package struct ObjectDownload: Sendable {
+    /// Names that are taken and found free again: somebody else makes and removes a file there, or the disk is damaged.
+    private static let mostTries = 10
+
     private let store: any ObjectSource
     private let pool: BlockingPool
     private let policy: RetryPolicy
@@ -150,7 +153,7 @@ package struct ObjectDownload: Sendable {
             await pool.finish { part.leave(isUseless: isUseless) }
             throw error
         }
-        while true {
+        for _ in 0..<Self.mostTries {
             let isPlaced = try await pool.run {
                 do {
                     try task.requireHome()
@@ -168,6 +171,11 @@ package struct ObjectDownload: Sendable {
                 return outcome
             }
         }
+        await pool.finish { part.leave(isUseless: true) }
+        throw DownloadError(
+            .nameTaken, task.destination,
+            "the file system says that something has this name, and shows nothing there; check the disk, or name another "
+                + "folder")
     }
 
     /// Makes the file of an original that came as JPEG XL: what comes of it has to have the photo's MD5.

@@ -274,4 +274,14 @@ import Testing
         #expect(store.count(.get) <= 8)
         #expect(try await delivery.run().saved == 250)
     }
+
+    @Test func `a name that is taken and free at once fails its photo in the end`() async throws {
+        let job = try await restore(["1.jpg"], output: output)
+        var calls = DownloadCalls()
+        calls.link = { (_, _) throws(Errno) in throw .fileExists }
+        let result = try await downloader(calls).run()
+        #expect(result.saved == 0 && result.unsaved[job]?.count == 1)
+        #expect(result.problems.allSatisfy { $0.reason.contains("shows nothing there") })
+        #expect(try await delivery.run().saved == 1)
+    }
 }
