@@ -144,16 +144,42 @@ struct Restores: Sendable {
     }
 
     /// Writes the job down and sends all that the proposal has a price for. From here on the job is carried out whatever
-    /// happens to this process.
-    /// - Throws: ``CommandFailure`` when the store is away: the job is kept.
+    /// happens to this process. Where photos are to be saved, the folder is made first: one that cannot be written is told
+    /// before anything is paid for.
+    /// - Throws: ``CommandFailure`` when the store is away: the job is kept. ``FolderError``, ``DownloadError`` of a folder
+    ///   that cannot be written: nothing was requested.
     func request(_ proposal: RestoreProposal) async throws -> Request {
-        let (job, taken) = try await parts.desk.accept(proposal)
+        let (job, taken) = try await writeDown(proposal)
         var refusals: Set<StoreError.Code> = []
         if let job { refusals = try await send(job.id) }
         let changes = try await change(proposal, besides: job?.id)
         return Request(
             proposal: proposal, job: job, taken: taken, refusals: refusals, hours: parts.desk.hours(of: proposal),
             changes: changes)
+    }
+
+    /// The folder has the job's file before the first request: a drive that is taken out in the hours that the store needs
+    /// is told from the place where it was mounted.
+    private func writeDown(_ proposal: RestoreProposal) async throws -> (job: RestoreJob?, taken: [ObjectKey]) {
+        let folders = RestoreFolders(ledger: parts.ledger, pool: workspace.threads.disk)
+        guard let output = proposal.order.output, parts.desk.needsJob(proposal) else {
+            let (job, taken) = try await parts.desk.accept(proposal)
+            return (job, taken)
+        }
+        // A running agent sends what is written down at once: whatever speaks against the folder is told before that.
+        let isMade = try await folders.prepare(output)
+        let (job, taken) = try await parts.desk.accept(proposal)
+        guard let job else {
+            if isMade { await folders.discard(output) }
+            return (nil, taken)
+        }
+        if let reason = try await folders.take(for: job.id) {
+            throw CommandFailure(
+                .failed,
+                "\(reason). Restore \(job.id) was written down: the agent, or sync-agent restores --refresh, sends it; "
+                    + "sync-agent restores \(job.id) --stop-saving has nothing saved")
+        }
+        return (job, taken)
     }
 
     /// What is not sent because the store is away stays in the job, and the agent sends it.

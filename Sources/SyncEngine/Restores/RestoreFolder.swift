@@ -57,6 +57,16 @@ package struct RestoreFolder: Hashable, Sendable {
         try Folder.sync(path)
     }
 
+    /// Sees whether files can be put into a folder.
+    static func probe(_ folder: FilePath) throws(Errno) {
+        let name = String(UInt64.random(in: .min ... .max), radix: 16)
+        let file = folder.pushing(FilePath(".sync-agent-probe-\(name)"))
+        let descriptor = try FileDescriptor.opened(
+            file, .writeOnly, [.create, .exclusiveCreate, .noFollow, .closeOnExec], .ownerReadWrite)
+        try? descriptor.close()
+        try file.unlink()
+    }
+
     /// Takes the file away that was just put.
     func leave() {
         _ = try? path.appending(mark).unlink()

@@ -1,7 +1,7 @@
 import SyncCore
 package import SyncLedger
 package import SyncSystem
-import SystemPackage
+package import SystemPackage
 
 /// Finds the folders that restore jobs save their photos in, and puts their files there and away (``RestoreFolder``).
 package struct RestoreFolders: Sendable {
@@ -25,6 +25,42 @@ package struct RestoreFolders: Sendable {
         self.ledger = ledger
         self.pool = pool
     }
+
+    // MARK: Before a job is at work
+
+    /// Makes the folder that a job is to save in, and sees whether files can be put there: before anything is asked for.
+    /// - Returns: whether it was made.
+    /// - Throws: ``FolderError``; ``DownloadError`` when no file can be put there; `CancellationError`.
+    package func prepare(_ output: FilePath) async throws -> Bool {
+        try await pool.run {
+            let isMade = try Folder.make(output, permissions: RestoreFolder.permissions)
+            do {
+                try RestoreFolder.probe(output)
+            } catch {
+                if isMade { try? output.removeFolder() }
+                throw (error as? Errno).map { DownloadError($0, output) } ?? error
+            }
+            return isMade
+        }
+    }
+
+    /// Takes back what ``prepare(_:)`` has made, where no job came of it.
+    package func discard(_ output: FilePath) async {
+        // What somebody has put something into meanwhile stays.
+        await pool.finish { try? output.removeFolder() }
+    }
+
+    /// Puts a job's file into its folder, and notes it: from then on the job knows it, also before its first photo.
+    /// - Returns: why it could not be put there; `nil` when it is there, or the job is over or saves nothing.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func take(for job: RestoreJobID) async throws -> String? {
+        let known = try await ledger { try $0.restoreJob(job) }
+        guard let summary = known, let output = summary.job.output else { return nil }
+        guard case .away(let reason) = try await find(output, of: summary) else { return nil }
+        return reason
+    }
+
+    // MARK: A job's folder
 
     /// The folder of a job, made where nothing was saved in it yet.
     /// - Throws: ``LedgerError``, `CancellationError`.

@@ -122,6 +122,12 @@ package struct RestorePlanner: Sendable {
             objects: Dictionary(uniqueKeysWithValues: selection.objects.map { ($0.record.key, $0) }))
     }
 
+    /// Whether a job would be made of it.
+    package func needsJob(_ proposal: RestoreProposal) -> Bool {
+        proposal.plan.groups.contains { $0.purpose == .restore && !$0.candidates.isEmpty }
+            || proposal.order.output != nil && !proposal.readable.isEmpty
+    }
+
     /// Writes the job down. From here on it is carried out whatever happens to this process. Where photos are to be saved,
     /// those that can be read already belong to it too.
     /// - Returns: the job, `nil` when there is nothing to do; and what other jobs have taken meanwhile.

@@ -199,4 +199,37 @@ extension RestoreDownloaderTests {
         #expect(try await self.delivery.run().saved == 0)
         #expect(try tree.files() == ["out/1.jpg"])
     }
+
+    // MARK: Before the first photo
+
+    private var folders: RestoreFolders {
+        RestoreFolders(ledger: LedgerQueue(ledger), pool: BlockingPool(name: "disk", threads: 1))
+    }
+
+    @Test func `a drive that is taken out before the first photo is there is waited for`() async throws {
+        let job = try await restore(["1.jpg", "2.jpg"], output: output, ready: 0)
+        #expect(try await folders.prepare(output))
+        #expect(try await folders.take(for: job) == nil)
+        #expect(try ledger.restoreJob(job)?.job.isMarked == true)
+        try moveFolder("out", to: "drive")
+        try tree.makeFolder("out")
+        try bringBack(job)
+        #expect(try await delivery.run().unsaved[job]?.count == 2)
+        #expect(try tree.files(below: "out") == [] && saved(job) == 0)
+        try output.removeFolder()
+        try moveFolder("drive", to: "out")
+        #expect(try await delivery.run().saved == 2)
+        #expect(try tree.files() == ["out/1.jpg", "out/2.jpg"])
+    }
+
+    @Test func `a folder is made before anything is asked for, and one that is no folder is refused`() async throws {
+        #expect(try await folders.prepare(output))
+        let isMadeAgain = try await folders.prepare(output)
+        #expect(!isMadeAgain)
+        #expect(try tree.files() == [])
+        await folders.discard(output)
+        #expect(FolderIdentity(at: output) == nil)
+        try tree.write("mine", to: "blocked")
+        await #expect(throws: FolderError.self) { try await folders.prepare(tree.path("blocked")) }
+    }
 }

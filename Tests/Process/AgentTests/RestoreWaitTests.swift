@@ -129,6 +129,22 @@ import Testing
         #expect(try await home.run("sync").code == 0)
     }
 
+    @Test func `a folder that is to get photos knows its job at once, and one that cannot be made is not paid for`()
+        async throws
+    {
+        let home = try await archivedHome(restoring: 3_600)
+        try home.tree.write("mine", to: "blocked")
+        let refused = try await home.run("restore", "Rome", "--yes", "--output", home.tree.path("blocked").string)
+        #expect(refused.code == 1 && refused.complaint.contains("no folder has this name"), "\(refused)")
+        #expect(try await home.restores().isEmpty && home.store.restoreTiers().isEmpty)
+        let costly = try await home.run(
+            "restore", "Rome", "--yes", "--max-cost", "0", "--output", home.tree.path("dear").string)
+        #expect(costly.code == 1 && !FileManager.default.fileExists(atPath: home.tree.path("dear").string), "\(costly)")
+        #expect(try await home.restore("Rome", "--output", home.tree.path("back").string).jobId == "1")
+        let files = try home.tree.files(below: "back")
+        #expect(files.count == 1 && files.allSatisfy { $0.hasPrefix(".sync-agent-restore-1-") })
+    }
+
     @Test func `a folder above --output that may not be entered is named, with what helps`() async throws {
         let home = try AgentHome()
         for number in 0..<2 {
