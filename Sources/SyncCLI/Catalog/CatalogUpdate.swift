@@ -52,7 +52,9 @@ extension Workspace {
             throw CommandFailure(
                 .failed, "the ledger is not rebuilt to its end: run sync-agent rebuild, and merge then")
         }
-        if case .failed(let reason) = try await catalogWriter(store).run() {
+        switch try await catalogWriter(store).run() {
+        case .unchanged, .written: return
+        case .failed(let reason), .refused(let reason):
             throw CommandFailure(
                 .failed,
                 "other machines have to know of a merge before it begins, and cannot be told now: \(reason). Run it "

@@ -44,6 +44,8 @@ struct SyncCommand: WorkspaceCommand {
         let signal = try await ServiceGroup.run(
             [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: workspace.logger)
         let now = workspace.time.now()
+        let place = workspace.installation.ledgerFile.text
+        let refusal = service.refusal.map { SyncReport.Problem(path: place, message: $0) }
         let report = try await workspace.ledger { ledger in
             // One that was told to stop is none that anybody may rely on.
             if signal == nil { try ledger.noteSync(at: now) }
@@ -59,7 +61,8 @@ struct SyncCommand: WorkspaceCommand {
                 delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed),
                 elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage).filter {
                     CalendarDay($0.seenAt) == CalendarDay(now)
-                }, guests: try ledger.guestProblems(), told: progress.told)
+                }, guests: try ledger.guestProblems(),
+                catalog: refusal, told: progress.told)
         }
         do {
             try await parts.monitoring.note()
@@ -87,6 +90,7 @@ private final class PassService: Service {
     private let upkeep = Mutex(TierMover.Summary())
     private let delivery = Mutex<[RestoreDownloader.Problem]>([])
     private let kept = Mutex<OriginalKeeper.Summary?>(nil)
+    private let catalog = Mutex(CatalogWriter.Outcome.unchanged)
 
     init(parts: AgentServices, progress: PassProgress, logger: Logger) {
         self.parts = parts
@@ -103,6 +107,11 @@ private final class PassService: Service {
 
     /// Restored photos that could not be saved where they were to be.
     var unsaved: [RestoreDownloader.Problem] { delivery.withLock { $0 } }
+
+    /// Why the catalogue is not written until somebody does what it says.
+    var refusal: String? {
+        if case .refused(let reason) = catalog.withLock({ $0 }) { reason } else { nil }
+    }
 
     func run() async throws {
         do {
@@ -152,7 +161,8 @@ private final class PassService: Service {
                 }
                 kept.withLock { $0 = result }
             }
-            try await cancelWhenGracefulShutdown { _ = try await self.parts.catalog.round() }
+            let written = try await cancelWhenGracefulShutdown { try await self.parts.catalog.round() }
+            catalog.withLock { $0 = written }
         } catch is CancellationError {
             // Both go on with the next pass.
         } catch let error as StoreError {

@@ -31,8 +31,8 @@ struct SyncReport: Report {
     var archived: Int
     /// Originals that this pass has kept.
     var originals: Int
-    /// Folders that could not be read, files that kept changing, restored photos that could not be saved, and what today was found
-    /// to be damaged of machines that are silent.
+    /// Folders that could not be read, files that kept changing, restored photos that could not be saved, what today was found
+    /// to be damaged of machines that are silent, and a ledger that is older than its own catalogue.
     var problems: [Problem]
     /// Photos that failed, in this pass or an earlier one; at most ``failuresNamed``.
     var failures: [Problem]
@@ -66,6 +66,7 @@ struct SyncReport: Report {
     ///   - delayed: photos that were tried and wait.
     ///   - elsewhere: what is damaged of machines that are silent.
     ///   - guests: what keeps photos of guests from being taken in.
+    ///   - catalog: why the catalogue in the store is not written any more.
     ///   - told: photos that were told while the pass ran.
     init(
         _ summary: PassSummary, intake: SyncPass.Scanned, unsaved: [RestoreDownloader.Problem] = [],
@@ -73,7 +74,8 @@ struct SyncReport: Report {
         withoutOriginal: Int = 0, overview: Overview,
         leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
         delayed: [PhotoStatus], elsewhere: [OtherDamage] = [],
-        guests: [(share: ShareID, location: String, problem: String)] = [], told: Set<FilePath>
+        guests: [(share: ShareID, location: String, problem: String)] = [],
+        catalog: Problem? = nil, told: Set<FilePath>
     ) {
         self.unfinished = unfinished
         self.failures = failures.map { Problem(path: $0.path.text, message: $0.error ?? "") }
@@ -106,6 +108,7 @@ struct SyncReport: Report {
             )
         }
         problems += elsewhere.map { Problem(path: $0.place, message: $0.words) }
+        if let catalog { problems.append(catalog) }
         self.unsaved = unsaved.count
         problems += unsaved.map { Problem(path: $0.path, message: "restored, and not saved: \($0.reason)") }
     }

@@ -11,7 +11,8 @@ package import SystemPackage
 /// brings it back.
 ///
 /// A write is a segment of its own, under a number that is given once. The ledger notes it when the store has proved it; a
-/// write that was not noted is met again by the next one. Nothing here holds up a photo, or fails one.
+/// write that was not noted is met again by the next one. Over what a later ledger has written nothing is: ``OlderLedger``.
+/// Nothing here holds up a photo, or fails one.
 package struct CatalogWriter: Sendable {
     package enum Outcome: Hashable, Sendable {
         /// Nothing is new.
@@ -19,6 +20,8 @@ package struct CatalogWriter: Sendable {
         case written(CatalogStanding.Segment)
         /// In plain words: it is made up for by the next pass.
         case failed(String)
+        /// In plain words: nothing is written until somebody does what it says.
+        case refused(String)
     }
 
     private static let pageSize = 1_000
@@ -86,7 +89,8 @@ package struct CatalogWriter: Sendable {
             guard standing.isTracking || standing.problem != nil else { return .unchanged }
             let lock = try await hold()
             defer { withExtendedLifetime(lock) {} }
-            let found = try await reader.segments(of: standing.machine)[standing.machine] ?? []
+            try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys).finish(at: time.now())
+            let (_, found) = try await lookAtOwn()
             try await delete(found)
             try await ledger { try $0.endCatalog() }
             return .unchanged
@@ -113,6 +117,8 @@ package struct CatalogWriter: Sendable {
             reason = error.description
         } catch let error as CatalogError {
             reason = error.description
+        } catch let error as OlderLedger {
+            return try await refuse(error.description)
         } catch let error as AgentLock.Held {
             reason = error.description
         } catch let error as Errno {
@@ -122,6 +128,15 @@ package struct CatalogWriter: Sendable {
             "the catalogue in the store was not brought up to date: \(reason); the next pass makes up for it")
         try await ledger { try $0.noteCatalogProblem(reason) }
         return .failed(reason)
+    }
+
+    /// An agent meets it each minute, and tells it once.
+    private func refuse(_ reason: String) async throws -> Outcome {
+        let known = try await ledger { try $0.catalogStanding().problem }
+        logger.log(
+            level: known == reason ? .debug : .warning, "the catalogue in the store is left as it is: \(reason)")
+        try await ledger { try $0.noteCatalogProblem(reason) }
+        return .refused(reason)
     }
 
     private func isDue() async throws -> Bool {
@@ -142,50 +157,25 @@ package struct CatalogWriter: Sendable {
 
     // MARK: What is in the store
 
-    /// Sees that the store has what the ledger believes it has. Where it does not, the next write is a full one; what was
-    /// written under this machine's name and is not known here (the ledger is an old one that was put back) is read first.
+    /// Sees that the store has what the ledger believes it has. Where it does not, the next write is a full one.
+    /// - Throws: ``OlderLedger``.
     private func reconcile() async throws {
         try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys).finish(at: time.now())
-        let standing = try await ledger { try $0.catalogStanding() }
-        let found = try await reader.segments(of: standing.machine)[standing.machine] ?? []
+        let (standing, found) = try await lookAtOwn()
         let chain = CatalogChain(found)
         let known = standing.segments.map { CatalogSegment(machine: standing.machine, from: $0.from, to: $0.to) }
         if chain.segments == known { return try await delete(chain.superseded) }
-        let news = chain.segments.filter { $0.to >= standing.next }
-        let folders = try await ledger { ledger in
-            Dictionary(uniqueKeysWithValues: try ledger.catalogFolders().map { ($0.path.path, $0.folder) })
-        }
-        // What it names is called lost only where the store does not have it.
-        if !news.isEmpty { try await list() }
-        for segment in news {
-            let queue = ledger.ledger
-            _ = try await reader.read(
-                segment, state: CatalogState(),
-                places: { named in
-                    try named.reduce(into: [:]) { places, folder in
-                        if let known = folders[folder.path.path] {
-                            places[folder.folder] = FolderID(rawValue: known)
-                        } else if let kind = WatchedFolder.Kind(rawValue: folder.kind) {
-                            places[folder.folder] = try queue.folderForCatalog(
-                                kind, at: folder.path.path, of: .thisMachine)
-                        }
-                    }
-                }, onLines: { _ in })
-        }
         let last = found.map(\.to).max() ?? 0
         try await ledger { try $0.restartCatalog(from: last + 1) }
     }
 
-    private func list() async throws {
-        for prefix in keys.ownPrefixes {
-            let askedAt = time.now()
-            for try await page in store.listing(prefix: prefix) {
-                let (objects, tellsRestores) = (page.objects, store.capabilities.restoresInLists == true)
-                try await ledger { [keys] in
-                    try $0.noteListed(objects, keys: keys, tellsRestores: tellsRestores, at: askedAt)
-                }
-            }
-        }
+    /// What the store has of this machine's catalogue.
+    /// - Throws: ``OlderLedger`` where a later ledger has written of it.
+    private func lookAtOwn() async throws -> (standing: CatalogStanding, segments: [CatalogSegment]) {
+        let standing = try await ledger { try $0.catalogStanding() }
+        let found = try await reader.segments(of: standing.machine)[standing.machine] ?? []
+        if found.contains(where: { standing.isOlder(than: $0) }) { throw OlderLedger() }
+        return (standing, found)
     }
 
     /// What cannot be deleted now is met by the next write.
@@ -202,10 +192,12 @@ package struct CatalogWriter: Sendable {
         let taken = CatalogCompaction.absorbed(
             standing.segments.map(\.lines), new: standing.unwritten + state.count + Self.frame)
         let absorbed = Array(standing.segments.suffix(taken))
-        let from = standing.segments.isEmpty ? 1 : absorbed.first?.from ?? standing.next
-        let segment = CatalogSegment(machine: standing.machine, from: from, to: standing.next)
+        let from = absorbed.first?.from ?? standing.segments.last.map { $0.to + 1 } ?? 1
+        // What was begun before and is not in the store may still come there, in its own place.
+        let to = standing.begun.map { max($0.segment.to + 1, standing.next) } ?? standing.next
+        let segment = CatalogSegment(machine: standing.machine, from: from, to: to)
         let header = CatalogHeader(
-            user: keys.user, machine: standing.machine, name: name, from: from, to: standing.next, written: time.now(),
+            user: keys.user, machine: standing.machine, name: name, from: from, to: to, written: time.now(),
             replaces: standing.replaces)
         let (body, lines) = try await make(header, state)
         defer { unlink(spool.string) }
@@ -215,7 +207,7 @@ package struct CatalogWriter: Sendable {
                 MetadataName.sha256: "\(body.digest.sha256)", MetadataName.storedMD5: "\(body.digest.md5)",
             ])
         let key = try segment.key(keys)
-        let written = CatalogStanding.Segment(from: from, to: standing.next, lines: lines, size: body.size)
+        let written = CatalogStanding.Segment(from: from, to: to, lines: lines, size: body.size)
         let digest = try digest(of: state)
         let begun = CatalogStanding.Begun(segment: written, sha256: "\(body.digest.sha256)", stateDigest: digest)
         try await ledger { try $0.noteCatalogWrite(begun) }

@@ -9,15 +9,16 @@ struct InterruptedCatalogWrite: Sendable {
     let ledger: LedgerQueue
     let keys: KeyLayout
 
-    /// Notes it as written where the store has it. One request, and none where nothing was interrupted.
+    /// Notes it as written where the store has it. One request, and none where nothing was interrupted. What the store does not
+    /// have stays noted: it may be on its way, and the next write leaves its number to it.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func finish(at time: Date) async throws {
         let standing = try await ledger { try $0.catalogStanding() }
         guard let begun = standing.begun else { return }
         let segment = CatalogSegment(machine: standing.machine, from: begun.segment.from, to: begun.segment.to)
-        let found = try await store.head(segment.key(keys))
+        guard let found = try await store.head(segment.key(keys)) else { return }
         try await ledger { ledger in
-            if begun.segment.to == standing.next, found?.sha256.map({ "\($0)" }) == begun.sha256 {
+            if begun.segment.to == standing.next, found.sha256.map({ "\($0)" }) == begun.sha256 {
                 try ledger.commitCatalogWrite(begun.segment, stateDigest: begun.stateDigest, at: time)
             } else {
                 try ledger.dropCatalogWrite()

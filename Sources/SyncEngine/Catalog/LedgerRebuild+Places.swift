@@ -15,4 +15,10 @@ extension LedgerRebuild {
         }
         return path
     }
+
+    /// The name of the folder of a machine.
+    static func fileName(_ name: String) -> String {
+        let text = name.escapingControls.replacing("/", with: "_")
+        return text.isEmpty || text == "." || text == ".." ? "machine" : text
+    }
 }

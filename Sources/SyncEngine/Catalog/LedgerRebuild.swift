@@ -116,20 +116,25 @@ package struct LedgerRebuild: Sendable {
         if takesOver { try await noteVanished() }
         try await ledger { try $0.forgetOtherMachines() }
         let lines = Mutex(0)
+        var isOwnRead = true
         for entry in plan {
-            try await read(entry, &summary) { count in
+            let isRead = try await read(entry, &summary) { count in
                 onStep(
                     .named(
                         lines.withLock {
                             $0 += count; return $0
                         }))
             }
+            if entry.machine.role == .this { isOwnRead = isRead }
         }
         try await noteTakenOver(plan)
         summary.problems += try await RebuiltShares(store: store, ledger: ledger, keys: keys).run()
         try await recover(onStep)
         try await RebuiltMemories(store: store, ledger: ledger, keys: keys).run()
-        if takesOver { try await ledger { try $0.endRebuild() } }
+        if takesOver {
+            if isOwnRead, let own = plan.first(where: { $0.machine.role == .this }) { try await noteRead(own) }
+            try await ledger { try $0.endRebuild() }
+        }
         let (photos, counts, lost) = try await ledger { ledger in
             (try ledger.rebuiltPhotos(), try ledger.rebuiltCounts(), try ledger.overview().lost)
         }
@@ -241,11 +246,6 @@ package struct LedgerRebuild: Sendable {
         }
     }
 
-    private static func fileName(_ name: String) -> String {
-        let text = name.escapingControls.replacing("/", with: "_")
-        return text.isEmpty || text == "." || text == ".." ? "machine" : text
-    }
-
     private func noteTakenOver(_ plan: [Entry]) async throws {
         let taken = plan.filter { $0.machine.role == .takenOver }
         let machines = taken.reduce(into: [String: Int]()) { machines, entry in
@@ -253,6 +253,14 @@ package struct LedgerRebuild: Sendable {
             machines[entry.machine.id] = entry.last
         }
         try await ledger { try $0.noteTakenOver(machines) }
+    }
+
+    /// A ledger that was put back knows its own catalogue from now on, and may write it again.
+    private func noteRead(_ own: Entry) async throws {
+        try await ledger { ledger in
+            guard let last = own.chain.segments.last, try ledger.catalogStanding().isOlder(than: last) else { return }
+            try ledger.restartCatalog(from: last.to + 1)
+        }
     }
 
     // MARK: What is here
@@ -286,9 +294,10 @@ package struct LedgerRebuild: Sendable {
 
     // MARK: Names
 
+    /// - Returns: `false` where segments of it are left that may be read another time.
     private func read(
         _ entry: Entry, _ summary: inout Summary, onLines: @escaping @Sendable (Int) -> Void
-    ) async throws {
+    ) async throws -> Bool {
         for gap in entry.chain.gaps {
             summary.problems.append(
                 """
@@ -300,6 +309,7 @@ package struct LedgerRebuild: Sendable {
         let machine = entry.machine.role == .other ? nil : entry.machine.name
         var state = CatalogState()
         var known: [Int64: FolderID] = [:]
+        var isRead = true
         let count = Mutex(0)
         for segment in entry.chain.segments {
             do {
@@ -320,16 +330,20 @@ package struct LedgerRebuild: Sendable {
                     summary.problems.append(problem(segment, entry, "\(damage); \(rest)"))
                 }
             } catch let error as CatalogError {
+                isRead = false
                 summary.problems.append(problem(segment, entry, "\(error)"))
             } catch let error as StoreError where error.code == .notFound || error.code == .archived {
+                isRead = false
                 summary.problems.append(problem(segment, entry, "\(error)"))
             }
         }
         let (whole, folders, moves, now) = (state, known, places.moves, time.now())
         guard entry.machine.role != .other else {
-            return try await ledger { try $0.noteOthersProfiles(whole.profiles) }
+            try await ledger { try $0.noteOthersProfiles(whole.profiles) }
+            return isRead
         }
         try await ledger { try $0.noteCatalog(whole, in: folders, movedTo: moves, at: now) }
+        return isRead
     }
 
     private func problem(_ segment: CatalogSegment, _ entry: Entry, _ reason: String) -> String {

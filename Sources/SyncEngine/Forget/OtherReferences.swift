@@ -109,9 +109,8 @@ package struct OtherReferences: Sendable {
                     let segment = CatalogSegment(key, keys)
                     guard let id = segment?.machine ?? keys.machineID(of: key) else { continue }
                     if id == standing.machine {
-                        if let segment, segment.to >= standing.next {
-                            return .unread(
-                                "this ledger was put back, and its catalogue is newer: run sync-agent rebuild")
+                        if let segment, standing.isOlder(than: segment) {
+                            return .unread(OlderLedger().description)
                         }
                         continue
                     }

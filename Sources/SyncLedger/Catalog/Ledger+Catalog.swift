@@ -71,15 +71,17 @@ extension Ledger {
         }
     }
 
-    /// Notes what is on its way to the store, so that whoever finds it there knows it again.
+    /// Notes what is on its way to the store, so that whoever finds it there knows it again. What was begun before it, and did
+    /// not come there, is one of this ledger's, however late it comes.
     package func noteCatalogWrite(_ begun: CatalogStanding.Begun) throws(LedgerError) {
         try write("note a write of the catalogue", isDurable: true) { db in
             let text = String(decoding: try JSONEncoder().encode(begun), as: UTF8.self)
-            try db.run("UPDATE agent SET catalog_begun = ?", [text])
+            try db.run(
+                "UPDATE agent SET catalog_begun = ?, catalog_next = MAX(catalog_next, ?)", [text, begun.segment.to])
         }
     }
 
-    /// What was begun is not in the store.
+    /// The store has another thing in the place of what was begun.
     package func dropCatalogWrite() throws(LedgerError) {
         try write("note a write of the catalogue") { db in
             try db.run("UPDATE agent SET catalog_begun = NULL")
@@ -116,7 +118,8 @@ extension Ledger {
     package func restartCatalog(from number: Int) throws(LedgerError) {
         try write("begin the catalogue anew") { db in
             try db.run("DELETE FROM catalog_segments")
-            try db.run("UPDATE agent SET catalog_next = MAX(catalog_next, ?)", [number])
+            try db.run(
+                "UPDATE agent SET catalog_next = MAX(catalog_next, ?), catalog_problem = NULL", [number])
         }
     }
 
@@ -128,7 +131,8 @@ extension Ledger {
             try db.run(
                 """
                 UPDATE agent SET catalog_tracking = 0, catalog_state = NULL, catalog_written_at = NULL,
-                    catalog_problem = NULL
+                    catalog_problem = NULL, catalog_next = catalog_next + (catalog_begun IS NOT NULL),
+                    catalog_begun = NULL
                 """)
         }
     }
