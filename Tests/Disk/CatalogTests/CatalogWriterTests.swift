@@ -126,21 +126,117 @@ struct CatalogWriterTests {
         #expect(try other.known() == ["/pictures/Gallery/z.jpg missing"])
     }
 
-    @Test func `a ledger that was put back learns what was written after it, and overwrites nothing`() async throws {
+    /// A ledger from before the last write of its machine, which has photos and a profile that it does not know.
+    private func putBack() async throws -> CatalogMachine {
         let machine = try bench.machine("laptop")
         try await machine.see(["a.jpg": "a"])
         _ = try await machine.write()
         let old = try machine.ledger.copyInMemory()
         try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        try machine.ledger.noteOthersProfiles([CatalogProfile(profile: "u-17", name: "Grandma")])
         _ = try await machine.write()
-        let back = try CatalogMachine("laptop", in: bench, ledger: old, folder: "/pictures/Gallery")
+        return try CatalogMachine("laptop", in: bench, ledger: old, folder: "/pictures/Gallery")
+    }
+
+    private func profileNames(of ledger: Ledger) throws -> [String] {
+        try ledger.catalogState().compactMap { line -> String? in
+            if case .profile(let profile) = line { profile.name } else { nil }
+        }
+    }
+
+    @Test func `a ledger that was put back overwrites nothing, and goes on when rebuild has read what is newer`()
+        async throws
+    {
+        let back = try await putBack()
+        let segments = try await bench.segments()
         try await back.see(["a.jpg": "a", "c.jpg": "c"])
-        _ = try await back.write()
+        for _ in 0..<2 {
+            guard case .refused(let reason) = try await back.write() else {
+                Issue.record("it was written")
+                return
+            }
+            #expect(try back.ledger.catalogStanding().problem == reason)
+            #expect(try await bench.segments() == segments)
+            #expect(try await doubt(of: back)?.description.contains(reason) == true)
+        }
+        _ = try await back.rebuild()
         #expect(
             try back.known() == [
                 "/pictures/Gallery/a.jpg uploaded", "/pictures/Gallery/b.jpg missing",
                 "/pictures/Gallery/c.jpg uploaded",
             ])
+        #expect(try back.ledger.catalogStanding().problem == nil)
+        #expect(try await doubt(of: back) == nil)
+        guard case .written = try await back.write() else {
+            Issue.record("it was not written")
+            return
+        }
+        let other = try bench.machine("laptop")
+        #expect(try await other.rebuild().fromCatalog == 3)
+        #expect(try profileNames(of: other.ledger) == ["Grandma"])
+    }
+
+    @Test func `a ledger that was put back does not take its newer catalogue out of the store`() async throws {
+        let back = try await putBack()
+        let segments = try await bench.segments()
+        guard case .refused = try await back.writer.remove() else {
+            Issue.record("it was removed")
+            return
+        }
+        #expect(try await bench.segments() == segments)
+        _ = try await back.rebuild()
+        _ = try await back.writer.remove()
+        #expect(try await bench.segments().isEmpty)
+    }
+
+    @Test func `a segment that a later program has written is not taken for read by a rebuild`() async throws {
+        let back = try await putBack()
+        let standing = try back.ledger.catalogStanding()
+        let newer = CatalogSegment(machine: standing.machine, from: standing.next + 1, to: standing.next + 1)
+        let file = try GzipWriter()
+        var bytes: [UInt8] = []
+        var header = CatalogHeader(
+            user: "ana", machine: newer.machine, name: "laptop", from: newer.from, to: newer.to,
+            written: bench.time.now, replaces: [:])
+        header.catalog = 99
+        let line = Array(try CatalogCoding(keys: bench.keys).data(.header(header)))
+        try file.write(line, isLast: true) { bytes += $0 }
+        try await bench.memory.store(bytes, at: newer.key(bench.keys))
+        #expect(try await back.rebuild().problems.isEmpty == false)
+        try await back.see(["a.jpg": "a", "c.jpg": "c"])
+        guard case .refused = try await back.write() else {
+            Issue.record("it was written")
+            return
+        }
+    }
+
+    @Test func `a write that comes to the store after the one that made up for it is no later ledger's`() async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        bench.store.add(StoreFault(.put, number: 1, .failBefore(.unreachable)))
+        guard case .failed = try await machine.write() else {
+            Issue.record("it did not fail")
+            return
+        }
+        let standing = try machine.ledger.catalogStanding()
+        let late = try #require(standing.begun?.segment)
+        // Nobody knows yet whether it comes, and that is no reason to keep a photo.
+        #expect(try await doubt(of: machine) == nil)
+        guard case .written(let written) = try await machine.write() else {
+            Issue.record("it was not written")
+            return
+        }
+        #expect(written.to == late.to + 1)
+        try await bench.memory.store(
+            [1], at: CatalogSegment(machine: standing.machine, from: late.from, to: late.to).key(bench.keys))
+        #expect(try await doubt(of: machine) == nil)
+        try await machine.see(["a.jpg": "a", "b.jpg": "b", "c.jpg": "c"])
+        guard case .written = try await machine.write() else {
+            Issue.record("it was not written")
+            return
+        }
         let other = try bench.machine("laptop")
         #expect(try await other.rebuild().fromCatalog == 3)
     }

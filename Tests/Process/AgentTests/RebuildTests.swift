@@ -110,6 +110,32 @@ import Testing
         #expect(before.allSatisfy { after[$0.key] == $0.value }, "\(after)")
     }
 
+    @Test func `a pass with an older ledger leaves its newer catalogue as it is, and tells to rebuild`() async throws {
+        let home = try AgentHome()
+        let (state, old) = (home.tree.path("state"), home.tree.path("old state"))
+        try await home.takeTrip(photos: 3)
+        try FileManager.default.copyItem(atPath: state.string, toPath: old.string)
+        let share = try await home.share("--from", "Ana", AgentHome.trip)
+        let id = try #require(share.shareId)
+        _ = try await home.pass()
+        try FileManager.default.removeItem(atPath: state.string)
+        try FileManager.default.moveItem(atPath: old.string, toPath: state.string)
+        for number in 0..<3 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(80 + number)) }
+        let pass = try await answer(home, "sync", "--json", code: 3)
+        #expect(pass["uploaded"] as? Int == 3)
+        let problems = try #require(pass["problems"] as? [Fields])
+        let message = try #require(problems.first?["message"] as? String)
+        #expect(problems.count == 1 && message.contains("run sync-agent rebuild"))
+        let status = try #require(try await answer(home, "status", "--json")["catalog"] as? Fields)
+        #expect(status["problem"] as? String == message)
+        #expect(try await answer(home, "rebuild", "--json")["shares"] as? Int == 1)
+        #expect(try await home.shares().map(\.shareId) == [id])
+        _ = try await home.pass()
+        // The catalogue that is written from now on has it.
+        try loseDisk(home)
+        #expect(try await answer(home, "rebuild", "--json")["shares"] as? Int == 1)
+    }
+
     @Test func `photos that are on the disk too are neither read nor sent`() async throws {
         let home = try AgentHome()
         try fill(home)
