@@ -184,6 +184,7 @@ struct RestoreCommand: WorkspaceCommand {
             let delivered = try await restores.save(job.id)
             answer = try await restores.report(request)
             unsaved = delivered.problems
+            unsaved += try await restores.unfinished(of: job.id, besides: delivered.problems)
             isSaved = unsaved.isEmpty
             if !options.json {
                 // By the agent, too.

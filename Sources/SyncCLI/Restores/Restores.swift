@@ -28,6 +28,9 @@ struct RestoreWish {
 /// Restores as commands ask for them, in the one order that all of them keep: propose, limit, ask, accept, send, report;
 /// then wait and save.
 struct Restores: Sendable {
+    /// At photos that another process has in hand, a second apart.
+    private static let looksAtOthers = 10
+
     /// What the photos are wanted for: it says what else does not happen when none is requested.
     enum Purpose {
         case reading, download, share
@@ -233,6 +236,36 @@ struct Restores: Sendable {
                 ExitStatus(error),
                 "\(error). Restore \(job) is kept: the agent, or sync-agent restores --refresh, saves the photos")
         }
+    }
+
+    /// What can be read, and another process has begun to save: it is waited for a while, and told where that is not the end.
+    /// - Parameter told: what could not be saved here.
+    func unfinished(of job: RestoreJobID, besides told: [RestoreDownloader.Problem]) async throws
+        -> [RestoreDownloader.Problem]
+    {
+        let told = Set(told.map(\.item))
+        for look in 1... {
+            let items = try await parts.ledger { try $0.restoreItems(of: job, after: 0, limit: .max) }
+            let left = items.filter { $0.state == .restored && $0.savedAt == nil && !told.contains($0.id) }
+            let output = try await summary(of: job).job.output
+            guard !left.isEmpty, let output else { return [] }
+            if look > Self.looksAtOthers {
+                let problems = left.map { item in
+                    RestoreDownloader.Problem(
+                        path: (item.destination.map { output.pushing($0) } ?? output).text,
+                        reason: "another process has it in hand; sync-agent restores \(job) tells when it is saved",
+                        item: item.id)
+                }
+                for failure in RestoreDownloader.SaveSummary.lines(problems.map(\.description)) {
+                    errors.writeLine(unsaved(failure))
+                }
+                return problems
+            }
+            try await time.sleep(.seconds(1))
+            // Whoever had it may have been stopped.
+            _ = try await parts.service.save(job)
+        }
+        return []
     }
 
     /// Waits for jobs, with a bar, and saves what they bring. The agent may work on the same jobs meanwhile: what it has

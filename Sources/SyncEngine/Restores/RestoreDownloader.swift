@@ -17,6 +17,12 @@ package struct RestoreDownloader: Sendable {
         /// The item's id.
         package var item: Int64
 
+        package init(path: String, reason: String, item: Int64) {
+            self.path = path
+            self.reason = reason
+            self.item = item
+        }
+
         package var description: String { "\(path): \(reason)" }
     }
 

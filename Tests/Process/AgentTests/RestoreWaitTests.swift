@@ -49,6 +49,24 @@ import Testing
         #expect(try home.tree.photos(below: "back") == (0..<4).map { "Rome/\($0).jpg" })
     }
 
+    @Test func `a photo that another process has in hand is not called saved`() async throws {
+        let home = try AgentHome()
+        for number in 0..<2 {
+            try home.vacations.pushing(FilePath("Rome/\(number).jpg")).create(SamplePhoto.unique(number))
+        }
+        #expect(try await home.run("sync").code == 0)
+        let folder = try home.tree.makeFolder("back/Rome")
+        let held = try HeldObject(lock: folder.appending(".1.jpg.sync-agent-part"))
+        let output = home.tree.path("back").string
+        let finished = try await home.run("restore", "Rome", "--yes", "--json", "--output", output)
+        #expect(finished.code == 3, "\(finished)")
+        #expect(finished.text.contains("another process has it in hand"), "\(finished)")
+        #expect(finished.complaint.contains("Rome/1.jpg: another process has it in hand"), "\(finished)")
+        held.release()
+        #expect(try await home.run("restores", "--refresh").code == 0)
+        #expect(try home.tree.files(below: "back") == ["Rome/0.jpg", "Rome/1.jpg"])
+    }
+
     @Test func `what can be read at once is saved at once, without an agent and without waiting`() async throws {
         let home = try AgentHome()
         for number in 0..<3 {
