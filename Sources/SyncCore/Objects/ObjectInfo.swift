@@ -51,6 +51,8 @@ extension ObjectInfo {
     package var photoMD5: MD5Digest? { metadata[MetadataName.md5].flatMap { MD5Digest(hex: $0) } }
     /// Of the stored bytes.
     package var claimedSHA256: SHA256Digest? { metadata[MetadataName.sha256].flatMap { SHA256Digest(hex: $0) } }
+    /// Of the stored bytes: the store's own where it has one, else the claim.
+    package var toldSHA256: SHA256Digest? { sha256 ?? claimedSHA256 }
     /// Of the stored bytes.
     package var claimedMD5: MD5Digest? { metadata[MetadataName.storedMD5].flatMap { MD5Digest(hex: $0) } }
     /// Of an original, how its file is stored.

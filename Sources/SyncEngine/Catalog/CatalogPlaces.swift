@@ -18,7 +18,7 @@ enum RecoveredPhoto {
             place: CatalogPlace(folder: 0, path: FilePath(name)),
             file: CatalogPhoto.File(
                 size: object.size, modified: Int64(modified.timeIntervalSince1970 * 1_000) * 1_000_000),
-            md5: object.md5 ?? info.photoMD5, key: object.key, sha256: info.sha256 ?? info.claimedSHA256,
+            md5: object.md5 ?? info.photoMD5, key: object.key, sha256: info.toldSHA256,
             size: object.size,
             contentType: info.contentType ?? MediaType.unknown.name, takenAt: info.takenAt, width: info.width,
             height: info.height, duration: info.duration)

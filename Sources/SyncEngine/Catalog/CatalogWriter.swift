@@ -89,7 +89,6 @@ package struct CatalogWriter: Sendable {
             guard standing.isTracking || standing.problem != nil else { return .unchanged }
             let lock = try await hold()
             defer { withExtendedLifetime(lock) {} }
-            try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys).finish(at: time.now())
             let (_, found) = try await lookAtOwn()
             try await delete(found)
             try await ledger { try $0.endCatalog() }
@@ -160,7 +159,6 @@ package struct CatalogWriter: Sendable {
     /// Sees that the store has what the ledger believes it has. Where it does not, the next write is a full one.
     /// - Throws: ``OlderLedger``.
     private func reconcile() async throws {
-        try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys).finish(at: time.now())
         let (standing, found) = try await lookAtOwn()
         let chain = CatalogChain(found)
         let known = standing.segments.map { CatalogSegment(machine: standing.machine, from: $0.from, to: $0.to) }
@@ -172,8 +170,11 @@ package struct CatalogWriter: Sendable {
     /// What the store has of this machine's catalogue.
     /// - Throws: ``OlderLedger`` where a later ledger has written of it.
     private func lookAtOwn() async throws -> (standing: CatalogStanding, segments: [CatalogSegment]) {
+        let machine = try await ledger { try $0.catalogStanding().machine }
+        let found = try await reader.segments(of: machine)[machine] ?? []
+        // After the list: what was interrupted and is in it is noted by now.
+        try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys).finish(at: time.now())
         let standing = try await ledger { try $0.catalogStanding() }
-        let found = try await reader.segments(of: standing.machine)[standing.machine] ?? []
         if found.contains(where: { standing.isOlder(than: $0) }) { throw OlderLedger() }
         return (standing, found)
     }

@@ -17,10 +17,8 @@ struct InterruptedCatalogWrite: Sendable {
         guard let begun = standing.begun else { return }
         let segment = CatalogSegment(machine: standing.machine, from: begun.segment.from, to: begun.segment.to)
         guard let found = try await store.head(segment.key(keys)) else { return }
-        // Not every store has a digest of its own: the one that was written beside the bytes tells as well whose they are.
-        let digest = found.sha256 ?? found.claimedSHA256
         try await ledger { ledger in
-            if begun.segment.to == standing.next, digest.map({ "\($0)" }) == begun.sha256 {
+            if begun.segment.to == standing.next, found.toldSHA256.map({ "\($0)" }) == begun.sha256 {
                 try ledger.commitCatalogWrite(begun.segment, stateDigest: begun.stateDigest, at: time)
             } else {
                 try ledger.dropCatalogWrite()

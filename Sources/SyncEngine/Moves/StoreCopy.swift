@@ -330,8 +330,8 @@ package struct StoreCopy: Sendable {
 
     private static func judge(_ info: ObjectInfo, _ other: ObjectInfo) -> Judgement {
         if other.size == info.size {
-            let known = info.sha256 ?? info.claimedSHA256
-            if let known, known == other.sha256 ?? other.claimedSHA256 { return .same }
+            let known = info.toldSHA256
+            if let known, known == other.toldSHA256 { return .same }
             if known == nil, let md5 = info.md5, md5 == other.md5 { return .same }
         }
         // Another machine's copy of the same photo, which it has stored there itself.

@@ -68,7 +68,7 @@ extension ObjectRecord {
     /// What a store tells of an object; where it has no digest of its own, what was written beside the bytes.
     package init(_ info: ObjectInfo) {
         self.init(
-            key: info.key, size: info.size, md5: info.photoMD5, sha256: info.sha256 ?? info.claimedSHA256,
+            key: info.key, size: info.size, md5: info.photoMD5, sha256: info.toldSHA256,
             contentType: info.contentType ?? MediaType.unknown.name, storageClass: info.storageClass,
             restore: info.restore, width: info.width, height: info.height, duration: info.duration,
             takenAt: info.takenAt,

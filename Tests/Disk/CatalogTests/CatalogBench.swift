@@ -17,11 +17,12 @@ final class CatalogBench: Sendable {
     let keys: KeyLayout
     let pool = BlockingPool(name: "test", threads: 2)
 
-    init() throws {
+    /// - Parameter hasDigests: whether the store has SHA-256 digests of its own.
+    init(hasDigests: Bool = true) throws {
         tree = try TemporaryTree()
         let time = ManualTime()
         self.time = time
-        memory = InMemoryStore(now: { time.now })
+        memory = InMemoryStore(now: { time.now }, hasDigests: hasDigests)
         store = FaultyStore(memory)
         keys = try KeyLayout(user: "ana")
     }

@@ -40,6 +40,7 @@ package final class InMemoryStore: ObjectStore {
     private let restoresInLists: Bool
     private let listedDigests: ListedDigests
     private let tellsDuration: Bool
+    private let hasDigests: Bool
     private let pool = BlockingPool(name: "memory-store", threads: 1)
 
     /// - Parameters:
@@ -50,13 +51,15 @@ package final class InMemoryStore: ObjectStore {
     package init(
         now: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 1_767_225_600) },
         restoreDuration: Duration = .seconds(12 * 3_600), lifecycle: StoreCapabilities.Lifecycle = .byAgent,
-        restoresInLists: Bool = true, tellsDuration: Bool = true, listedDigests: ListedDigests = .all
+        restoresInLists: Bool = true, tellsDuration: Bool = true, listedDigests: ListedDigests = .all,
+        hasDigests: Bool = true
     ) {
         self.now = now
         self.restoreDuration = restoreDuration
         self.restoresInLists = restoresInLists
         self.listedDigests = listedDigests
         self.tellsDuration = tellsDuration
+        self.hasDigests = hasDigests
         rules = Mutex(lifecycle == .byRules ? LifecycleConfiguration() : nil)
     }
 
@@ -100,7 +103,9 @@ package final class InMemoryStore: ObjectStore {
     package func head(_ key: ObjectKey) async throws -> ObjectInfo? {
         try Task.checkCancellation()
         if entries.withLock({ $0[key]?.isUnreadable ?? false }) { throw Self.unreadable(key, "head") }
-        return info(key)
+        var found = info(key)
+        if !hasDigests { found?.sha256 = nil }
+        return found
     }
 
     package func get(
