@@ -57,14 +57,12 @@ package struct RestoreFolder: Hashable, Sendable {
         try Folder.sync(path)
     }
 
-    /// Sees whether files can be put into a folder.
-    static func probe(_ folder: FilePath) throws(Errno) {
+    /// Sees whether files can be put into a folder: on a full disk, one without a byte can.
+    static func probe(_ folder: FilePath) throws {
         let name = String(UInt64.random(in: .min ... .max), radix: 16)
         let file = folder.pushing(FilePath(".sync-agent-probe-\(name)"))
-        let descriptor = try FileDescriptor.opened(
-            file, .writeOnly, [.create, .exclusiveCreate, .noFollow, .closeOnExec], .ownerReadWrite)
-        try? descriptor.close()
-        try file.unlink()
+        defer { _ = try? file.unlink() }
+        try NewFile.make([UInt8](repeating: 0, count: 4_096), at: file, permissions: .ownerReadWrite)
     }
 
     /// Takes the file away that was just put.
