@@ -29,9 +29,11 @@ package struct CatalogState: Hashable, Sendable {
 extension Ledger {
     /// Notes vacations, shares and restores as a catalogue has them, after its photos. What is known already stays.
     /// - Parameter places: where the watched folders of its machine are here, where that is another path.
+    /// - Returns: shares that may be open and have no place here: another one of the same photos of the same folder has it.
+    @discardableResult
     package func noteCatalog(
         _ state: CatalogState, in folders: [Int64: FolderID], movedTo places: [FilePath: FilePath] = [:], at time: Date
-    ) throws(LedgerError) {
+    ) throws(LedgerError) -> [(id: ShareID, folder: FilePath)] {
         try write("note what the catalogue tells") { db in
             for vacation in state.vacations {
                 guard let folder = folders[vacation.f] else { continue }
@@ -40,6 +42,10 @@ extension Ledger {
             for share in state.shares { try db.note(share, movedTo: places) }
             for restore in state.restores { try db.note(restore, at: time) }
             try db.note(state.profiles)
+            return try state.shares.compactMap { share in
+                guard let id = ShareID(share.share), try !db.knows(share) else { return nil }
+                return (id, share.path.path)
+            }
         }
     }
 

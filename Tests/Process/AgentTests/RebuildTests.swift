@@ -110,6 +110,24 @@ import Testing
         #expect(before.allSatisfy { after[$0.key] == $0.value }, "\(after)")
     }
 
+    @Test func `of two shares of one vacation a rebuild keeps one, and names the other`() async throws {
+        let home = try AgentHome()
+        let (state, old) = (home.tree.path("state"), home.tree.path("old state"))
+        try await home.takeTrip(photos: 2)
+        try FileManager.default.copyItem(atPath: state.string, toPath: old.string)
+        let first = try #require(try await home.share().shareId)
+        _ = try await home.pass()
+        try FileManager.default.removeItem(atPath: state.string)
+        try FileManager.default.moveItem(atPath: old.string, toPath: state.string)
+        let second = try #require(try await home.share().shareId)
+        #expect(first != second)
+        let finished = try await home.run("rebuild")
+        #expect(finished.code == 3, "\(finished)")
+        #expect((finished.text + finished.complaint).contains("shares --revoke \(first)"), "\(finished)")
+        #expect(try await home.run("shares", "--revoke", first).code == 0)
+        #expect(try await home.shares().filter { $0.state == "live" }.map(\.shareId) == [second])
+    }
+
     @Test func `a pass with an older ledger leaves its newer catalogue as it is, and tells to rebuild`() async throws {
         let home = try AgentHome()
         let (state, old) = (home.tree.path("state"), home.tree.path("old state"))
