@@ -53,16 +53,10 @@ struct Terminal: Sendable {
     func writeOwn(_ text: String) { put(text) }
 
     private func put(_ text: String) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0 {
-                let error = Errno(rawValue: errno)
-                if error == .interrupted { continue }
-                fault?.note(error)
-                return
-            }
-            rest = rest.dropFirst(written)
+        do {
+            try FileDescriptor(rawValue: descriptor).writeAll(text.utf8)
+        } catch {
+            if let error = error as? Errno { fault?.note(error) }
         }
     }
 
