@@ -48,7 +48,9 @@ struct RestoresCommand: WorkspaceCommand {
         var unsaved: [UnsavedPhoto] = []
         if stopSaving, let id {
             try await ledger { try $0.stopSaving(RestoreJobID(rawValue: id)) }
-            try await RestoreFolders(ledger: ledger, pool: workspace.threads.disk).leaveEnded()
+            try await RestoreFolders(
+                ledger: ledger, owner: workspace.installation.makeClaimOwner(), pool: workspace.threads.disk
+            ).leaveEnded()
         }
         if refresh {
             let round = try await RestoreServices(workspace, access: .writes).service.round(isUrgent: true)

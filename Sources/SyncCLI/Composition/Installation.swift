@@ -58,6 +58,10 @@ struct Installation: Sendable {
     /// In which processes that hold shares are told from those that have ended.
     /// What processes lock while they hold shares or send restores.
     var claimsLockFile: FilePath { location.stateFolder.appending("shares.lock") }
+
+    /// This process, as others know it that work with the same ledger: for as long as the value lives.
+    func makeClaimOwner() -> ClaimOwner { ClaimOwner(OwnerLock(at: claimsLockFile, pid: getpid())) }
+
     var ledgerFile: FilePath { location.stateFolder.appending("ledger.sqlite") }
 
     /// Of the catalogue's lock holder: a segment while it is made or read.

@@ -1,4 +1,3 @@
-import Glibc
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -36,14 +35,15 @@ struct RestoreServices: Sendable {
         desk = RestorePlanner(
             store: store, ledger: ledger, prices: prices,
             pool: workspace.threads.disk, time: time)
-        owner = ClaimOwner(OwnerLock(at: installation.claimsLockFile, pid: getpid()))
+        owner = installation.makeClaimOwner()
         sender = RestoreSender(store: store, ledger: ledger, owner: owner, time: time)
         changer = RestoreUpgrader(store: store, ledger: ledger, time: time)
         service = RestoreService(
             follower: RestorePoller(
                 store: store, ledger: ledger, sender: sender, interval: settings.restore.poll, time: time),
             delivery: RestoreDownloader(
-                store: downloads, ledger: ledger, recompressor: workspace.recompressor, pool: workspace.threads.disk,
+                store: downloads, ledger: ledger, owner: owner, recompressor: workspace.recompressor,
+                pool: workspace.threads.disk,
                 time: time),
             announcer: RestoreAnnouncer(
                 ledger: ledger,

@@ -147,8 +147,8 @@ struct Restores: Sendable {
     }
 
     /// Writes the job down and sends all that the proposal has a price for. From here on the job is carried out whatever
-    /// happens to this process. Where photos are to be saved, the folder is made first: one that cannot be written is told
-    /// before anything is paid for.
+    /// happens to this process. Where photos are to be saved, the folder is made first, and gets the job's file: one that cannot
+    /// be written is told before there is a job, and before anything is paid for.
     /// - Throws: ``CommandFailure`` when the store is away: the job is kept. ``FolderError``, ``DownloadError`` of a folder
     ///   that cannot be written: nothing was requested.
     func request(_ proposal: RestoreProposal) async throws -> Request {
@@ -161,28 +161,22 @@ struct Restores: Sendable {
             changes: changes)
     }
 
-    /// The folder has the job's file before the first request: a drive that is taken out in the hours that the store needs
-    /// is told from the place where it was mounted.
+    /// The folder has the job's file before there is a job: a running agent sends what is written down at once.
     private func writeDown(_ proposal: RestoreProposal) async throws -> (job: RestoreJob?, taken: [ObjectKey]) {
-        let folders = RestoreFolders(ledger: parts.ledger, pool: workspace.threads.disk)
         guard let output = proposal.order.output, parts.desk.needsJob(proposal) else {
             let (job, taken) = try await parts.desk.accept(proposal)
             return (job, taken)
         }
-        // A running agent sends what is written down at once: whatever speaks against the folder is told before that.
-        let isMade = try await folders.prepare(output)
-        let (job, taken) = try await parts.desk.accept(proposal)
-        guard let job else {
-            if isMade { await folders.discard(output) }
-            return (nil, taken)
+        let folders = RestoreFolders(ledger: parts.ledger, owner: parts.owner, pool: workspace.threads.disk)
+        let reservation = try await folders.reserve(output)
+        do {
+            let (job, taken) = try await parts.desk.accept(proposal, as: reservation)
+            if job == nil { await folders.cancel(reservation) }
+            return (job, taken)
+        } catch {
+            await folders.cancel(reservation)
+            throw error
         }
-        if let reason = try await folders.take(for: job.id) {
-            throw CommandFailure(
-                .failed,
-                "\(reason). Restore \(job.id) was written down: the agent, or sync-agent restores --refresh, sends it; "
-                    + "sync-agent restores \(job.id) --stop-saving has nothing saved")
-        }
-        return (job, taken)
     }
 
     /// What is not sent because the store is away stays in the job, and the agent sends it.

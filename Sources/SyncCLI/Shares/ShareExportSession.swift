@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import Logging
 import SyncArchive
 import SyncConfig
@@ -75,7 +74,7 @@ struct ShareExportSession {
             maker: workspace.copyMaker, pool: workspace.threads.photos,
             lease: ShareLease(
                 ledger: ledger,
-                owner: ClaimOwner(OwnerLock(at: workspace.installation.claimsLockFile, pid: getpid())), time: time),
+                owner: workspace.installation.makeClaimOwner(), time: time),
             // Nothing is sent: what limits it is what pages are made for.
             maximumPhotos: ShareManifestRules.maximumPhotos, expireDays: settings.share.expireDays, time: time)
     }

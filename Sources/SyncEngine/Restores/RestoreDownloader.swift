@@ -88,14 +88,15 @@ package struct RestoreDownloader: Sendable {
     ///   - recompressor: makes the files of originals that are stored as JPEG XL.
     ///   - pool: for what waits for the disk.
     package init(
-        store: any ReadableStore, ledger: LedgerQueue, recompressor: (any OriginalRecompressor)? = nil,
+        store: any ReadableStore, ledger: LedgerQueue, owner: ClaimOwner,
+        recompressor: (any OriginalRecompressor)? = nil,
         pool: BlockingPool, time: TimeSource, calls: DownloadCalls = DownloadCalls()
     ) {
         self.ledger = ledger
         batch = DownloadBatch(
             ObjectDownload(from: store, pool: pool, time: time, calls: calls, recompressor: recompressor))
         audit = ObjectAudit(store: store, ledger: ledger, time: time)
-        folders = RestoreFolders(ledger: ledger, pool: pool)
+        folders = RestoreFolders(ledger: ledger, owner: owner, pool: pool)
         self.pool = pool
         self.time = time
     }

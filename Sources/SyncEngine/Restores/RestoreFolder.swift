@@ -20,6 +20,10 @@ package struct RestoreFolder: Hashable, Sendable {
         self.mark = mark
     }
 
+    init(_ reservation: RestoreReservation) {
+        self.init(at: reservation.folder, of: reservation.job, mark: reservation.mark)
+    }
+
     /// Whether the path leads to it.
     /// - Throws: `Errno` when nobody can tell.
     func isInPlace() throws(Errno) -> Bool {
@@ -44,30 +48,38 @@ package struct RestoreFolder: Hashable, Sendable {
     }
 
     /// Makes the folder where it is not there, and puts the file into it, both on the disk for good.
-    /// - Throws: ``FolderError``, `Errno`.
-    func take() throws {
-        try Folder.make(path, permissions: Self.permissions)
+    /// - Throws: ``FolderError``, `Errno`: also of a disk that is full.
+    func take(_ calls: Folder.Calls = Folder.Calls()) throws {
+        try Folder.make(path, permissions: Self.permissions, calls: calls)
         do {
-            let text = "Restore \(job) of sync-agent saves its photos here. This file goes when all are saved.\n"
+            let text = Array(
+                "Restore \(job) of sync-agent saves its photos here. This file goes when all are saved.\n".utf8)
+            // A full disk may have room for a file of a few bytes.
+            let block = text + [UInt8](repeating: 0, count: Self.blockLength - text.count)
             try NewFile.make(
-                text.utf8, at: path.appending(mark), permissions: [.ownerReadWrite, .groupRead, .otherRead])
+                block, at: path.appending(mark), permissions: [.ownerReadWrite, .groupRead, .otherRead]
+            ) { file in
+                try file.sync()
+                try file.resize(to: Int64(text.count))
+            }
         } catch Errno.fileExists {
             // That of another process which is at the same job, or was killed before it noted it.
         }
         try Folder.sync(path)
     }
 
-    /// Sees whether files can be put into a folder: on a full disk, one without a byte can.
-    static func probe(_ folder: FilePath) throws {
-        let name = String(UInt64.random(in: .min ... .max), radix: 16)
-        let file = folder.pushing(FilePath(".sync-agent-probe-\(name)"))
-        defer { _ = try? file.unlink() }
-        try NewFile.make([UInt8](repeating: 0, count: 4_096), at: file, permissions: .ownerReadWrite)
-    }
+    private static let blockLength = 4_096
 
     /// Takes the file away that was just put.
-    func leave() {
-        _ = try? path.appending(mark).unlink()
+    /// - Returns: whether nothing has its name now.
+    @discardableResult
+    func leave() -> Bool {
+        do {
+            try path.appending(mark).unlink()
+            return true
+        } catch {
+            return error.isMissing
+        }
     }
 
     /// Why nothing is saved where the folder is not.

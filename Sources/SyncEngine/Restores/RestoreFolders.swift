@@ -18,51 +18,55 @@ package struct RestoreFolders: Sendable {
     private static let mostOthers = 100
 
     private let ledger: LedgerQueue
+    private let owner: ClaimOwner
     private let pool: BlockingPool
+    private let calls: Folder.Calls
 
     /// - Parameter pool: for what waits for the disk.
-    package init(ledger: LedgerQueue, pool: BlockingPool) {
+    package init(ledger: LedgerQueue, owner: ClaimOwner, pool: BlockingPool, calls: Folder.Calls = Folder.Calls()) {
         self.ledger = ledger
+        self.owner = owner
         self.pool = pool
+        self.calls = calls
     }
 
-    // MARK: Before a job is at work
+    // MARK: Before a job is made
 
-    /// Makes the folder that a job is to save in, and sees whether files can be put there: before anything is asked for.
-    /// - Returns: whether it was made.
-    /// - Throws: ``FolderError``; ``DownloadError`` when no file can be put there; `CancellationError`.
-    package func prepare(_ output: FilePath) async throws -> Bool {
-        try await pool.run {
-            let isMade = try Folder.make(output, permissions: RestoreFolder.permissions)
-            do {
-                try RestoreFolder.probe(output)
-            } catch {
-                if isMade { try? output.removeFolder() }
-                throw (error as? Errno).map { DownloadError($0, output) } ?? error
-            }
-            return isMade
+    /// Makes the folder that a job is to save in, and puts the job's file there, before the job is written down and anything
+    /// is asked for: a drive that is taken out in the hours that the store needs is told from the place where it was mounted.
+    /// - Returns: what the job is made of. Where none comes of it, see ``cancel(_:)``.
+    /// - Throws: ``FolderError``; ``DownloadError`` when no file can be put there; ``LedgerError``; `CancellationError`.
+    ///   Nothing was made then.
+    package func reserve(_ output: FilePath) async throws -> RestoreReservation {
+        let makesFolder = try await pool.run { FolderIdentity(at: output) == nil }
+        let reservation = try await ledger { [owner] in
+            try $0.reserveRestore(in: output, makesFolder: makesFolder, by: owner.name)
+        }
+        do {
+            try await pool.run { [calls] in try RestoreFolder(reservation).take(calls) }
+            return reservation
+        } catch {
+            await cancel(reservation)
+            throw (error as? Errno).map { DownloadError($0, output) } ?? error
         }
     }
 
-    /// Takes back what ``prepare(_:)`` has made, where no job came of it.
-    package func discard(_ output: FilePath) async {
-        // What somebody has put something into meanwhile stays.
-        await pool.finish { try? output.removeFolder() }
-    }
-
-    /// Puts a job's file into its folder, and notes it: from then on the job knows it, also before its first photo.
-    /// - Returns: why it could not be put there; `nil` when it is there, or the job is over or saves nothing.
-    /// - Throws: ``LedgerError``, `CancellationError`.
-    package func take(for job: RestoreJobID) async throws -> String? {
-        let known = try await ledger { try $0.restoreJob(job) }
-        guard let summary = known, let output = summary.job.output else { return nil }
-        guard case .away(let reason) = try await find(output, of: summary) else { return nil }
-        return reason
+    /// Takes back what ``reserve(_:)`` has made, where no job came of it.
+    package func cancel(_ reservation: RestoreReservation) async {
+        let job = reservation.job
+        guard (try? await ledger.finish { try $0.isReserved(job) }) == true else { return }
+        let isGone = await pool.finish {
+            guard RestoreFolder(reservation).leave() else { return false }
+            // What somebody has put something into meanwhile stays.
+            if reservation.makesFolder { try? reservation.folder.removeFolder() }
+            return true
+        }
+        if isGone { try? await ledger.finish { try $0.cancelReservation(of: job) } }
     }
 
     // MARK: A job's folder
 
-    /// The folder of a job, made where nothing was saved in it yet.
+    /// The folder of a job. That of a job of an older version, which has no file yet, is made where nothing was saved in it.
     /// - Throws: ``LedgerError``, `CancellationError`.
     func find(_ output: FilePath, of summary: RestoreJobSummary) async throws -> Finding {
         let job = summary.job
@@ -78,7 +82,7 @@ package struct RestoreFolders: Sendable {
             try await pool.run { try folder.take() }
             // Before the first photo gets its name: whoever is killed then knows where it is.
             if try await ledger({ try $0.noteMark(of: job.id, in: output) }) { return .here(folder) }
-            try await pool.run { folder.leave() }
+            try await pool.run { _ = folder.leave() }
             return .over
         } catch let error as Errno {
             return .away(folder.refusal(error))

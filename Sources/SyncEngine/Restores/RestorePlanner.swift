@@ -130,9 +130,12 @@ package struct RestorePlanner: Sendable {
 
     /// Writes the job down. From here on it is carried out whatever happens to this process. Where photos are to be saved,
     /// those that can be read already belong to it too.
+    /// - Parameter reservation: its number, and its place in the folder (``RestoreFolders/reserve(_:)``).
     /// - Returns: the job, `nil` when there is nothing to do; and what other jobs have taken meanwhile.
     /// - Throws: ``LedgerError``, `CancellationError`.
-    package func accept(_ proposal: RestoreProposal) async throws -> (job: RestoreJob?, collided: [ObjectKey]) {
+    package func accept(
+        _ proposal: RestoreProposal, as reservation: RestoreReservation? = nil
+    ) async throws -> (job: RestoreJob?, collided: [ObjectKey]) {
         let order = proposal.order
         var items = proposal.plan.groups.filter { $0.purpose == .restore }.flatMap { group in
             group.candidates.map { item($0, tier: group.request.tier, proposal) }
@@ -152,7 +155,7 @@ package struct RestorePlanner: Sendable {
             output: order.output, estimatedCostUSD: proposal.estimate.totalUSD, estimatedHours: hours(of: proposal),
             items: items)
         let now = time.now()
-        return try await ledger { try $0.addRestoreJob(draft, at: now) }
+        return try await ledger { try $0.addRestoreJob(draft, as: reservation, at: now) }
     }
 
     /// How long it takes at most: the store's own word, else that of class and tier.

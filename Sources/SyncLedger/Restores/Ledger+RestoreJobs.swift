@@ -6,15 +6,16 @@ import SystemPackage
 extension Ledger {
     /// Makes a restore job, all its items planned. A key is in one open item at a time, of whatever job and process: items
     /// whose key is in another are left out.
-    /// - Returns: the job, `nil` when nothing is left of it, and the keys that were left out.
+    /// - Parameter reservation: its number and its file, which is in its folder: the job knows the folder from its beginning.
+    /// - Returns: the job, `nil` when nothing is left of it, and the keys that were left out. The reservation stands then.
     package func addRestoreJob(
-        _ draft: RestoreJobDraft, at time: Date
+        _ draft: RestoreJobDraft, as reservation: RestoreReservation? = nil, at time: Date
     ) throws(LedgerError) -> (job: RestoreJob?, collided: [ObjectKey]) {
         try write("make a restore job", isDurable: true) { db in
             var job: RestoreJob?
             var collided: [ObjectKey] = []
             try db.inSavepoint {
-                let id = try db.insert(draft, at: time)
+                let id = try db.insert(draft, as: reservation?.job, at: time)
                 for item in draft.items {
                     guard try db.insert(item, of: id) else {
                         collided.append(item.key)
@@ -94,18 +95,25 @@ extension Ledger {
 }
 
 extension Database {
-    fileprivate func insert(_ draft: RestoreJobDraft, at time: Date) throws -> RestoreJobID {
+    /// - Parameter reserved: the number that was taken for it; `nil` for the next one.
+    fileprivate func insert(
+        _ draft: RestoreJobDraft, as reserved: RestoreJobID?, at time: Date
+    ) throws -> RestoreJobID {
         try run(
             """
-            INSERT INTO restore_jobs (requested_at, requested_by, tier, is_rush, days, output, estimated_cost_usd,
-                estimated_hours, mark)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, lower(hex(randomblob(8))))
+            INSERT INTO restore_jobs (id, requested_at, requested_by, tier, is_rush, days, output, estimated_cost_usd,
+                estimated_hours, mark, marked_in)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+                COALESCE((SELECT mark FROM restore_reservations WHERE id = ?1), lower(hex(randomblob(8)))),
+                (SELECT folder FROM restore_reservations WHERE id = ?1))
             """,
             [
-                time.milliseconds, draft.requestedBy, draft.tier.rawValue, draft.isRush, draft.days, draft.output?.blob,
-                draft.estimatedCostUSD, draft.estimatedHours,
+                reserved?.rawValue, time.milliseconds, draft.requestedBy, draft.tier.rawValue, draft.isRush, draft.days,
+                draft.output?.blob, draft.estimatedCostUSD, draft.estimatedHours,
             ])
-        return RestoreJobID(rawValue: lastInsertedRowID)
+        let job = RestoreJobID(rawValue: lastInsertedRowID)
+        try run("DELETE FROM restore_reservations WHERE id = ?", [job.rawValue])
+        return job
     }
 
     /// - Returns: whether it was; not when the key is in an open item already.

@@ -2,6 +2,84 @@ import FoundationEssentials
 import GRDB
 package import SystemPackage
 
+/// The number of a job that is about to be made, and the hidden file by which it will know its folder. The file is put there
+/// before the job is written down: without it there is no job.
+package struct RestoreReservation: Hashable, Sendable {
+    package let job: RestoreJobID
+    package let mark: FilePath.Component
+    package let folder: FilePath
+    /// Whether the folder was not there before.
+    package let makesFolder: Bool
+    /// The process that makes the job.
+    let owner: String
+}
+
+extension RestoreReservation: FetchableRecord {
+    static let selection = "SELECT id, mark, folder, makes_folder, owner FROM restore_reservations"
+
+    init(row: Row) throws {
+        job = RestoreJobID(rawValue: row[0])
+        guard let mark = job.mark(row[1]) else { throw UnknownName() }
+        self.mark = mark
+        folder = FilePath(blob: row[2] as Data)
+        makesFolder = row[3]
+        owner = row[4]
+    }
+}
+
+/// Jobs that are about to be made.
+extension Ledger {
+    /// Takes the number of a job that is to be saved in a folder, and draws the name of its file.
+    /// - Parameters:
+    ///   - makesFolder: whether the folder is not there yet.
+    ///   - owner: the process that makes the job.
+    package func reserveRestore(
+        in folder: FilePath, makesFolder: Bool, by owner: String
+    ) throws(LedgerError) -> RestoreReservation {
+        try write("take the number of a restore", isDurable: true) { db in
+            // Where the next number of an AUTOINCREMENT is (https://www.sqlite.org/autoinc.html): the table is an ordinary one.
+            let isCounted = try db.run("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'restore_jobs'") > 0
+            if !isCounted { try db.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('restore_jobs', 1)") }
+            try db.run(
+                """
+                INSERT INTO restore_reservations (id, mark, folder, makes_folder, owner)
+                SELECT seq, lower(hex(randomblob(8))), ?, ?, ? FROM sqlite_sequence WHERE name = 'restore_jobs'
+                """, [folder.blob, makesFolder, owner])
+            let made = "\(RestoreReservation.selection) WHERE id = ?"
+            guard let reservation = try db.row(made, [db.lastInsertedRowID], as: RestoreReservation.self) else {
+                throw UnknownName()
+            }
+            return reservation
+        }
+    }
+
+    /// Whether no job was made of it yet, and nobody has given it up.
+    package func isReserved(_ job: RestoreJobID) throws(LedgerError) -> Bool {
+        try read("look up the number of a restore") { db in
+            try db.number("SELECT id FROM restore_reservations WHERE id = ?", [job.rawValue]) != nil
+        }
+    }
+
+    /// Those of which no job will come: whoever was to make it is no more.
+    /// - Parameter hasEnded: asked of everybody who is making one.
+    package func abandonedReservations(
+        of hasEnded: (String) -> Bool
+    ) throws(LedgerError) -> [RestoreReservation] {
+        try read("list restores that were not made") { db in
+            try db.rows(RestoreReservation.selection, as: RestoreReservation.self)
+        }.filter { hasEnded($0.owner) }
+    }
+
+    /// Gives one up, of which the file is not there. The next job gets the number, if none has a later one.
+    package func cancelReservation(of job: RestoreJobID) throws(LedgerError) {
+        try write("give up the number of a restore") { db in
+            guard try db.run("DELETE FROM restore_reservations WHERE id = ?", [job.rawValue]) > 0 else { return }
+            try db.run(
+                "UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'restore_jobs' AND seq = ?", [job.rawValue])
+        }
+    }
+}
+
 /// The hidden files by which jobs know the folders that their photos are saved in.
 extension Ledger {
     /// Notes, for good, that a job's file is in a folder: from then on, the folder is the one only with it.

@@ -63,7 +63,7 @@ extension RestoreJob: FetchableRecord {
 
 extension RestoreJobID {
     /// Each machine counts its jobs from 1, and several may save into one folder: a random part tells them apart.
-    fileprivate func mark(_ random: String?) -> FilePath.Component? {
+    func mark(_ random: String?) -> FilePath.Component? {
         random.flatMap { FilePath.Component(".sync-agent-restore-\(rawValue)-\($0)") }
     }
 }

@@ -68,6 +68,7 @@ enum Schema {
         (RemovalSchema.name, running(RemovalSchema.all)),
         (RestoreOutputSchema.name, running(RestoreOutputSchema.all)),
         (RestoreMarkSchema.name, running(RestoreMarkSchema.all)),
+        (RestoreReservationSchema.name, running(RestoreReservationSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

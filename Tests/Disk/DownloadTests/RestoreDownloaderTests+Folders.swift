@@ -206,28 +206,70 @@ extension RestoreDownloaderTests {
         #expect(try tree.files() == ["out/1.jpg"])
     }
 
-    // MARK: Before the first photo
+    // MARK: Before there is a job
 
-    private var folders: RestoreFolders {
-        RestoreFolders(ledger: LedgerQueue(ledger), pool: BlockingPool(name: "disk", threads: 1))
+    /// - Parameter whenMade: what happens as soon as the folder was made.
+    private func folders(
+        owner: ClaimOwner? = nil, whenMade: @escaping @Sendable () -> Void = {}
+    ) -> RestoreFolders {
+        var calls = Folder.Calls()
+        calls.make = { (path, mode) throws(Errno) in
+            try path.makeFolder(mode)
+            whenMade()
+        }
+        return RestoreFolders(
+            ledger: LedgerQueue(ledger), owner: owner ?? self.owner, pool: BlockingPool(name: "disk", threads: 1),
+            calls: calls)
     }
 
+    /// Of all that are about to be made.
+    private func reservations() throws -> [RestoreReservation] { try ledger.abandonedReservations { _ in true } }
+
     @Test func `a drive that is taken out before the first photo is there is waited for`() async throws {
-        let job = try await restore(["1.jpg", "2.jpg"], output: output, ready: 0)
-        #expect(try await folders.prepare(output))
-        #expect(try await folders.take(for: job) == nil)
+        let job = try await restore(
+            ["1.jpg", "2.jpg"], output: output, ready: 0, as: folders().reserve(output))
         #expect(try ledger.restoreJob(job)?.job.isMarked == true)
         try await expectWait(of: job) { try bringBack(job) }
     }
 
-    @Test func `a folder is made before anything is asked for, and one that is no folder is refused`() async throws {
-        #expect(try await folders.prepare(output))
-        let isMadeAgain = try await folders.prepare(output)
-        #expect(!isMadeAgain)
-        #expect(try tree.files() == [])
-        await folders.discard(output)
+    /// Nobody goes on from a job that was written down without it: the place where a drive was mounted would be filled.
+    @Test func `a job has its file from the moment when it is written down`() async throws {
+        let reservation = try await folders().reserve(output)
+        #expect(try ledger.restoreJobs(limit: 9) == [] && tree.files(below: "out").count == 1)
+        let job = try await restore(["1.jpg", "2.jpg"], output: output, ready: 0, as: reservation)
+        let made = try #require(try ledger.restoreJob(job)).job
+        #expect(job == reservation.job && made.isMarked && made.mark == reservation.mark)
+        #expect(try tree.files(below: "out") == [reservation.mark.string])
+        #expect(try reservations() == [])
+        await folders().cancel(reservation)
+        #expect(try tree.files(below: "out") == [reservation.mark.string])
+    }
+
+    @Test func `of a folder that vanishes before it has the file of its job, nothing is left, and no job is made`()
+        async throws
+    {
+        let output = output
+        let folders = folders { try? output.removeFolder() }
+        let told = await #expect(throws: DownloadError.self) { try await folders.reserve(output) }
+        #expect(told?.path == output && told?.code == .folderMissing)
+        #expect(try reservations() == [] && ledger.restoreJobs(limit: 9) == [])
         #expect(FolderIdentity(at: output) == nil)
+        // Nor a number.
+        #expect(try await self.folders().reserve(output).job == RestoreJobID(rawValue: 1))
+    }
+
+    @Test func `where no job comes of it, a folder that was there stays, and one that was made goes`() async throws {
+        let folders = folders()
+        for isThere in [false, true] {
+            if isThere { try tree.makeFolder("out") }
+            let reservation = try await folders.reserve(output)
+            #expect(try tree.files(below: "out") == [reservation.mark.string])
+            await folders.cancel(reservation)
+            #expect((FolderIdentity(at: output) != nil) == isThere)
+            #expect(try tree.files() == [] && reservations() == [])
+        }
         try tree.write("mine", to: "blocked")
-        await #expect(throws: FolderError.self) { try await folders.prepare(tree.path("blocked")) }
+        await #expect(throws: FolderError.self) { try await folders.reserve(tree.path("blocked")) }
+        #expect(try tree.files() == ["blocked"] && reservations() == [])
     }
 }

@@ -25,11 +25,14 @@ import Testing
         folder = try ledger.register([WatchedFolder(kind: .vacations, path: Self.trips)])[0]
     }
 
+    /// Of whom it is known that nobody else is there any more.
+    let owner = ClaimOwner(name: "me", hasEnded: { $0 != "me" })
+
     var delivery: RestoreDownloader { downloader() }
 
     private func downloader(_ calls: DownloadCalls = DownloadCalls()) -> RestoreDownloader {
         RestoreDownloader(
-            store: store, ledger: LedgerQueue(ledger),
+            store: store, ledger: LedgerQueue(ledger), owner: owner,
             pool: BlockingPool(name: "disk", threads: 3), time: time.source, calls: calls)
     }
 
@@ -43,9 +46,11 @@ import Testing
 
     /// A job that has brought back these, each named as its place in the output.
     /// - Parameter ready: how many of them; see ``bringBack(_:)``.
+    /// - Parameter reservation: of which the job is made.
     @discardableResult
     func restore(
-        _ names: [String], output: FilePath?, paths: Bool = true, digests: Bool = true, ready: Int = .max
+        _ names: [String], output: FilePath?, paths: Bool = true, digests: Bool = true, ready: Int = .max,
+        as reservation: RestoreReservation? = nil
     ) async throws -> RestoreJobID {
         for name in names {
             try await memory.store(bytes(name), at: key(name))
@@ -58,7 +63,7 @@ import Testing
                 sha256: digests ? SHA256Digest(of: bytes(name)) : nil, storageClass: .deepArchive, tier: .bulk)
         }
         let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, output: output, items: items)
-        let job = try #require(try ledger.addRestoreJob(draft, at: time.now).job)
+        let job = try #require(try ledger.addRestoreJob(draft, as: reservation, at: time.now).job)
         try bringBack(job.id, ready)
         return job.id
     }
@@ -229,7 +234,7 @@ import Testing
         let time = TimeSource(
             now: { Date(timeIntervalSince1970: 0) }, monotonic: { .zero }, sleep: { _ in }, random: { 0 })
         let delivery = RestoreDownloader(
-            store: store, ledger: LedgerQueue(ledger),
+            store: store, ledger: LedgerQueue(ledger), owner: owner,
             pool: BlockingPool(name: "disk", threads: 3), time: time)
         #expect(try await delivery.run().failures.count == 1)
         #expect(try tree.photos(below: "out").filter { !$0.contains("part") } == [])

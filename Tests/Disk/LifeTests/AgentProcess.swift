@@ -121,7 +121,7 @@ final class AgentProcess {
                 store: store, ledger: queue,
                 sender: RestoreSender(store: store, ledger: queue, owner: owner, time: time),
                 interval: .seconds(900), time: time),
-            delivery: RestoreDownloader(store: store, ledger: queue, pool: pool, time: time),
+            delivery: RestoreDownloader(store: store, ledger: queue, owner: owner, pool: pool, time: time),
             announcer: RestoreAnnouncer(ledger: queue, notifiers: Notifiers([], logger: logger), time: time),
             patience: patience, time: time, logger: logger)
     }

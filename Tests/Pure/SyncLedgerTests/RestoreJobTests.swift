@@ -121,6 +121,30 @@ import Testing
         #expect(try archive.ledger.check() == [])
     }
 
+    @Test func `a job of a reserved number has its file from its beginning, and others get other numbers`() throws {
+        let archive = try Archive(["a", "b", "c"])
+        let reserve = { try archive.ledger.reserveRestore(in: "/out", makesFolder: $0, by: $1) }
+        let first = try reserve(true, "one")
+        #expect(first.job == RestoreJobID(rawValue: 1) && first.folder == "/out" && first.makesFolder)
+        #expect(try archive.ask(for: [archive.keys[0]]).job?.id == RestoreJobID(rawValue: 2))
+        let draft = RestoreJobDraft(
+            requestedBy: "ana", tier: .bulk, days: 7, output: "/out",
+            items: [.init(key: archive.keys[1], size: 1_000, storageClass: .deepArchive, tier: .bulk)])
+        let job = try #require(try archive.ledger.addRestoreJob(draft, as: first, at: archive.now).job)
+        #expect(job.id == first.job && job.mark == first.mark && job.isMarked)
+        #expect(try !archive.ledger.isReserved(first.job))
+        // Nothing is left of it: the objects are on their way.
+        let second = try reserve(false, "two")
+        #expect(try archive.ledger.addRestoreJob(draft, as: second, at: archive.now).job == nil)
+        #expect(try archive.ledger.isReserved(second.job))
+        #expect(try archive.ledger.abandonedReservations { $0 == "one" } == [])
+        #expect(try archive.ledger.abandonedReservations { $0 == "two" } == [second])
+        for _ in 1...2 { try archive.ledger.cancelReservation(of: second.job) }
+        #expect(try archive.ledger.abandonedReservations { _ in true } == [])
+        #expect(try archive.ask(for: [archive.keys[2]]).job?.id == second.job)
+        #expect(try archive.ledger.check() == [])
+    }
+
     @Test func `what is not given of a job stays as it was`() throws {
         let archive = try Archive()
         let id = try #require(try archive.ask().job?.id)

@@ -171,7 +171,8 @@ final class RestoreBench: Sendable {
         RestoreService(
             follower: follower,
             delivery: RestoreDownloader(
-                store: store, ledger: queue, pool: BlockingPool(name: "downloads", threads: 1), time: time.source),
+                store: store, ledger: queue, owner: owner, pool: BlockingPool(name: "downloads", threads: 1),
+                time: time.source),
             announcer: announcer, patience: patience, time: time.source, logger: logger)
     }
 
