@@ -38,6 +38,7 @@ package struct RestoreFolders: Sendable {
     /// - Throws: ``FolderError``; ``DownloadError`` when no file can be put there; ``LedgerError``; `CancellationError`.
     ///   Nothing was made then.
     package func reserve(_ output: FilePath) async throws -> RestoreReservation {
+        try await leaveEnded()
         let makesFolder = try await pool.run { FolderIdentity(at: output) == nil }
         let reservation = try await ledger { [owner] in
             try $0.reserveRestore(in: output, makesFolder: makesFolder, by: owner.name)
@@ -99,9 +100,12 @@ package struct RestoreFolders: Sendable {
         }
     }
 
-    /// Takes the files of jobs away of which nothing more is to be saved. One that is on a drive which is away stays.
+    /// Takes the files of jobs away of which nothing more is to be saved, and what processes have left that were killed before
+    /// there was a job. One that is on a drive which is away stays.
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func leaveEnded() async throws {
+        let abandoned = try await ledger { [owner] in try $0.abandonedReservations(of: owner.hasEnded) }
+        for reservation in abandoned { await cancel(reservation) }
         for mark in try await ledger({ try $0.endedRestoreMarks() }) {
             let isGone = try await pool.run { Self.remove(mark.file) }
             if isGone { try await ledger { try $0.noteMarkRemoved(of: mark.job) } }

@@ -272,4 +272,32 @@ extension RestoreDownloaderTests {
         await #expect(throws: FolderError.self) { try await folders.reserve(tree.path("blocked")) }
         #expect(try tree.files() == ["blocked"] && reservations() == [])
     }
+
+    /// Whoever comes next: an agent's round, and a command that is to save there.
+    @Test(arguments: [true, false])
+    func `what a process left that was killed before there was a job is taken away, folder and all`(
+        isRound: Bool
+    ) async throws {
+        let killed = folders(owner: ClaimOwner(name: "killed"))
+        let left = try await killed.reserve(output)
+        let other = folders(owner: ClaimOwner(name: "other", hasEnded: { _ in false }))
+        try await other.leaveEnded()
+        #expect(try tree.files(below: "out") == [left.mark.string] && reservations() == [left])
+        if isRound {
+            #expect(try await delivery.run().saved == 0)
+            #expect(FolderIdentity(at: output) == nil)
+        } else {
+            let next = try await folders().reserve(output)
+            #expect(next.job == left.job && next.mark != left.mark && next.makesFolder)
+            #expect(try tree.files(below: "out") == [next.mark.string])
+        }
+        #expect(try reservations().contains(left) == false)
+    }
+
+    @Test func `what a killed process left in a folder of people's own goes, and the folder stays`() async throws {
+        try tree.write("mine", to: "out/a.txt")
+        _ = try await folders(owner: ClaimOwner(name: "killed")).reserve(output)
+        try await folders().leaveEnded()
+        #expect(try tree.files() == ["out/a.txt"] && reservations() == [])
+    }
 }
