@@ -36,6 +36,11 @@ package struct FileFault: Hashable, Sendable {
             case .fileExists, .isDirectory, .directoryNotEmpty:
                 (.nameTaken, "something has this name already; \(nameTaken)")
             case .ioError: (.ioFailed, "the disk reports an error; look into dmesg, and check the disk")
+            case .staleNFSFileHandle:
+                (
+                    .ioFailed,
+                    "the file system no longer shows in this folder what was put there; check the disk, or \(other)"
+                )
             case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
                 (.ioFailed, "too many files are open; raise the limit (ulimit -n)")
             case .fileNameTooLong: (.ioFailed, "\(Self.pathTooLong); give its folders shorter names, or \(other)")

@@ -23,6 +23,10 @@ package final class NewFile: Sendable {
     /// fsync(2) of a folder. Tests script it.
     package typealias SyncFolder = @Sendable (FilePath) throws(Errno) -> Void
 
+    /// statx(2) of a name; `nil` when nothing has it. Tests script it.
+    package typealias Find = @Sendable (FilePath) throws(Errno) -> FileStatus?
+
+    package static let find: Find = { (path) throws(Errno) in try FileStatus.find(path) }
     package static let link: Link = { (file, name) throws(Errno) in
         try file.link(as: name)
     }
@@ -30,6 +34,9 @@ package final class NewFile: Sendable {
 
     static let suffix = ".sync-agent-part"
     private static let nameLimit = 255
+    /// Hidden files that are opened, and are not there under their name: somebody else finishes or removes them, or the disk
+    /// is damaged.
+    private static let mostTries = 100
 
     /// The hidden one.
     package let path: FilePath
@@ -43,17 +50,19 @@ package final class NewFile: Sendable {
 
     /// Opens the hidden file of a destination, or makes it.
     /// - Parameter permissions: of a new one; the umask is taken off.
-    /// - Throws: `Errno`, `.wouldBlock` while somebody else has it. What has the destination does not matter yet.
+    /// - Throws: `Errno`, `.wouldBlock` while somebody else has it; `.staleNFSFileHandle` where it is never what its name shows.
+    ///   What has the destination does not matter yet.
     package init(
         for destination: FilePath, permissions: FilePermissions = .ownerReadWrite, leftover: Leftover = .emptied,
-        link: @escaping Link = NewFile.link, syncFolder: @escaping SyncFolder = NewFile.syncFolder
+        link: @escaping Link = NewFile.link, syncFolder: @escaping SyncFolder = NewFile.syncFolder,
+        find: Find = NewFile.find
     ) throws(Errno) {
         self.destination = destination
         self.leftover = leftover
         self.link = link
         self.syncFolder = syncFolder
         path = Self.path(for: destination)
-        descriptor = try Self.open(path, permissions, leftover)
+        descriptor = try Self.open(path, permissions, leftover, find)
     }
 
     deinit {
@@ -72,9 +81,9 @@ package final class NewFile: Sendable {
     }
 
     private static func open(
-        _ path: FilePath, _ permissions: FilePermissions, _ leftover: Leftover
+        _ path: FilePath, _ permissions: FilePermissions, _ leftover: Leftover, _ find: Find
     ) throws(Errno) -> FileDescriptor {
-        while true {
+        for _ in 0..<mostTries {
             let file: FileDescriptor
             do {
                 // Neither a link nor a pipe that somebody has put there is followed or waited for.
@@ -86,24 +95,25 @@ package final class NewFile: Sendable {
                 continue
             }
             do {
-                if try take(file, path, leftover) { return file }
+                if try take(file, path, leftover, find) { return file }
             } catch {
                 try? file.close()
                 throw error
             }
             try? file.close()
         }
+        throw .staleNFSFileHandle
     }
 
     /// Locks the file. `false` when it is not, or no longer, a hidden file of ours: it is to be opened again.
     private static func take(
-        _ file: FileDescriptor, _ path: FilePath, _ leftover: Leftover
+        _ file: FileDescriptor, _ path: FilePath, _ leftover: Leftover, _ find: Find
     ) throws(Errno) -> Bool {
         // Where there are no such locks, two at once damage each other's file: rare, and whoever reads it has a digest.
         guard file.tryLock() else { throw .wouldBlock }
         let opened = try FileStatus(of: file)
         // Between open and lock, its owner may have finished it: this would then be the file of the person.
-        guard let named = try FileStatus.find(path), named.isSameFile(as: opened) else { return false }
+        guard let named = try find(path), named.isSameFile(as: opened) else { return false }
         // A pipe, or another name of some file (a process killed between link and unlink): not to be written to.
         guard opened.kind == .file, opened.links == 1 else {
             try path.unlink()

@@ -168,6 +168,25 @@ import Testing
         #expect(try tree.files() == ["a.txt", "outside"])
     }
 
+    /// What the name shows: nothing, or another file, as on a file system whose inodes change.
+    @Test(arguments: [true, false])
+    func `where its name never shows the hidden file, it ends, and the folder is told`(isMissing: Bool) throws {
+        let other = try FileStatus(at: tree.write("other", to: "b.txt"))
+        let looks = Mutex(0)
+        let told = #expect(throws: Errno.self) {
+            _ = try NewFile(
+                for: path,
+                find: { (_) throws(Errno) in
+                    looks.withLock { $0 += 1 }
+                    return isMissing ? nil : other
+                })
+        }
+        let count = looks.withLock { $0 }
+        #expect(told == .staleNFSFileHandle && count == 100)
+        let fault = FileFault(.staleNFSFileHandle, or: "name another folder")
+        #expect(fault.message.contains("in this folder") && fault.message.hasSuffix("name another folder"))
+    }
+
     @Test func `a name of full length has room for its hidden file, and two have two`() throws {
         let names = ["x", "y"].map { String(repeating: "a", count: 254) + $0 }
         let files = try names.map { try NewFile(for: tree.path($0)) }
