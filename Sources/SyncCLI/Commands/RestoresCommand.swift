@@ -46,19 +46,14 @@ struct RestoresCommand: WorkspaceCommand {
         let (ledger, now) = (try await workspace.ledger, workspace.time.now())
         var status = ExitStatus.done
         var unsaved: [UnsavedPhoto] = []
-        if stopSaving, let id {
-            try await ledger { try $0.stopSaving(RestoreJobID(rawValue: id)) }
-            try await RestoreFolders(
-                ledger: ledger, owner: workspace.installation.makeClaimOwner(), pool: workspace.threads.disk
-            ).leaveEnded()
-        }
+        if stopSaving, let id { unsaved = try await giveUp(RestoreJobID(rawValue: id), workspace) }
         if refresh {
             let round = try await RestoreServices(workspace, access: .writes).service.round(isUrgent: true)
             let errors = workspace.console.errors
             for failure in round.saved.lines {
                 errors.writeLine(errors.styled("not saved", .red) + "  \(failure.escapingControls)")
             }
-            unsaved = round.saved.problems.map { UnsavedPhoto($0) }
+            unsaved += round.saved.problems.map { UnsavedPhoto($0) }
             for refusal in round.unanswered {
                 errors.writeLine(errors.styled("not told", .red) + "  \("\(refusal)".escapingControls)")
             }
@@ -83,10 +78,38 @@ struct RestoresCommand: WorkspaceCommand {
     }
 }
 
+extension RestoresCommand {
+    /// - Returns: what would still have been saved.
+    private func giveUp(_ job: RestoreJobID, _ workspace: Workspace) async throws -> [UnsavedPhoto] {
+        let ledger = try await workspace.ledger
+        let ended = try await ledger { try $0.stopSaving(job) }
+        try await RestoreFolders(
+            ledger: ledger, owner: workspace.installation.makeClaimOwner(), pool: workspace.threads.disk
+        ).leaveEnded()
+        guard let ended else { return [] }
+        let problems = ended.left.map { item in
+            let rest =
+                switch item.state {
+                case .restored: "it can be read"
+                case .planned: "it is requested all the same"
+                default: "it can be read when the store has brought it back"
+                }
+            return RestoreDownloader.Problem(item, in: ended.output, "given up (--stop-saving); \(rest)")
+        }
+        let errors = workspace.console.errors
+        let lines = RestoreDownloader.SaveSummary.lines(
+            problems.map(\.description), allBy: "sync-agent restores \(job)")
+        for line in lines {
+            errors.writeLine(errors.styled("not saved", .yellow) + "  \(line.escapingControls)")
+        }
+        return problems.map { UnsavedPhoto($0) }
+    }
+}
+
 /// `restores --json`: the fields are a contract (docs/commands.md).
 struct JobListReport: Encodable {
     var restores: [JobReport]
-    /// What `--refresh` could not save, of all jobs.
+    /// What `--refresh` could not save, of all jobs, and what `--stop-saving` gives up.
     var notSaved: [UnsavedPhoto]
 }
 

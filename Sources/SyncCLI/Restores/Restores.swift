@@ -244,12 +244,8 @@ struct Restores: Sendable {
             let output = try await summary(of: job).job.output
             guard !left.isEmpty, let output else { return [] }
             if look > Self.looksAtOthers {
-                let problems = left.map { item in
-                    RestoreDownloader.Problem(
-                        path: (item.destination.map { output.pushing($0) } ?? output).text,
-                        reason: "another process has it in hand; sync-agent restores \(job) tells when it is saved",
-                        item: item.id)
-                }
+                let reason = "another process has it in hand; sync-agent restores \(job) tells when it is saved"
+                let problems = left.map { RestoreDownloader.Problem($0, in: output, reason) }
                 for failure in RestoreDownloader.SaveSummary.lines(problems.map(\.description)) {
                     errors.writeLine(unsaved(failure))
                 }

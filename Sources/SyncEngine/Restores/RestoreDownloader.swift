@@ -3,7 +3,7 @@ import Glibc
 package import SyncCore
 package import SyncLedger
 package import SyncSystem
-import SystemPackage
+package import SystemPackage
 
 /// Saves what restore jobs have brought back into their output folders, under the photos' own names and times.
 ///
@@ -21,6 +21,12 @@ package struct RestoreDownloader: Sendable {
             self.path = path
             self.reason = reason
             self.item = item
+        }
+
+        /// - Parameter output: the folder of its job.
+        package init(_ item: RestoreItem, in output: FilePath, _ reason: String) {
+            self.init(
+                path: (item.destination.map { output.pushing($0) } ?? output).text, reason: reason, item: item.id)
         }
 
         package var description: String { "\(path): \(reason)" }
@@ -41,10 +47,13 @@ package struct RestoreDownloader: Sendable {
         package var lines: [String] { Self.lines(failures) }
 
         /// The first failures, and how many there are besides.
-        package static func lines(_ failures: [String]) -> [String] {
+        /// - Parameter command: that names them all.
+        package static func lines(
+            _ failures: [String], allBy command: String = "sync-agent restores --refresh --json"
+        ) -> [String] {
             guard failures.count > mostNamed else { return failures }
             let more = (failures.count - mostNamed).counted("more photo")
-            return failures.prefix(mostNamed) + ["\(more): sync-agent restores --refresh --json names them all"]
+            return failures.prefix(mostNamed) + ["\(more): \(command) names them all"]
         }
 
         fileprivate mutating func fail(_ item: RestoreItem, at place: FilePath, _ reason: String) {

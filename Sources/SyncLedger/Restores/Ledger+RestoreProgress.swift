@@ -1,6 +1,7 @@
 package import FoundationEssentials
 import GRDB
 package import SyncCore
+package import SystemPackage
 
 extension Ledger {
     /// For how long nobody else is given what was claimed, where nobody knows whether who claimed it is still there.
@@ -75,15 +76,24 @@ extension Ledger {
     }
 
     /// Forgets where a job's photos were to be saved. What was saved stays, and what is readable stays readable.
-    package func stopSaving(_ job: RestoreJobID) throws(LedgerError) {
+    /// - Returns: the folder, and what would still have been saved there; `nil` of a job that saves nothing.
+    @discardableResult
+    package func stopSaving(
+        _ id: RestoreJobID
+    ) throws(LedgerError) -> (output: FilePath, left: [RestoreItem])? {
         try write("end the saving of a restore") { db in
+            let job = try db.row(LedgerQuery.job, [id.rawValue], as: RestoreJob.self)
+            guard let output = job?.output else { return nil }
+            let items = try db.rows(LedgerQuery.itemsOfJob, [id.rawValue, 0, Int.max], as: RestoreItem.self)
             // Its file may be there, though somebody was killed before that was noted.
             try db.run(
                 """
                 UPDATE restore_jobs SET marked_in = IIF(mark IS NULL, NULL, COALESCE(marked_in, output)), output = NULL
                 WHERE id = ?
-                """, [job.rawValue])
-            return
+                """, [id.rawValue])
+            return (
+                output: output, left: items.filter { $0.savedAt == nil && ($0.state.isOpen || $0.state == .restored) }
+            )
         }
     }
 

@@ -140,6 +140,13 @@ import Testing
         #expect(try await home.run("restore", "Rome", "--yes", "--output", other.string).code == 3)
         let ended = try await home.run("restores", "2", "--stop-saving", "--json")
         #expect(ended.code == 0 && ended.text.contains(#""output" : null"#), "\(ended)")
+        let place = "\(other)/Rome/1.jpg"
+        let jobs = try JSONDecoder().decode(RestoreJobs.self, from: Data(ended.output))
+        #expect(jobs.notSaved.map(\.path) == [place])
+        #expect(jobs.notSaved.allSatisfy { $0.reason.hasPrefix("given up") && $0.reason.contains("can be read") })
+        #expect(ended.complaint.contains("not saved  \(place): given up"), "\(ended)")
+        let again = try await home.run("restores", "2", "--stop-saving")
+        #expect(again.code == 0 && !again.complaint.contains("given up"), "\(again)")
         let left = try await home.run("sync")
         #expect(left.text.contains("\(taken)") && !left.text.contains("\(other)"), "\(left)")
         try taken.appending("Rome").appending("1.jpg").remove()

@@ -136,7 +136,12 @@ import Testing
         try archive.ledger.noteSaved(3, at: archive.now)
         #expect(try list(0, 9) == [2, 5])
         #expect(try archive.items().map(\.savedAt) == [nil, nil, archive.now, nil, nil])
-        try archive.ledger.stopSaving(RestoreJobID(rawValue: 2))
+        let ended = try archive.ledger.stopSaving(RestoreJobID(rawValue: 2))
+        #expect(ended?.output == "/out" && ended?.left.map(\.id) == [2])
+        for job in 1...2 as ClosedRange<Int64> {
+            let again = try archive.ledger.stopSaving(RestoreJobID(rawValue: job))
+            #expect(again?.output == nil)
+        }
         #expect(try list(0, 9) == [5])
         #expect(try archive.items().map(\.state) == [.restored, .restored, .restored, .planned, .restored])
     }
