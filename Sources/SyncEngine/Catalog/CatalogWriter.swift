@@ -161,8 +161,7 @@ package struct CatalogWriter: Sendable {
     private func reconcile() async throws {
         let (standing, found) = try await lookAtOwn()
         let chain = CatalogChain(found)
-        let known = standing.segments.map { CatalogSegment(machine: standing.machine, from: $0.from, to: $0.to) }
-        if chain.segments == known { return try await delete(chain.superseded) }
+        if chain.segments == standing.ownSegments { return try await delete(chain.superseded) }
         let last = found.map(\.to).max() ?? 0
         try await ledger { try $0.restartCatalog(from: last + 1) }
     }

@@ -21,6 +21,8 @@ package struct ClassRefresh: Sendable {
         package var findings = ObjectAudit.Findings()
         /// Manifests of vacations that are gone, and are written again.
         package var manifests = 0
+        /// Why this machine's catalogue in the store is not what it is to be, in plain words: the ledger has it noted.
+        package var catalogProblem: String?
     }
 
     private static let problemsKept = 1_000
@@ -48,6 +50,7 @@ package struct ClassRefresh: Sendable {
     package func run(onPage: (Int) -> Void = { _ in }) async throws -> Summary {
         var result = Summary()
         var manifests = try await knownManifests()
+        var catalog = try await CatalogAudit(store: store, ledger: ledger, keys: keys, time: time)
         for prefix in keys.ownPrefixes {
             try await store.eachPage(below: prefix, time: time) { page, span, askedAt in
                 let objects = page.objects
@@ -64,6 +67,7 @@ package struct ClassRefresh: Sendable {
                     let present = page.problems.filter { $0.error.code != .badDigest }.map(\.key)
                     for key in objects.map(\.key) + present { manifests[key] = nil }
                 }
+                catalog.see(page)
                 result.seen += objects.count
                 result.problems += page.problems.prefix(Self.problemsKept - result.problems.count)
                 result.problemCount += page.problems.count
@@ -73,6 +77,7 @@ package struct ClassRefresh: Sendable {
             }
         }
         result.manifests = try await note(missing: manifests)
+        result.catalogProblem = try await catalog.finish()
         let now = time.now()
         try await ledger { try $0.noteClassesRefreshed(at: now) }
         return result

@@ -96,6 +96,9 @@ package struct StoreUpkeep: Sendable {
             logger.warning(
                 "gone from the store, and written again: \(result.manifests.counted("manifest")) of vacations")
         }
+        if let problem = result.catalogProblem {
+            logger.warning("the catalogue in the store is not up to date: \(problem)")
+        }
     }
 
     /// One round. What fails is logged, and tried again with the next one.

@@ -144,6 +144,18 @@ extension Ledger {
         }
     }
 
+    /// As long as a segment is known as one that the store has.
+    /// - Returns: whether it is.
+    package func noteCatalogProblem(_ problem: String, ifKnown segment: CatalogSegment) throws(LedgerError) -> Bool {
+        try write("note that the catalogue is not whole") { db in
+            try db.run(
+                """
+                UPDATE agent SET catalog_problem = ?1
+                WHERE machine_id = ?2 AND EXISTS (SELECT 1 FROM catalog_segments WHERE first = ?3 AND last = ?4)
+                """, [problem, segment.machine, segment.from, segment.to]) > 0
+        }
+    }
+
     /// Notes a rebuild before anything is read, so that whoever comes after one that was killed knows of it.
     /// - Parameter machine: whose place it takes; empty for none.
     package func beginRebuild(of machine: String) throws(LedgerError) {

@@ -31,6 +31,18 @@ final class CatalogBench: Sendable {
         try CatalogMachine(name, in: self, ledger: try Ledger.inMemory(), folder: folder)
     }
 
+    /// A ledger from before the last write of its machine, which has photos and a profile that it does not know.
+    func putBack() async throws -> CatalogMachine {
+        let machine = try self.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        let old = try machine.ledger.copyInMemory()
+        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        try machine.ledger.noteOthersProfiles([CatalogProfile(profile: "u-17", name: "Grandma")])
+        _ = try await machine.write()
+        return try CatalogMachine("laptop", in: self, ledger: old, folder: "/pictures/Gallery")
+    }
+
     /// Keys of segments, without what is in front of their numbers.
     func segments() async throws -> [String] {
         try await memory.list(prefix: keys.catalog, after: nil, limit: 1_000).objects
@@ -104,6 +116,14 @@ final class CatalogMachine: Sendable {
     /// A pass' end.
     @discardableResult
     func write() async throws -> CatalogWriter.Outcome { try await writer.run() }
+
+    /// As a pass looks at the store, or `status --refresh`.
+    /// - Returns: what is wrong with the catalogue there.
+    func look() async throws -> String? {
+        try await ClassRefresh(
+            store: bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, time: bench.time.source
+        ).run().catalogProblem
+    }
 
     @discardableResult
     func rebuild(inPlaceOf other: String? = nil, over store: (any ReadableStore)? = nil) async throws

@@ -126,18 +126,6 @@ struct CatalogWriterTests {
         #expect(try other.known() == ["/pictures/Gallery/z.jpg missing"])
     }
 
-    /// A ledger from before the last write of its machine, which has photos and a profile that it does not know.
-    private func putBack() async throws -> CatalogMachine {
-        let machine = try bench.machine("laptop")
-        try await machine.see(["a.jpg": "a"])
-        _ = try await machine.write()
-        let old = try machine.ledger.copyInMemory()
-        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
-        try machine.ledger.noteOthersProfiles([CatalogProfile(profile: "u-17", name: "Grandma")])
-        _ = try await machine.write()
-        return try CatalogMachine("laptop", in: bench, ledger: old, folder: "/pictures/Gallery")
-    }
-
     private func profileNames(of ledger: Ledger) throws -> [String] {
         try ledger.catalogState().compactMap { line -> String? in
             if case .profile(let profile) = line { profile.name } else { nil }
@@ -147,7 +135,7 @@ struct CatalogWriterTests {
     @Test func `a ledger that was put back overwrites nothing, and goes on when rebuild has read what is newer`()
         async throws
     {
-        let back = try await putBack()
+        let back = try await bench.putBack()
         let segments = try await bench.segments()
         try await back.see(["a.jpg": "a", "c.jpg": "c"])
         for _ in 0..<2 {
@@ -177,7 +165,7 @@ struct CatalogWriterTests {
     }
 
     @Test func `a ledger that was put back does not take its newer catalogue out of the store`() async throws {
-        let back = try await putBack()
+        let back = try await bench.putBack()
         let segments = try await bench.segments()
         guard case .refused = try await back.writer.remove() else {
             Issue.record("it was removed")
@@ -190,7 +178,7 @@ struct CatalogWriterTests {
     }
 
     @Test func `a segment that a later program has written is not taken for read by a rebuild`() async throws {
-        let back = try await putBack()
+        let back = try await bench.putBack()
         let standing = try back.ledger.catalogStanding()
         let newer = CatalogSegment(machine: standing.machine, from: standing.next + 1, to: standing.next + 1)
         let file = try GzipWriter()
