@@ -224,6 +224,18 @@ struct StatusView {
         return terminal.wrapped("Everything is safe, but \(files) left out by the filters.", .green)
     }
 
+    /// What is not in the store yet besides photos; `nil` where all of it is.
+    private var lacking: String? {
+        var parts: [String] = []
+        if report.originals.waiting > 0 {
+            let waiting = Quantities.counted(report.originals.waiting, "original is", plural: "originals are")
+            parts.append("\(waiting) not kept yet (\(Quantities.bytes(report.originals.waitingBytes)))")
+        }
+        // Why stands beside the names, above.
+        if report.catalog.problem != nil { parts.append("the catalogue of their names is not up to date") }
+        return parts.isEmpty ? nil : parts.joined(separator: ", and ")
+    }
+
     private var unsafeLines: [String] {
         let totals = report.totals
         let problems = report.folders.compactMap(\.problem)
@@ -231,10 +243,9 @@ struct StatusView {
         let guests = report.guests.problem.map { "photos of guests cannot be taken in: \($0)" }
         let isWrong = totals.pending + totals.failed + totals.lost + problems.count + elsewhere.count > 0
         guard isWrong || guests != nil else {
-            if report.originals.waiting > 0 {
-                let waiting = Quantities.counted(report.originals.waiting, "original is", plural: "originals are")
-                let bytes = Quantities.bytes(report.originals.waitingBytes)
-                return [""] + terminal.wrapped("Every photo is stored; \(waiting) not kept yet (\(bytes)).", .yellow)
+            if let lacking {
+                let stored = report.store.reachable ? "is stored" : "was stored when the store was reached last"
+                return [""] + terminal.wrapped("Every photo \(stored); \(lacking).", .yellow)
             }
             guard totals.files > 0, totals.leftOut == 0 else { return [] }
             return [""] + safeLines

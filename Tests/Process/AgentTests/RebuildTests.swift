@@ -146,6 +146,8 @@ import Testing
         #expect(problems.count == 1 && message.contains("run sync-agent rebuild"))
         let status = try #require(try await answer(home, "status", "--json")["catalog"] as? Fields)
         #expect(status["problem"] as? String == message)
+        #expect(try await !home.run("status").text.contains("Everything is safe"))
+        #expect(try await home.run("status", "--check").code == 1)
         #expect(try await answer(home, "rebuild", "--json")["shares"] as? Int == 1)
         #expect(try await home.shares().map(\.shareId) == [id])
         _ = try await home.pass()

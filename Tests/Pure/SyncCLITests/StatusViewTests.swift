@@ -15,7 +15,8 @@ import Testing
         _ tallies: PhotoTallies, oldest: Overview.Unsynced? = nil, problem: String? = nil, storeError: String? = nil,
         since: Date? = nil, leftOut: LeftOutSummary = LeftOutSummary(), backlog: [StorageClass: ArchiveBacklog] = [:],
         restores: Overview.Restores = Overview.Restores(), elsewhere: [OtherDamage] = [],
-        guests: StatusReport.Guests = StatusReport.Guests()
+        guests: StatusReport.Guests = StatusReport.Guests(), catalogProblem: String? = nil,
+        originals: StatusReport.Originals = StatusReport.Originals()
     ) -> StatusView {
         let record = FolderRecord(id: FolderID(rawValue: 1), folder: gallery, problem: problem)
         let overview = Overview(
@@ -26,6 +27,8 @@ import Testing
             overview, leftOut: leftOut, backlog: backlog, elsewhere: elsewhere, watched: [gallery], holder: nil,
             store: StoreIdentity(type: "directory", location: "/home/ana/store"), storeError: storeError)
         report.guests = guests
+        report.catalog.problem = catalogProblem
+        report.originals = originals
         return StatusView(
             report: report, failed: [], terminal: .standardOutput(["TERM": "dumb"]), now: now, home: "/home/ana")
     }
@@ -90,6 +93,17 @@ import Testing
         let stuck = view(tallies(uploaded: 3), guests: .init(waiting: 0, problem: "there is no room")).text
         #expect(stuck.contains("photos of guests cannot be taken in: there is no room"))
         #expect(!stuck.contains("Everything is safe"))
+    }
+
+    @Test func `while the catalogue in the store is not up to date, not everything is called safe`() {
+        let text = view(tallies(uploaded: 3), catalogProblem: "no room").text
+        #expect(!text.contains("Everything is safe") && text.contains("not up to date in the store: no room"))
+        #expect(text.contains("Every photo is stored; the catalogue of their names is not up to date."))
+        let away = view(tallies(uploaded: 3), storeError: "no route to host", catalogProblem: "no room").text
+        #expect(!away.contains("Every photo is stored") && away.contains("when the store was reached last"))
+        let originals = StatusReport.Originals(keep: "true", waiting: 2)
+        let both = view(tallies(uploaded: 3), catalogProblem: "no room", originals: originals).text
+        #expect(both.contains("2 originals are not kept yet") && both.contains("is not up to date."))
     }
 
     @Test func `what is left out is named, and then not everything is called safe`() {
