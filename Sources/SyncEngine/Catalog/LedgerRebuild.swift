@@ -342,10 +342,7 @@ package struct LedgerRebuild: Sendable {
             try await ledger { try $0.noteOthersProfiles(whole.profiles) }
             return isRead
         }
-        let left = try await ledger { try $0.noteCatalog(whole, in: folders, movedTo: moves, at: now) }
-        summary.problems += left.map {
-            "the share \($0.id) is open, too; another of \($0.folder.text.escapingControls) has its place: shares --revoke \($0.id)"
-        }
+        try await ledger { try $0.noteCatalog(whole, in: folders, movedTo: moves, at: now) }
         return isRead
     }
 

@@ -29,23 +29,17 @@ package struct CatalogState: Hashable, Sendable {
 extension Ledger {
     /// Notes vacations, shares and restores as a catalogue has them, after its photos. What is known already stays.
     /// - Parameter places: where the watched folders of its machine are here, where that is another path.
-    /// - Returns: shares that may be open and have no place here: another one of the same photos of the same folder has it.
-    @discardableResult
     package func noteCatalog(
         _ state: CatalogState, in folders: [Int64: FolderID], movedTo places: [FilePath: FilePath] = [:], at time: Date
-    ) throws(LedgerError) -> [(id: ShareID, folder: FilePath)] {
+    ) throws(LedgerError) {
         try write("note what the catalogue tells") { db in
             for vacation in state.vacations {
                 guard let folder = folders[vacation.f] else { continue }
                 try db.note(vacation, in: folder)
             }
-            for share in state.shares { try db.note(share, movedTo: places) }
+            for share in state.shares { try db.note(share, movedTo: places, besideAnother: true) }
             for restore in state.restores { try db.note(restore, at: time) }
             try db.note(state.profiles)
-            return try state.shares.compactMap { share in
-                guard let id = ShareID(share.share), try !db.knows(share) else { return nil }
-                return (id, share.path.path)
-            }
         }
     }
 
@@ -208,33 +202,43 @@ extension Database {
     }
 
     /// Where its folder is here; or where it was, when the same photos of that one are shared here already: two links went out.
-    fileprivate func note(_ share: CatalogShare, movedTo places: [FilePath: FilePath]) throws {
-        try note(share.moved(to: places))
-        if try !knows(share) { try note(share) }
+    /// - Parameter besideAnother: whether there may be two of the same photos. Both can be seen, and have to be known to end.
+    fileprivate func note(
+        _ share: CatalogShare, movedTo places: [FilePath: FilePath], besideAnother: Bool = false
+    ) throws {
+        try note(share.moved(to: places), asTwin: false)
+        if try !knows(share) { try note(share, asTwin: false) }
+        if try besideAnother && !knows(share) { try note(share.moved(to: places), asTwin: true) }
     }
 
     fileprivate func knows(_ share: CatalogShare) throws -> Bool {
         try number("SELECT number FROM shares WHERE id = ?", [share.share]) != nil
     }
 
-    private func note(_ share: CatalogShare) throws {
+    private func note(_ share: CatalogShare, asTwin: Bool) throws {
         guard ShareID(share.share) != nil, ShareState(rawValue: share.state) != nil,
             ShareStep(rawValue: share.step) != nil, CalendarDay(share.start) != nil, CalendarDay(share.end) != nil
         else { return }
         // One that was to be published waits for its restores no more: they are asked for again.
         let state = share.state == ShareState.waiting.rawValue ? ShareState.preparing.rawValue : share.state
+        let folder = Data(share.path.path.bytes)
+        let twin =
+            try asTwin
+            ? self.number(
+                "SELECT MAX(twin) + 1 FROM shares WHERE folder = ? AND selection = ? AND quality = ?",
+                [folder, share.selection, share.quality]) ?? 1 : 0
         let added = try run(
             """
             INSERT INTO shares (id, folder, selection, quality, location, start_day, end_day, shared_by, created_at,
                 expires_at, state, step, next_slot, published_at, page_written_at, links_end_at, ended_at,
-                ended_by, tells_names, takes_guests, ownership)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT DO NOTHING
+                ended_by, tells_names, takes_guests, twin, ownership)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT DO NOTHING
             """,
             [
-                share.share, Data(share.path.path.bytes), share.selection, share.quality, share.location, share.start,
+                share.share, folder, share.selection, share.quality, share.location, share.start,
                 share.end, share.sharedBy, share.createdAt, share.expiresAt, state, share.step, share.nextSlot,
                 share.publishedAt, share.pageWrittenAt, share.linksEndAt, share.endedAt, share.endedBy,
-                share.names == true, share.guests == true,
+                share.names == true, share.guests == true, twin,
             ])
         guard added > 0 else { return }
         let number = lastInsertedRowID

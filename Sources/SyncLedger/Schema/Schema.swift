@@ -69,6 +69,7 @@ enum Schema {
         (RestoreOutputSchema.name, running(RestoreOutputSchema.all)),
         (RestoreMarkSchema.name, running(RestoreMarkSchema.all)),
         (RestoreReservationSchema.name, running(RestoreReservationSchema.all)),
+        (ShareTwinSchema.name, running(ShareTwinSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -15,7 +15,7 @@ extension Ledger {
                 INSERT INTO shares (id, folder, selection, quality, location, start_day, end_day, shared_by, created_at,
                     expires_at, claimed_by, claimed_until, tells_names, takes_guests)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (folder, selection, quality) WHERE state IN ('preparing', 'waiting', 'live') DO NOTHING
+                ON CONFLICT (folder, selection, quality, twin) WHERE state IN ('preparing', 'waiting', 'live') DO NOTHING
                 """,
                 [
                     id.description, draft.folder.blob, draft.selection?.description ?? "", draft.quality.rawValue,

@@ -8,7 +8,7 @@ extension Ledger {
         try read("look up a share") { try $0.row(LedgerQuery.share, [id.description]) }
     }
 
-    /// The open share of these photos of a vacation in this quality.
+    /// The open share of these photos of a vacation in this quality; of several that a rebuild has found, one.
     package func openShare(
         of folder: FilePath, selection: PhotoSelection?, quality: ShareQuality
     ) throws(LedgerError) -> ShareRecord? {
@@ -79,7 +79,7 @@ extension LedgerQuery {
     package static let share = "SELECT \(ShareRecord.columns) FROM shares WHERE id = ?"
     package static let openShare = """
         SELECT \(ShareRecord.columns) FROM shares WHERE folder = ? AND selection = ? AND quality = ?
-        AND state IN ('preparing', 'waiting', 'live')
+        AND state IN ('preparing', 'waiting', 'live') ORDER BY twin LIMIT 1
         """
     package static let unendedShares = """
         SELECT \(ShareRecord.columns) FROM shares WHERE state NOT IN ('revoked', 'expired') ORDER BY number

@@ -48,6 +48,22 @@ import Testing
         #expect(try ledger.share(own)?.folder == "/pictures/trips/Rome")
     }
 
+    @Test func `of several of the same photos a rebuild keeps each, and each ends by itself`() throws {
+        let (own, second, third) = (makeID(), makeID(), makeID())
+        let (rome, now) = (FilePath("/pictures/trips/Rome"), Date(timeIntervalSince1970: 5))
+        #expect(try ledger.takeShareUp(line(own, path: rome), movedTo: [:]))
+        var state = CatalogState()
+        state.shares = [own, second, third].map { line($0, path: rome) }
+        for _ in 0..<2 { try ledger.noteCatalog(state, in: [:], at: now) }
+        #expect(try ledger.unendedShares().map(\.id) == [own, second, third])
+        for id in [own, second, third] {
+            // Who shares the same again finds one of them.
+            #expect(try ledger.openShare(of: rome, selection: nil, quality: .reduced)?.id == id)
+            #expect(try ledger.endShare(id, .revoked))
+        }
+        #expect(try ledger.openShare(of: rome, selection: nil, quality: .reduced) == nil)
+    }
+
     @Test func `what is below no watched folder stays where it was, and the deepest one counts`() throws {
         let (other, deep) = (makeID(), makeID())
         let deeper = places.merging(["/home/ana/Trips/more": "/mnt/more"]) { $1 }
