@@ -30,6 +30,7 @@ struct ConfigCommand: AsyncParsableCommand {
         func run() async throws {
             try await Console.run { console in
                 let installation = try Installation(global, environment: console.environment)
+                try OutputPlace.check(installation.settings, at: installation.location)
                 let folders = Quantities.counted(installation.settings.watch.count, "folder")
                 return Answer(lines: ["\(installation.location.file.string): all right, \(folders) watched"])
             }

@@ -220,7 +220,9 @@ struct InitCommand: AsyncParsableCommand {
 
     /// What is about to be written has to be a configuration that the other commands accept.
     private func checked(_ template: ConfigTemplate, at location: ConfigLocation) throws -> Settings {
-        try ConfigFile.parse(Array(template.text.utf8), location: location).settings
+        let settings = try ConfigFile.parse(Array(template.text.utf8), location: location).settings
+        try OutputPlace.check(new: settings, at: location)
+        return settings
     }
 }
 

@@ -13,7 +13,8 @@ struct OutputPlace {
     /// - Throws: ``CommandFailure`` for the folders of this program: what is in them is its own.
     init(_ path: FilePath, _ installation: Installation) throws {
         let place = FolderPlace(path)
-        if let own = Self.own(installation).first(where: { place.isIn($0.place) }) { throw own.isTaken(path) }
+        let own = Self.own(installation.settings, at: installation.location)
+        if let own = own.first(where: { place.isIn($0.place) }) { throw own.isTaken(path) }
         let watched = installation.settings.watch.first { place.isIn(FolderPlace($0.path)) }
         note = watched.map { watched in
             "\(path.text.escapingControls) is in the watched folder \(watched.path.text.escapingControls): what is saved there "
@@ -25,9 +26,20 @@ struct OutputPlace {
     /// The same of a new store, which may be the one that is there already under another name.
     static func check(newStore path: FilePath, _ installation: Installation) throws {
         let place = FolderPlace(path)
-        for own in own(installation) where place.isIn(own.place) {
-            if own.kind == .store, place.isSame(as: own.place) { continue }
-            throw own.isTaken(path)
+        for own in own(installation.settings, at: installation.location) {
+            switch (own.kind, place.relation(to: own.place)) {
+            // The store that there is may be named anew, or lie in the new one.
+            case (_, nil), (.store, .same?), (.store, .around?): continue
+            case (_, .around?): throw own.failure(path, .around, "which no store may; name another folder")
+            case (_, .same?), (_, .inside?): throw own.isTaken(path)
+            }
+        }
+        let file = installation.location.file
+        if FolderPlace(file).isIn(place) {
+            throw CommandFailure(
+                .usage,
+                "\(path.text.escapingControls) holds the configuration, \(file.text.escapingControls), and nothing else may be "
+                    + "in a store; name another folder")
         }
         for watched in installation.settings.watch {
             guard let relation = place.relation(to: FolderPlace(watched.path)) else { continue }
@@ -36,6 +48,41 @@ struct OutputPlace {
                 "\(path.text.escapingControls) \(relation == .around ? "holds" : "is in") the watched folder "
                     + "\(watched.path.text.escapingControls), and what is stored would be stored again; name another folder"
             )
+        }
+    }
+
+    /// The folders of a configuration, held against each other where it only compares their paths: by links and bind mounts,
+    /// one may be in another all the same. It asks each of their disks, and may have to wait for one.
+    /// - Throws: ``CommandFailure`` for the first that is not apart.
+    static func check(_ settings: Settings, at location: ConfigLocation) throws(CommandFailure) {
+        let own = own(settings, at: location)
+        for (index, first) in own.enumerated() {
+            for second in own[..<index] {
+                guard let relation = first.place.relation(to: second.place) else { continue }
+                throw second.failure(
+                    first.folder, relation,
+                    "and the two have to be apart; name another folder for the store, or set XDG_STATE_HOME to another one",
+                    .configuration)
+            }
+        }
+        for watched in settings.watch {
+            let place = FolderPlace(watched.path)
+            for own in own {
+                guard let relation = place.relation(to: own.place) else { continue }
+                throw own.failure(
+                    watched.path, relation, "and the agent would upload its own files; name another folder under watch",
+                    .configuration)
+            }
+        }
+    }
+
+    /// The same of a configuration that is to be written, and of where.
+    static func check(new settings: Settings, at location: ConfigLocation) throws(CommandFailure) {
+        try check(settings, at: location)
+        let place = FolderPlace(location.file)
+        if let own = own(settings, at: location).first(where: { place.isIn($0.place) }) {
+            throw own.failure(
+                location.file, .inside, "where nothing else may be; name another file with --config")
         }
     }
 
@@ -51,7 +98,7 @@ struct OutputPlace {
         guard oldPlace.relation(to: newPlace) == nil else {
             throw CommandFailure(.usage, "one of the folders lies in the other; name two that are apart")
         }
-        let own = own(installation)
+        let own = own(installation.settings, at: installation.location)
         for own in own + configuration(installation) {
             guard let relation = oldPlace.relation(to: own.place) else { continue }
             // A configuration may be anywhere, as beside the photos.
@@ -107,17 +154,19 @@ struct OutputPlace {
             failure(path, .inside, "where nothing else may be; name another folder")
         }
 
-        func failure(_ path: FilePath, _ relation: FolderPlace.Relation, _ remedy: String) -> CommandFailure {
+        func failure(
+            _ path: FilePath, _ relation: FolderPlace.Relation, _ remedy: String, _ status: ExitStatus = .usage
+        ) -> CommandFailure {
             CommandFailure(
-                .usage,
+                status,
                 "\(path.text.escapingControls) \(relation.rawValue) the \(kind.rawValue), \(folder.text.escapingControls), "
                     + remedy)
         }
     }
 
-    private static func own(_ installation: Installation) -> [Own] {
-        var own = [Own(folder: installation.location.stateFolder, kind: .state)]
-        if case .directory(let directory) = installation.settings.store {
+    private static func own(_ settings: Settings, at location: ConfigLocation) -> [Own] {
+        var own = [Own(folder: location.stateFolder, kind: .state)]
+        if case .directory(let directory) = settings.store {
             own.append(Own(folder: directory.path, kind: .store))
         }
         return own

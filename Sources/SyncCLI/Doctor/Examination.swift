@@ -32,7 +32,7 @@ struct Examination: Sendable {
     }
 
     private func run(_ location: ConfigLocation, _ pool: BlockingPool) async throws {
-        let installation = readConfiguration(location)
+        let installation = await pool.finish { readConfiguration(location) }
         let machine = MachineExamination(location: location, checks: checks, pool: pool)
         let (ledger, agentRuns) = await pool.finish {
             machine.lookAtStateFolder()
@@ -73,7 +73,12 @@ struct Examination: Sendable {
         do {
             let loaded = try ConfigFile.load(location)
             let warnings = loaded.warnings.map(\.description)
-            if warnings.isEmpty {
+            if let failure = placeFailure(loaded.settings, location) {
+                checks.add(
+                    .wrong(
+                        "configuration", message: "\(location.file): \(failure.description)",
+                        otherwise: "name another folder", cause: failure))
+            } else if warnings.isEmpty {
                 checks.add(.ok("configuration", location.file.string))
             } else {
                 let advice = warnings.count == 1 ? Advice(warnings[0]) : nil
@@ -88,6 +93,16 @@ struct Examination: Sendable {
         } catch {
             refuse(error)
             return nil
+        }
+    }
+
+    /// What keeps its folders from being apart, as the disks tell; `nil` for nothing.
+    private func placeFailure(_ settings: Settings, _ location: ConfigLocation) -> CommandFailure? {
+        do throws(CommandFailure) {
+            try OutputPlace.check(settings, at: location)
+            return nil
+        } catch {
+            return error
         }
     }
 

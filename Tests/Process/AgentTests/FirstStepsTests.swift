@@ -87,6 +87,32 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: home.tree.path("home/.config/sync-agent").string))
     }
 
+    @Test(
+        arguments: [
+            (["--store-path", "STATE/sync-agent/store"], "lies inside the state folder, STATE/sync-agent;", 78),
+            (["--store-path", "STATE"], "STATE holds the state folder, STATE/sync-agent;", 78),
+            (["--store-path", "LINK"], "LINK holds the state folder, STATE/sync-agent,", 78),
+            (["--store-path", "NEW", "--config", "NEW/config.yaml"], "NEW/config.yaml is in the store, NEW,", 64),
+            (["--config", "STATE/sync-agent/a.yaml"], "a.yaml is in the state folder, STATE/sync-agent,", 64),
+        ])
+    func `init keeps store, state folder and configuration apart`(
+        options: [String], reason: String, code: Int
+    ) async throws {
+        let state = try home.tree.makeFolder("state")
+        let link = home.tree.path("link")
+        try FileManager.default.createSymbolicLink(atPath: link.string, withDestinationPath: state.string)
+        let named = { (text: String) in
+            text.replacing("STATE", with: state.string).replacing("LINK", with: link.string)
+                .replacing("NEW", with: self.home.tree.path("new").string)
+        }
+        let finished = try await home.start(
+            ["init"] + options.map(named), environment: ["SYNC_AGENT_CONFIG": ""]
+        ).finished()
+        #expect(finished.code == Int32(code) && finished.complaint.contains(named(reason)), "\(finished.complaint)")
+        #expect(finished.complaint.contains("; name a"), "the next step")
+        #expect(try home.tree.files() == ["config.yaml"])
+    }
+
     @Test(arguments: [true, false])
     func `a configuration is named by --config before the command or after it`(comesFirst: Bool) async throws {
         let configuration = home.tree.path("other.yaml")

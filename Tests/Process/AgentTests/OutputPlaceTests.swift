@@ -32,6 +32,50 @@ import Testing
         }
     }
 
+    @Test func `no store moves to where it would hold the state folder or the configuration`() async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 1)
+        let state = home.tree.path("state")
+        let settings = try home.tree.makeFolder("settings")
+        let file = settings.appending("config.yaml")
+        try home.tree.path("config.yaml").move(to: file)
+        let before = try home.tree.files(below: "store")
+        for (folder, reason) in [
+            (state, "\(state) holds the state folder, \(state)/sync-agent,"),
+            (settings, "\(settings) holds the configuration, \(file),"),
+        ] {
+            let refused = try await home.start(
+                ["move-store", "--yes", folder.string], environment: ["SYNC_AGENT_CONFIG": file.string]
+            ).finished()
+            #expect(refused.code == 64 && refused.complaint.contains(reason), "\(refused)")
+            #expect(refused.complaint.contains("name another folder"))
+            #expect(!FileManager.default.fileExists(atPath: folder.appending("objects").string))
+        }
+        #expect(try home.tree.files(below: "store") == before)
+    }
+
+    @Test func `a folder of the program that is watched by another name is found when somebody asks`() async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 1)
+        #expect(try await home.run("config", "check").code == 0)
+        let link = home.tree.path("link")
+        #expect(symlink(home.store.root.string, link.string) == 0)
+        try home.configure(
+            """
+            user: ana
+            store: {type: directory, path: \(home.store.root)}
+            watch: [{kind: gallery, path: \(link)}]
+            """)
+        let reason = "\(link) is the store, \(home.store.root), and the agent would upload its own files"
+        let checked = try await home.run("config", "check")
+        #expect(checked.code == 78 && checked.complaint.contains(reason), "\(checked)")
+        let examined = try await home.run("doctor", "--json")
+        let check = try JSONDecoder().decode(DoctorAnswer.self, from: Data(examined.output))["configuration"]
+        #expect(examined.code == 78 && check?.state == "wrong", "\(examined)")
+        #expect(check?.detail.hasSuffix(reason) == true)
+        #expect(check?.remedy == "name another folder under watch")
+    }
+
     @Test func `a migration takes away no folder of the program, and no other watched one`() async throws {
         let home = try AgentHome()
         try await home.takeTrip(photos: 1)
