@@ -1,6 +1,6 @@
 package import FoundationEssentials
 import GRDB
-import SyncCore
+package import SyncCore
 import SystemPackage
 
 /// How the catalogue in the store stands beside the ledger.

@@ -55,7 +55,7 @@ package final class NewFile: Sendable {
     package init(
         for destination: FilePath, permissions: FilePermissions = .ownerReadWrite, leftover: Leftover = .emptied,
         link: @escaping Link = NewFile.link, syncFolder: @escaping SyncFolder = NewFile.syncFolder,
-        find: Find = NewFile.find
+        find: @escaping Find = NewFile.find
     ) throws(Errno) {
         self.destination = destination
         self.leftover = leftover
