@@ -51,19 +51,20 @@ struct OutputPlace {
         }
     }
 
-    /// The folders of a configuration, held against each other where it only compares their paths: by links and bind mounts,
-    /// one may be in another all the same. It asks each of their disks, and may have to wait for one.
+    /// The folders of a configuration, held against each other where it only compares paths, and not those of store and state
+    /// folder: by links and bind mounts, one may be in another all the same. It asks each of their disks, and may have to wait
+    /// for one.
+    /// - Parameter remedy: where store and state folder are not apart.
     /// - Throws: ``CommandFailure`` for the first that is not apart.
-    static func check(_ settings: Settings, at location: ConfigLocation) throws(CommandFailure) {
+    static func check(
+        _ settings: Settings, at location: ConfigLocation,
+        remedy: String = "sync-agent move-store moves it to another folder"
+    ) throws(CommandFailure) {
         let own = own(settings, at: location)
-        for (index, first) in own.enumerated() {
-            for second in own[..<index] {
-                guard let relation = first.place.relation(to: second.place) else { continue }
-                throw second.failure(
-                    first.folder, relation,
-                    "and the two have to be apart; name another folder for the store, or set XDG_STATE_HOME to another one",
-                    .configuration)
-            }
+        if let store = own.first(where: { $0.kind == .store }), let state = own.first(where: { $0.kind == .state }),
+            let relation = store.place.relation(to: state.place)
+        {
+            throw state.failure(store.folder, relation, "and the two have to be apart; \(remedy)", .configuration)
         }
         for watched in settings.watch {
             let place = FolderPlace(watched.path)
@@ -78,7 +79,7 @@ struct OutputPlace {
 
     /// The same of a configuration that is to be written, and of where.
     static func check(new settings: Settings, at location: ConfigLocation) throws(CommandFailure) {
-        try check(settings, at: location)
+        try check(settings, at: location, remedy: "name another folder for the store")
         let place = FolderPlace(location.file)
         if let own = own(settings, at: location).first(where: { place.isIn($0.place) }) {
             throw own.failure(

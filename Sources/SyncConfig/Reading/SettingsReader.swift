@@ -163,14 +163,6 @@ struct FolderRules {
     /// Folders that would be uploaded into themselves, with what they are.
     var reserved: [(path: FilePath, name: String)]
 
-    /// What is wrong with where a store is; `nil` where it and the state folder are apart.
-    static func violation(ofStore store: FilePath, beside state: FilePath) -> String? {
-        relation(of: store, to: state).map { relation in
-            "\(store.string.escapingControls) \(relation) the state folder, \(state.string.escapingControls); name a folder "
-                + "that is apart from it, or set XDG_STATE_HOME to another one"
-        }
-    }
-
     /// What is wrong, each with the entry of `watch` that it concerns.
     var violations: [(entry: Int, message: String)] {
         var found: [(entry: Int, message: String)] = []

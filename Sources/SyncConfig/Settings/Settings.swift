@@ -214,12 +214,6 @@ extension StoreSettings {
         switch type {
         case .directory:
             let path = reader.path(ConfigKeys.storePath) ?? ""
-            // An empty one was refused.
-            if !path.isEmpty,
-                let violation = FolderRules.violation(ofStore: path, beside: reader.location.stateFolder)
-            {
-                reader.add(violation, at: ConfigKeys.storePath.path)
-            }
             self = .directory(DirectoryStoreSettings(path: path, restoreDuration: restoreDuration))
         case .s3:
             if !reader.isSet(ConfigKeys.bucket.path) {

@@ -89,8 +89,8 @@ import Testing
 
     @Test(
         arguments: [
-            (["--store-path", "STATE/sync-agent/store"], "lies inside the state folder, STATE/sync-agent;", 78),
-            (["--store-path", "STATE"], "STATE holds the state folder, STATE/sync-agent;", 78),
+            (["--store-path", "STATE/sync-agent/store"], "is in the state folder, STATE/sync-agent,", 78),
+            (["--store-path", "STATE"], "STATE holds the state folder, STATE/sync-agent,", 78),
             (["--store-path", "LINK"], "LINK holds the state folder, STATE/sync-agent,", 78),
             (["--store-path", "NEW", "--config", "NEW/config.yaml"], "NEW/config.yaml is in the store, NEW,", 64),
             (["--config", "STATE/sync-agent/a.yaml"], "a.yaml is in the state folder, STATE/sync-agent,", 64),

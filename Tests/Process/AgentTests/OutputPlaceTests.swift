@@ -54,6 +54,29 @@ import Testing
         #expect(try home.tree.files(below: "store") == before)
     }
 
+    @Test func `a store of old in the state folder goes on, is told when somebody asks, and can be moved`() async throws
+    {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 1)
+        let (state, apart) = (home.tree.path("state/sync-agent"), home.tree.path("apart"))
+        let store = state.appending("store")
+        try home.store.root.move(to: store)
+        try home.configure(
+            """
+            user: ana
+            store: {type: directory, path: \(store)}
+            watch: [{kind: vacations, path: \(home.vacations)}]
+            upload: {settle_seconds: 0.2}
+            """)
+        #expect(try await home.run("sync").code == 0)
+        let checked = try await home.run("config", "check")
+        #expect(checked.code == 78, "\(checked)")
+        #expect(checked.complaint.contains("\(store) is in the state folder, \(state), and the two have to be apart"))
+        #expect(checked.complaint.contains("sync-agent move-store moves it"))
+        #expect(try await home.run("move-store", "--yes", apart.string).code == 0)
+        #expect(try await home.run("config", "check").code == 0)
+    }
+
     @Test func `a folder of the program that is watched by another name is found when somebody asks`() async throws {
         let home = try AgentHome()
         try await home.takeTrip(photos: 1)

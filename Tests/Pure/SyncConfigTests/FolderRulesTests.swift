@@ -33,20 +33,6 @@ import Testing
         #expect(problems([path]) == ["line 4: watch[0].path: \(relation); the agent would upload its own files"])
     }
 
-    @Test(
-        arguments: [
-            ("~/.local", "/home/ana/.local holds"),
-            ("~/.local/state/sync-agent", "/home/ana/.local/state/sync-agent is the same folder as"),
-            ("~/.local/state/sync-agent/x", "/home/ana/.local/state/sync-agent/x lies inside"),
-        ])
-    func `a store that is not apart from the state folder is refused`(store: String, relation: String) {
-        #expect(
-            problems(["/srv/photos"], store: store) == [
-                "line 2: store.path: \(relation) the state folder, /home/ana/.local/state/sync-agent; name a folder that is "
-                    + "apart from it, or set XDG_STATE_HOME to another one"
-            ])
-    }
-
     @Test func `there is one folder of projects: two would be stored under the same keys`() {
         let text = ConfigText(
             """
