@@ -153,11 +153,13 @@ struct MirrorView {
     }
 
     private var ending: [String] {
-        let isAnyHere =
-            !result.downloaded.isEmpty || result.alreadyThere > 0 || result.kept.contains { $0.reason == .changed }
+        let changed = result.kept.count { $0.reason == .changed }
+        let isAnyHere = !result.downloaded.isEmpty || result.alreadyThere > 0 || changed > 0
         let rest =
             result.isComplete
-            ? "all of it is here and stays"
+            ? changed == 0
+                ? "all of it is here and stays"
+                : "all of it is here, \(photos(changed)) as you changed \(changed == 1 ? "it" : "them"), and stays"
             : isAnyHere
                 ? "what is here stays"
                 : result.kept.isEmpty ? "nothing of it was fetched" : "nothing of it is here any more"

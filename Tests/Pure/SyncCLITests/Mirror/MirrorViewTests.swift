@@ -147,6 +147,19 @@ import Testing
         #expect(report.failed == 1 && report.errors.map(\.name) == ["2.jpg"])
     }
 
+    @Test func `Of a share that has ended, what the person changed is not told to be here as it was`() throws {
+        for (count, words) in [(1, "1 photo as you changed it"), (2, "2 photos as you changed them")] {
+            let changed = try result { result in
+                result.end = .gone
+                result.isComplete = true
+                result.alreadyThere = 3
+                result.kept = (0..<count).map { MirrorResult.Kept(name: "\($0).jpg", reason: .changed) }
+            }
+            #expect(ExitStatus(changed) == .done)
+            #expect(view(changed).lines.last?.hasSuffix("; all of it is here, \(words), and stays.") == true)
+        }
+    }
+
     @Test func `Some failures are a part, failures alone are one`() throws {
         let error = StoreError(.badDigest, operation: "get", message: "m")
         let some = try result {
