@@ -217,7 +217,10 @@ extension ShareMirror {
             return true
         } catch let errno as Errno {
             let error = DownloadError(errno, folder.path.appending(name))
-            guard !error.concernsAll, await pool.finish({ folder.isWritable }) else { throw error }
+            guard !error.concernsAll, await pool.finish({ folder.isWritable }) else {
+                // It is the folder that takes nothing: of the hidden file nobody knows.
+                throw DownloadError(errno, folder.path)
+            }
             visit.result.unwritten.append(MirrorResult.Failure(name: name.string, error: error))
             return false
         }

@@ -28,6 +28,21 @@ import Testing
         }
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounting needs root"))
+    func `A full disk is told of the folder, and not of a hidden file in it`() async throws {
+        try await SharedTrip.run { trip in
+            try trip.tree.makeFolder("home/paris")
+            let folder = trip.destination
+            let isMounted = "size=64k".withCString { mount("tmpfs", folder.string, "tmpfs", 0, $0) == 0 }
+            try #require(isMounted)
+            defer { umount2(folder.string, Int32(MNT_DETACH)) }
+            try trip.tree.write(String(repeating: "x", count: 65_536), to: "home/paris/mine")
+            let error = await #expect(throws: DownloadError.self) { try await trip.mirror().run() }
+            #expect(error?.description.hasPrefix("\(folder): the disk is full; ") == true)
+            #expect(trip.photoRequests.isEmpty)
+        }
+    }
+
     /// Of a pipe and of a socket (inode(7)).
     @Test(arguments: [mode_t(0o010600), 0o140600])
     func `What is no file has the name of a photo as a folder has it`(mode: mode_t) async throws {
