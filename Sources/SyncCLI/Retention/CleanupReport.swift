@@ -87,8 +87,13 @@ extension CleanupReport {
     }
 
     private static func line(_ issue: Issue) -> String {
-        let place = issue.file.map { " in \($0.escapingControls)" } ?? ""
-        return "\(issue.event.escapingControls)\(place): \(issue.reason)"
+        "\(Self.place(of: issue.event, in: issue.file)): \(issue.reason)"
+    }
+
+    /// An event and its file, or the file alone where it is about no event.
+    static func place(of event: String, in file: String?) -> String {
+        guard let file = file?.escapingControls else { return event.escapingControls }
+        return event == RetentionSummary.Issue.noEvent ? file : "\(event.escapingControls) in \(file)"
     }
 }
 
@@ -102,7 +107,7 @@ struct OverdueReport: Encodable, Sendable {
         let dueSince: Date
         let files: [String]
         @Nullable var triedAt: Date?
-        /// Why the last try did not succeed.
+        /// Why the last try did not succeed, or what a first one would meet.
         @Nullable var reason: String?
     }
 
@@ -175,10 +180,14 @@ struct OverdueReport: Encodable, Sendable {
         unclear = try await parts.retention.takeIn().prefix(Self.named).compactMap { issue in
             issue.file.map { Unclear(file: $0.text, reason: issue.reason) }
         }
-        (overdue, events) = try await parts.ledger { ledger in
+        let (count, due) = try await parts.ledger { ledger in
             let due = try ledger.dueEvents(createdBefore: cutoff, after: nil, limit: Self.named)
-            return (try ledger.dueEventCount(createdBefore: cutoff), due.map { Overdue($0, age: age) })
+            return (try ledger.dueEventCount(createdBefore: cutoff), due)
         }
+        let untried = due.filter { $0.event.retentionProblem == nil }
+        let obstacles = try await parts.retention.obstacles(to: untried)
+        overdue = count
+        events = due.map { Overdue($0, age: age, obstacle: obstacles[$0.event.id]) }
         let counts = try await parts.ledger { try $0.eventCounts().retention }
         archived = counts[.archived] ?? 0
         deleted = archived + (counts[.deleted] ?? 0)
@@ -230,7 +239,8 @@ struct OverdueReport: Encodable, Sendable {
         let shown = events.prefix(20)
         lines += shown.map { event in
             let reason = event.reason ?? "not tried yet"
-            return "  \(event.event.escapingControls)  due since \(Quantities.day(event.dueSince)): \(reason)"
+            let place = CleanupReport.place(of: event.event, in: event.files.first)
+            return "  \(place)  due since \(Quantities.day(event.dueSince)): \(reason)"
         }
         if overdue > shown.count { lines.append("  and \(Quantities.count(overdue - shown.count)) more") }
         if !unclear.isEmpty {
@@ -243,7 +253,8 @@ struct OverdueReport: Encodable, Sendable {
 }
 
 extension OverdueReport.Overdue {
-    init(_ due: DueEvent, age: Double) {
+    /// - Parameter obstacle: what keeps a cleanup from an event that none has tried.
+    init(_ due: DueEvent, age: Double, obstacle: String?) {
         event = due.event.eventID
         profile = due.event.profileUUID ?? due.event.profile
         eventType = due.event.type.rawValue
@@ -251,7 +262,7 @@ extension OverdueReport.Overdue {
         dueSince = due.event.createdAt.addingTimeInterval(age)
         files = due.files.map(\.text)
         _triedAt = Nullable(wrappedValue: due.event.triedAt)
-        _reason = Nullable(wrappedValue: due.event.retentionProblem)
+        _reason = Nullable(wrappedValue: due.event.retentionProblem ?? obstacle)
     }
 }
 

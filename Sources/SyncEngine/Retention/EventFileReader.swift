@@ -42,6 +42,12 @@ struct EventFileReader: Sendable {
         return scanner.whyUnfinished(file, stamp, settle: settle, at: time.now()) != nil
     }
 
+    /// The same, of the file as it is now. What cannot be looked at is told by who reads it.
+    func isUnfinished(_ file: FilePath) -> Bool {
+        guard let stamp = try? scanner.stamp(of: file) else { return false }
+        return isUnfinished(file, stamp)
+    }
+
     /// - Parameter events: the due ones that are known to be in the file.
     func look(at place: EventPlace, for events: [EventRecord]) -> Content {
         do {

@@ -54,7 +54,7 @@ package struct EventIntake: Sendable {
         let looked = Set(unread.map(\.file))
         return issues
             + known.filter { !looked.contains($0.path) }.map {
-                RetentionSummary.Issue(event: "-", file: $0.path, reason: Self.untold($0.reason))
+                RetentionSummary.Issue(file: $0.path, reason: Self.untold($0.reason))
             }
     }
 
@@ -68,12 +68,12 @@ package struct EventIntake: Sendable {
             // Half a file looks damaged.
             if scanner.whyUnfinished(claim.file, stamp, settle: settle, at: time.now()) != nil {
                 return RetentionSummary.Issue(
-                    event: "-", file: claim.file, reason: EventFileRewriter.unfinished, waits: true)
+                    file: claim.file, reason: EventFileRewriter.unfinished, waits: true)
             }
             // What is another file by now, the next look at the folder sees.
-            return reason.map { RetentionSummary.Issue(event: "-", file: claim.file, reason: Self.untold($0)) }
+            return reason.map { RetentionSummary.Issue(file: claim.file, reason: Self.untold($0)) }
         } catch let error as ScanError {
-            return RetentionSummary.Issue(event: "-", file: claim.file, reason: Self.untold(error.message))
+            return RetentionSummary.Issue(file: claim.file, reason: Self.untold(error.message))
         }
     }
 

@@ -110,7 +110,7 @@ package struct RetentionPass: Sendable {
         for file in kept {
             summary.errors.add(
                 RetentionSummary.Issue(
-                    event: "-", file: file, reason: "\(EventFileRewriter.advice); compare the two, and remove one"))
+                    file: file, reason: "\(EventFileRewriter.advice); compare the two, and remove one"))
         }
         summary.tell(files)
         if summary.outage != nil {
@@ -149,9 +149,21 @@ package struct RetentionPass: Sendable {
         let unseen = try await ledger { [folders] in try $0.unseenGalleries(of: folders) }
         return unseen.map { gallery in
             RetentionSummary.Issue(
-                event: "-", file: gallery.path,
+                file: gallery.path,
                 reason: "what was not looked at as a whole keeps its text (\(gallery.reason))")
         } + unclear
+    }
+
+    /// What keeps a cleanup from due events at this moment, by their rows: a program is at work on a file of theirs.
+    /// - Throws: `CancellationError`.
+    package func obstacles(to due: [DueEvent]) async throws -> [Int64: String] {
+        let files = Set(due.flatMap(\.places).filter(\.isConfigured).map(\.file))
+        let unfinished = try await pool.run { [shelf] in files.filter { shelf.isUnfinished($0) } }
+        return due.reduce(into: [:]) { reasons, due in
+            if due.files.contains(where: { unfinished.contains($0) }) {
+                reasons[due.event.id] = EventFileRewriter.unfinished
+            }
+        }
     }
 
     private func eachBatch(
@@ -300,13 +312,19 @@ extension EventPlan {
 package struct RetentionSummary: Hashable, Sendable {
     /// Why an event was left as it is.
     package struct Issue: Hashable, Sendable {
-        /// `-` when it is about a file only.
+        /// Stands for the event where it is about a file only.
+        package static let noEvent = "-"
+
+        /// ``noEvent`` when it is about a file only.
         package let event: String
         /// The file that it is about; `nil` when it is about none.
         package let file: FilePath?
         package let reason: String
         /// Whether it passes by itself.
         package var waits = false
+
+        /// Whether it is about a file, and no event in it.
+        package var isOfFile: Bool { event == Self.noEvent }
     }
 
     /// The events that were left as they are: counted, and the first of them named.
@@ -353,5 +371,12 @@ package struct RetentionSummary: Hashable, Sendable {
         for issue in issues where !(issue.file.map { told.contains($0) } ?? false) {
             if issue.waits { skipped.add(issue) } else { errors.add(issue) }
         }
+    }
+}
+
+extension RetentionSummary.Issue {
+    /// About a file, and no event in it.
+    init(file: FilePath, reason: String, waits: Bool = false) {
+        self.init(event: Self.noEvent, file: file, reason: reason, waits: waits)
     }
 }

@@ -113,8 +113,9 @@ package final class RetentionService: Service {
 
     private func tell(_ issues: RetentionSummary.Issues) {
         for issue in issues.named.prefix(RetentionSummary.Issues.mostTold) {
-            let place = issue.file.map { " (\($0.string.escapingControls))" } ?? ""
-            logger.warning("gallery event \(issue.event.escapingControls) is kept\(place): \(issue.reason)")
+            let file = issue.file?.string.escapingControls
+            let what = issue.isOfFile ? "text" : "gallery event \(issue.event.escapingControls)"
+            logger.warning("\(what) is kept\(file.map { " (\($0))" } ?? ""): \(issue.reason)")
         }
         guard issues.count > RetentionSummary.Issues.mostTold else { return }
         for (reason, count) in issues.reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }).prefix(Self.told)

@@ -130,6 +130,20 @@ import Testing
         #expect(text.contains("2 events overdue") && !text.contains("PLANTED"))
     }
 
+    @Test(arguments: [true, false])
+    func `of a file that a program has open the report says so, and names it`(isKnown: Bool) async throws {
+        let home = try AgentHome(settle: "0")
+        try Self.write([try Self.event("e1", age: 91)], "a.json", in: home)
+        if isKnown { _ = try await home.pass() }
+        let file = home.gallery.appending("a.json")
+        let writer = try FileDescriptor.open(file, .writeOnly, options: [.append, .closeOnExec])
+        let report: Overdue = try self.answer(await home.run("cleanup", "--report", "--json"))
+        let text = try await home.run("cleanup", "--report").text
+        try writer.close()
+        #expect(report.events.map(\.reason) == ["the file is still being written; the next cleanup reads it"])
+        #expect(text.contains("  e1 in \(file)  due since ") && !text.contains("not tried yet"), "\(text)")
+    }
+
     @Test func `an agent that starts makes the missed run up`() async throws {
         let home = try AgentHome()
         try Self.write([try Self.event("e1", age: 91, photo: 1)], "a.json", in: home)

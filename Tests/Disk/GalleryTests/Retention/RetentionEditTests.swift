@@ -111,6 +111,20 @@ import Testing
         }
     }
 
+    @Test mutating func `what would keep a first cleanup from an event is told, and nothing is done`() async throws {
+        try bench.write("[\(bench.event("e1"))]", to: "open.json")
+        try bench.write("[\(bench.event("e2"))]", to: "good.json")
+        try await bench.sync()
+        bench.writing = [bench.gallery.appending("open.json")]
+        let retention = try bench.retention()
+        let due = try bench.ledger.dueEvents(createdBefore: retention.cutoff(days: 90), after: nil, limit: 9)
+        #expect(Set(due.map(\.event.eventID)) == ["e1", "e2"])
+        let obstacles = try await retention.obstacles(to: due)
+        let told = due.filter { obstacles[$0.event.id] == "the file is still being written; the next cleanup reads it" }
+        #expect(obstacles.count == 1 && told.map(\.event.eventID) == ["e1"])
+        #expect(due.allSatisfy { $0.event.triedAt == nil })
+    }
+
     @Test(arguments: [true, false], [true, false])
     mutating func `a file that is still being written is no damaged one, and its neighbours are cleaned up`(
         isKnown: Bool, isAgentAtWork: Bool

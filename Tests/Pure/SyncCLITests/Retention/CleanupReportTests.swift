@@ -37,4 +37,14 @@ import Testing
         #expect(lines.contains { $0.contains("e1 in /g/june.json: no profile") })
         #expect(lines.last?.contains("tried again") == true)
     }
+
+    @Test func `what is about a file and no event has the name of the file`() throws {
+        var summary = RetentionSummary()
+        summary.skipped.add(RetentionSummary.Issue(file: "/g/half.json", reason: "it is being written"))
+        let report = CleanupReport(summary, daysOld: 90, dryRun: false)
+        let lines = report.lines(on: .standardOutput(["TERM": "dumb"]))
+        #expect(lines.contains("skipped  /g/half.json: it is being written"))
+        // For programs, as docs/commands.md says it.
+        #expect(report.skippedEvents.map(\.event) == ["-"])
+    }
 }
