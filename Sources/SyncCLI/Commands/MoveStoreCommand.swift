@@ -1,6 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import Glibc
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -72,7 +71,9 @@ struct MoveStoreCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        adopt ? try await goOn(workspace) : try await move(workspace)
+        let answer = adopt ? try await goOn(workspace) : try await move(workspace)
+        if !dryRun { ConfigurationFile(workspace.installation.location).discardLeftover() }
+        return answer
     }
 
     // MARK: The same store under another name
@@ -164,7 +165,7 @@ struct MoveStoreCommand: WorkspaceCommand {
                 "Copy, and use the new store from then on?", on: workspace.console.people,
                 advice: "use --yes to copy, or --dry-run to look", no: "nothing was copied")
         }
-        try requireWritable(edit, installation)
+        if edit.text != nil { try ConfigurationFile(installation.location).requireWritable() }
         try await OverShares(in: new, ledger: ledger).remove()
         try await run(copy, &report, workspace)
         guard report.isWhole else { return Answer(report) }
@@ -243,7 +244,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         try await ledger { ledger in for id in shares { try ledger.noteShareOverwritten(id) } }
         report.note(left: try await copy.removeOld(shares))
         let finding = try await recognition.look()
-        try write(text, edit.mode, workspace.installation)
+        try ConfigurationFile(workspace.installation.location).write(text, mode: edit.mode)
         let place = workspace.installation.placeName(new)
         do {
             try await ledger { [now = workspace.time.now()] in
@@ -337,29 +338,5 @@ struct MoveStoreCommand: WorkspaceCommand {
             settings.encryptionKey = old.encryptionKey
         }
         return settings
-    }
-
-    /// Found out before anything is copied: what was copied and is not used would be looked after by nobody.
-    private func requireWritable(_ edit: StoreSwitch.Edit, _ installation: Installation) throws {
-        let file = installation.location.file.resolved ?? installation.location.file
-        guard edit.text != nil, access(file.removingLastComponent().string, W_OK | X_OK) != 0 else { return }
-        throw CommandFailure(
-            .refused,
-            "\(file): \(FileFault(Errno(rawValue: errno), or: "see that it can be written").message). Nothing was copied"
-        )
-    }
-
-    /// Through a link to where the file is.
-    private func write(_ text: String, _ mode: FilePermissions, _ installation: Installation) throws {
-        let file = installation.location.file.resolved ?? installation.location.file
-        do {
-            _ = try NewFile.save(text.utf8, to: file, permissions: mode, overwrites: true)
-        } catch let error as Errno {
-            throw CommandFailure(
-                error.isRefusal || error == .readOnlyFileSystem ? .refused : .failed,
-                "\(file): \(FileFault(error, or: "see that it can be written").message). Everything is copied: run the command "
-                    + "again, or put the new store into the configuration by hand and run sync-agent move-store --adopt"
-            )
-        }
     }
 }
