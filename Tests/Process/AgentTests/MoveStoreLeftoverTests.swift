@@ -40,4 +40,29 @@ import Testing
         #expect(!isThere(part))
         #expect(try await home.pass().uploaded == 0)
     }
+
+    @Test func `of a record that cannot be read the message names what lets the move go on`() async throws {
+        let home = try AgentHome()
+        for number in 0..<2 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
+        _ = try await home.pass()
+        let file = home.gallery.appending("1.jpg")
+        let key = try #require(try await home.photo(file)?.key)
+        let record = home.store.root.appending("records").pushing(FilePath("\(key)~.json"))
+        try record.overwrite(Array("not JSON".utf8))
+        try FileManager.default.removeItem(atPath: file.string)
+        _ = try await home.run("sync")
+
+        let new = home.tree.path("new")
+        let held = try await home.run("move-store", "--yes", new.string)
+        #expect(held.code == 3 && held.text.contains("not copied"), "\(held)")
+        #expect(held.text.contains("the record \(record) cannot be read: check the disk"), "\(held)")
+        #expect(held.text.contains("Where it is not, move the record out of the store: "), "\(held)")
+        // As it is told.
+        try FileManager.default.moveItem(atPath: record.string, toPath: home.tree.path("record").string)
+        let moved = try await home.run("move-store", "--yes", new.string)
+        #expect(
+            moved.code == 3 && moved.text.contains("1 object that this machine knows is in neither store"), "\(moved)")
+        #expect(moved.text.contains("The configuration names \(new) now"), "\(moved)")
+        #expect(isThere(home.store.root.appending("objects").pushing(FilePath(key))))
+    }
 }
