@@ -214,26 +214,34 @@ struct StatusView {
 
     /// Nothing waits, nothing has failed, nothing is lost: as far as one can tell.
     private var safeLines: [String] {
-        guard report.store.reachable else {
+        let isReachable = report.store.reachable
+        let filtered = report.totals.filtered
+        let files = Quantities.counted(filtered, "file")
+        let exception = filtered == 0 ? "" : ", but \(files) left out by the filters"
+        if let lacking {
+            let stored = isReachable ? "is stored" : "was stored when the store was reached last"
+            return terminal.wrapped("Every photo \(stored)\(exception); \(lacking).", .yellow)
+        }
+        guard isReachable else {
             return terminal.wrapped(
                 "Everything was stored when the store was reached last. Whether it still is cannot be told.", .yellow)
         }
-        let filtered = report.totals.filtered
-        if filtered == 0 { return [terminal.styled("Everything is safe.", .green)] }
-        let files = Quantities.counted(filtered, "file")
-        return terminal.wrapped("Everything is safe, but \(files) left out by the filters.", .green)
+        return terminal.wrapped("Everything is safe\(exception).", .green)
     }
 
     /// What is not in the store yet besides photos; `nil` where all of it is.
     private var lacking: String? {
-        var parts: [String] = []
-        if report.originals.waiting > 0 {
-            let waiting = Quantities.counted(report.originals.waiting, "original is", plural: "originals are")
-            parts.append("\(waiting) not kept yet (\(Quantities.bytes(report.originals.waitingBytes)))")
-        }
         // Why stands beside the names, above.
-        if report.catalog.problem != nil { parts.append("the catalogue of their names is not up to date") }
+        let names = report.catalog.problem == nil ? nil : "the catalogue of their names is not up to date"
+        let parts = [lackingOriginals, names].compactMap(\.self)
         return parts.isEmpty ? nil : parts.joined(separator: ", and ")
+    }
+
+    private var lackingOriginals: String? {
+        let originals = report.originals
+        if originals.waiting == 0 { return nil }
+        let waiting = Quantities.counted(originals.waiting, "original is", plural: "originals are")
+        return "\(waiting) not kept yet (\(Quantities.bytes(originals.waitingBytes)))"
     }
 
     private var unsafeLines: [String] {
@@ -243,11 +251,10 @@ struct StatusView {
         let guests = report.guests.problem.map { "photos of guests cannot be taken in: \($0)" }
         let isWrong = totals.pending + totals.failed + totals.lost + problems.count + elsewhere.count > 0
         guard isWrong || guests != nil else {
-            if let lacking {
-                let stored = report.store.reachable ? "is stored" : "was stored when the store was reached last"
-                return [""] + terminal.wrapped("Every photo \(stored); \(lacking).", .yellow)
+            guard totals.files > 0, totals.leftOut == 0 else {
+                // It stands nowhere else.
+                return lackingOriginals.map { [""] + terminal.wrapped("\($0).", .yellow) } ?? []
             }
-            guard totals.files > 0, totals.leftOut == 0 else { return [] }
             return [""] + safeLines
         }
         var lines = ["", terminal.styled("Not safe yet", .bold)]

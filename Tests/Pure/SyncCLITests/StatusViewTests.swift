@@ -106,6 +106,26 @@ import Testing
         #expect(both.contains("2 originals are not kept yet") && both.contains("is not up to date."))
     }
 
+    @Test func `while the catalogue is not up to date, no photo is called stored that is not`() {
+        let left = view(
+            tallies(uploaded: 3), leftOut: LeftOutSummary(count: 1, items: []), catalogProblem: "no room",
+            originals: StatusReport.Originals(keep: "true", waiting: 2)
+        ).text
+        #expect(!left.contains("Every photo") && left.contains("not up to date in the store: no room"))
+        #expect(left.contains("2 originals are not kept yet"))
+        let none = view(tallies(uploaded: 0), catalogProblem: "no room").text
+        #expect(!none.contains("Every photo") && none.contains("not up to date in the store: no room"))
+        var skipped = tallies(uploaded: 3)
+        skipped[.skipped] = Tally(files: 2, bytes: 0)
+        let filtered = view(
+            skipped, leftOut: LeftOutSummary(count: 0, items: [], filtered: 2), catalogProblem: "no room"
+        ).text
+        let words = filtered.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(
+            words.contains(
+                "Every photo is stored, but 2 files left out by the filters; the catalogue of their names is not up"))
+    }
+
     @Test func `what is left out is named, and then not everything is called safe`() {
         let item = LeftOutSummary.Item(
             path: "/home/ana/Pictures/Gallery/p1.jpg", reason: "a duplicate of project p0")
