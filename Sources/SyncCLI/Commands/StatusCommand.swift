@@ -110,9 +110,6 @@ struct StatusCommand: WorkspaceCommand {
         }
         if result.findings.mended > 0 { summary += "; \(Quantities.count(result.findings.mended)) are there again" }
         terminal.writeLine(summary)
-        if let problem = result.catalogProblem {
-            terminal.writeLine("the catalogue in the store is not up to date: \(problem)")
-        }
         for problem in result.problems {
             terminal.writeLine("cannot be checked: \(problem.key.rawValue.escapingControls): \(problem.reason)")
         }
