@@ -39,8 +39,12 @@ package struct ShareLease: Sendable {
             func find() throws -> ShareRecord? {
                 try ledger.openShare(of: draft.folder, selection: draft.selection, quality: draft.quality)
             }
-            // One that has expired, and that nobody has cleared away yet, is in nobody's way.
-            if let old = try find(), old.expiresAt <= now { try ledger.endShare(old.id, .expired) }
+            // Those that have expired, and that nobody has cleared away yet, are in nobody's way; behind them may be one that
+            // lives.
+            while let other = try find() {
+                if other.expiresAt > now { return other.id }
+                try ledger.endShare(other.id, .expired)
+            }
             if try ledger.addShare(id, draft, by: owner, at: now) { return nil }
             return try find()?.id ?? id
         }

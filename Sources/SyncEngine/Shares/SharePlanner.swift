@@ -48,8 +48,9 @@ package struct SharePlanner: Sendable {
         let choice = try await choose(order)
         let (folder, selection, quality) = (vacation.folder, order.selection, order.quality)
         let now = time.now()
-        let found = try await ledger { try $0.openShare(of: folder, selection: selection, quality: quality) }
-        let existing = found.flatMap { $0.expiresAt > now ? $0 : nil }
+        let existing = try await ledger { ledger in
+            try ledger.openShare(of: folder, selection: selection, quality: quality, expiringAfter: now)
+        }
         let expiresAt =
             order.expiresAt ?? existing?.expiresAt ?? now.addingTimeInterval(Double(expireDays) * Self.daySeconds)
         let isLonger = existing.map { $0.expiresAt < expiresAt && !$0.expiresAt.isSameInLedger(as: expiresAt) } ?? true

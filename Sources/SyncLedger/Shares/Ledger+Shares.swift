@@ -9,12 +9,14 @@ extension Ledger {
     }
 
     /// The open share of these photos of a vacation in this quality; of several that a rebuild has found, one.
+    /// - Parameter time: those that expire later count. One that has expired is open until somebody clears it away.
     package func openShare(
-        of folder: FilePath, selection: PhotoSelection?, quality: ShareQuality
+        of folder: FilePath, selection: PhotoSelection?, quality: ShareQuality, expiringAfter time: Date = .distantPast
     ) throws(LedgerError) -> ShareRecord? {
         try read("look up a share") { db in
             try db.row(
-                LedgerQuery.openShare, [folder.blob, selection?.description ?? "", quality.rawValue])
+                LedgerQuery.openShare,
+                [folder.blob, selection?.description ?? "", quality.rawValue, time.milliseconds])
         }
     }
 
@@ -79,7 +81,7 @@ extension LedgerQuery {
     package static let share = "SELECT \(ShareRecord.columns) FROM shares WHERE id = ?"
     package static let openShare = """
         SELECT \(ShareRecord.columns) FROM shares WHERE folder = ? AND selection = ? AND quality = ?
-        AND state IN ('preparing', 'waiting', 'live') ORDER BY twin LIMIT 1
+        AND state IN ('preparing', 'waiting', 'live') AND expires_at > ? ORDER BY twin LIMIT 1
         """
     package static let unendedShares = """
         SELECT \(ShareRecord.columns) FROM shares WHERE state NOT IN ('revoked', 'expired') ORDER BY number

@@ -187,6 +187,47 @@ import Testing
         #expect(try bench.record(old.id).state == .expiring)
     }
 
+    /// As a rebuild finds it beside the one that is there: another link to the same photos.
+    private func rebuildTwin(in bench: ShareBench, expiring end: Date) throws -> ShareID {
+        var generator = SystemRandomNumberGenerator()
+        let id = ShareID(using: &generator)
+        func stamp(_ time: Date) -> Int64 { Int64((time.timeIntervalSince1970 * 1_000).rounded()) }
+        var share = CatalogShare(
+            share: "\(id)", path: ShareBench.folder, selection: "", quality: "reduced", location: "Paris",
+            start: "2024-06-15", end: "2024-06-15", createdAt: stamp(bench.time.now), expiresAt: stamp(end),
+            state: "live", step: "done", nextSlot: 0)
+        share.publishedAt = stamp(bench.time.now)
+        var state = CatalogState()
+        state.shares = [share]
+        try bench.ledger.noteCatalog(state, in: [:], at: bench.time.now)
+        return id
+    }
+
+    @Test func `behind a share that has expired, the one that lives is taken up`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg")
+        _ = try await bench.share(bench.order { $0.expiresAt = bench.time.now + 60 })
+        let end = bench.time.now + 86_400
+        let twin = try rebuildTwin(in: bench, expiring: end)
+        await bench.time.advance(by: .seconds(60))
+        let proposal = try await bench.desk().propose(bench.order())
+        #expect(proposal.existing?.id == twin && proposal.expiresAt == end)
+        #expect(try await bench.share().id == twin)
+    }
+
+    @Test func `no share is made beside one that has come up meanwhile, behind one that has expired`() async throws {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg")
+        let old = try await bench.share(bench.order { $0.expiresAt = bench.time.now + 60 })
+        await bench.time.advance(by: .seconds(60))
+        let proposal = try await bench.desk().propose(bench.order())
+        #expect(proposal.change == .new)
+        let twin = try rebuildTwin(in: bench, expiring: bench.time.now + 86_400)
+        await #expect(throws: ShareError.inOtherHands(twin)) { try await bench.desk().accept(proposal) }
+        #expect(try bench.record(old.id).state == .expiring)
+        #expect(try bench.ledger.unendedShares().filter { $0.state == .live }.map(\.id) == [twin])
+    }
+
     @Test func `a share of the same photos from another folder is told, with what ends it`() async throws {
         let bench = try ShareBench()
         try await bench.add("a.jpg")
