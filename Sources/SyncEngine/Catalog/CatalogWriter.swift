@@ -193,8 +193,8 @@ package struct CatalogWriter: Sendable {
             standing.segments.map(\.lines), new: standing.unwritten + state.count + Self.frame)
         let absorbed = Array(standing.segments.suffix(taken))
         let from = absorbed.first?.from ?? standing.segments.last.map { $0.to + 1 } ?? 1
-        // What was begun before and is not in the store may still come there, in its own place.
-        let to = standing.begun.map { max($0.segment.to + 1, standing.next) } ?? standing.next
+        // What was begun before and is not in the store may still come there, in its own place: this number is another.
+        let to = standing.next
         let segment = CatalogSegment(machine: standing.machine, from: from, to: to)
         let header = CatalogHeader(
             user: keys.user, machine: standing.machine, name: name, from: from, to: to, written: time.now(),
@@ -219,7 +219,11 @@ package struct CatalogWriter: Sendable {
                 message: "the store took the catalogue and does not have it as it was sent")
         }
         let now = time.now()
-        try await ledger.finish { try $0.commitCatalogWrite(written, stateDigest: digest, at: now) }
+        guard try await ledger.finish({ try $0.commitCatalogWrite(begun, at: now) }) else {
+            throw StoreError(
+                .conflict, operation: "put", key: key.rawValue,
+                message: "another process has begun to write the catalogue meanwhile")
+        }
         // Only now: what stands for them is proven.
         try await delete(
             absorbed.map { CatalogSegment(machine: standing.machine, from: $0.from, to: $0.to) })

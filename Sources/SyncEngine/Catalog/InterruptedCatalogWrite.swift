@@ -18,11 +18,10 @@ struct InterruptedCatalogWrite: Sendable {
         let segment = CatalogSegment(machine: standing.machine, from: begun.segment.from, to: begun.segment.to)
         guard let found = try await store.head(segment.key(keys)) else { return }
         try await ledger { ledger in
-            if begun.segment.to == standing.next, found.toldSHA256.map({ "\($0)" }) == begun.sha256 {
-                try ledger.commitCatalogWrite(begun.segment, stateDigest: begun.stateDigest, at: time)
-            } else {
-                try ledger.dropCatalogWrite()
+            guard begun.segment.to == standing.next, found.toldSHA256.map({ "\($0)" }) == begun.sha256 else {
+                return try ledger.dropCatalogWrite(begun)
             }
+            try ledger.commitCatalogWrite(begun, at: time)
         }
     }
 }

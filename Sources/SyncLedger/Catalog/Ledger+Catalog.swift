@@ -62,10 +62,15 @@ extension Ledger {
         try read("read how the catalogue stands") { try $0.catalogStanding() }
     }
 
-    /// Begins a write: what has changed until now belongs to it, what changes from now on to the next one.
+    /// Begins a write: what has changed until now belongs to it, what changes from now on to the next one. What was begun
+    /// before it is not to be met any more: the changes of this one would be taken for its.
     package func beginCatalogWrite() throws(LedgerError) -> CatalogStanding {
         try write("begin a write of the catalogue") { db in
-            try db.run("UPDATE agent SET catalog_tracking = 1")
+            try db.run(
+                """
+                UPDATE agent SET catalog_tracking = 1, catalog_next = catalog_next + (catalog_begun IS NOT NULL),
+                    catalog_begun = NULL
+                """)
             try db.run("UPDATE catalog_changes SET segment = 0 WHERE segment IS NULL")
             return try db.catalogStanding()
         }
@@ -81,19 +86,21 @@ extension Ledger {
         }
     }
 
-    /// The store has another thing in the place of what was begun.
-    package func dropCatalogWrite() throws(LedgerError) {
+    /// The store has another thing in the place of what was begun, as long as nothing else was begun since.
+    package func dropCatalogWrite(_ begun: CatalogStanding.Begun) throws(LedgerError) {
         try write("note a write of the catalogue") { db in
+            guard try db.catalogStanding().begun == begun else { return }
             try db.run("UPDATE agent SET catalog_begun = NULL")
-            return
         }
     }
 
     /// The store has a segment, proven, of what was begun. Those that it stands for may go from there.
-    package func commitCatalogWrite(
-        _ segment: CatalogStanding.Segment, stateDigest: String, at time: Date
-    ) throws(LedgerError) {
+    /// - Returns: `false` when another write was begun since, or this one is noted already: nothing was noted.
+    @discardableResult
+    package func commitCatalogWrite(_ begun: CatalogStanding.Begun, at time: Date) throws(LedgerError) -> Bool {
         try write("note a write of the catalogue") { db in
+            guard try db.catalogStanding().begun == begun else { return false }
+            let segment = begun.segment
             if segment.from == 1 {
                 try db.run("DELETE FROM catalog_changes WHERE segment IS NOT NULL")
             } else {
@@ -109,7 +116,8 @@ extension Ledger {
                 """
                 UPDATE agent SET catalog_next = MAX(catalog_next, ?), catalog_state = ?, catalog_written_at = ?,
                     catalog_problem = NULL, catalog_begun = NULL
-                """, [segment.to + 1, stateDigest, time.milliseconds])
+                """, [segment.to + 1, begun.stateDigest, time.milliseconds])
+            return true
         }
     }
 

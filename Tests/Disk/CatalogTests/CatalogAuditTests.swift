@@ -45,15 +45,52 @@ struct CatalogAuditTests {
         for key in try await bench.keysOfSegments() { try await bench.memory.delete(key) }
         let (ledger, time) = (machine.ledger, bench.time.now)
         let digest = try ledger.catalogStanding().stateDigest ?? ""
+        let begun = CatalogStanding.Begun(
+            segment: .init(from: 1, to: 2, lines: 5, size: 1), sha256: "", stateDigest: digest)
         bench.store.add(
             StoreFault(
                 .list, number: 1,
                 .meanwhile {
-                    try? ledger.commitCatalogWrite(
-                        .init(from: 1, to: 2, lines: 5, size: 1), stateDigest: digest, at: time)
+                    try? ledger.noteCatalogWrite(begun)
+                    _ = try? ledger.commitCatalogWrite(begun, at: time)
                 }))
         #expect(try await machine.look() == nil)
         #expect(try machine.ledger.catalogStanding().problem == nil)
+    }
+
+    /// Changes of the next write that were numbered with the one before would be in no segment.
+    @Test(arguments: [true, false])
+    func `an interrupted write that comes to the store when the next one is begun is not noted in its place`(
+        isWhileLooking: Bool
+    ) async throws {
+        let bench = try CatalogBench()
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        bench.store.add(StoreFault(.put, number: 1, .failAfter(.unreachable)))
+        _ = try await machine.write()
+        let ledger = machine.ledger
+        let begun = try #require(try ledger.catalogStanding().begun)
+        try await machine.see(["a.jpg": "a", "b.jpg": "b", "c.jpg": "c"])
+        if isWhileLooking {
+            let machineID = try ledger.catalogStanding().machine
+            let segment = CatalogSegment(machine: machineID, from: begun.segment.from, to: begun.segment.to)
+            let key = try segment.key(bench.keys)
+            bench.store.add(
+                StoreFault(.head, key: key.rawValue, number: 1, .meanwhile { _ = try? ledger.beginCatalogWrite() }))
+        } else {
+            _ = try ledger.beginCatalogWrite()
+        }
+        _ = try await machine.look()
+        let standing = try ledger.catalogStanding()
+        #expect(standing.unwritten == 2 && standing.begun == nil && standing.next == begun.segment.to + 1)
+        #expect(try !ledger.commitCatalogWrite(begun, at: bench.time.now))
+        guard case .written = try await machine.write() else {
+            Issue.record("it was not written")
+            return
+        }
+        #expect(try await bench.machine("laptop").rebuild().fromCatalog == 3)
     }
 
     @Test func `a ledger that is older than its own catalogue is told by a look at the store, though nothing is new`()
