@@ -6,23 +6,28 @@ import SyncLedger
 extension Workspace {
     private static let catalogLooks = 50
 
+    /// Takes the lock of the catalogue, whoever else of this machine writes it.
+    var catalogHold: CatalogHold {
+        { [installation, time] in
+            // Another process writes a few changes, or a whole library: the first is waited for.
+            for _ in 0..<Self.catalogLooks {
+                do {
+                    return try installation.takeCatalogLock()
+                } catch is AgentLock.Held {
+                    try await time.sleep(.milliseconds(200))
+                }
+            }
+            return try installation.takeCatalogLock()
+        }
+    }
+
     /// What keeps this machine's catalogue.
     /// - Parameter store: with retries.
     func catalogWriter(_ store: any ObjectStore) async throws -> CatalogWriter {
         CatalogWriter(
             store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user),
             name: installation.machineName, spool: installation.catalogSpool,
-            hold: { [installation, time] in
-                // Another process writes a few changes, or a whole library: the first is waited for.
-                for _ in 0..<Self.catalogLooks {
-                    do {
-                        return try installation.takeCatalogLock()
-                    } catch is AgentLock.Held {
-                        try await time.sleep(.milliseconds(200))
-                    }
-                }
-                return try installation.takeCatalogLock()
-            }, pool: threads.disk, time: time, logger: logger)
+            hold: catalogHold, pool: threads.disk, time: time, logger: logger)
     }
 
     /// Brings the store's catalogue up to what a command has just changed, of shares above all: other machines are to know it,

@@ -270,7 +270,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         guard finding.found < finding.known else { return }
         let refresh = ClassRefresh(
             store: store, ledger: try await workspace.ledger, keys: try KeyLayout(user: workspace.settings.user),
-            moves: try await workspace.mergedPhotos(store), time: workspace.time)
+            moves: try await workspace.mergedPhotos(store), holdCatalog: workspace.catalogHold, time: workspace.time)
         do {
             _ = try await refresh.run()
         } catch is StoreError {

@@ -51,7 +51,7 @@ struct RestoreServices: Sendable {
             patience: patience, time: time, logger: installation.logger)
         refresh = ClassRefresh(
             store: store, ledger: ledger, keys: try KeyLayout(user: settings.user),
-            moves: try await workspace.mergedPhotos(store), time: time)
+            moves: try await workspace.mergedPhotos(store), holdCatalog: workspace.catalogHold, time: time)
     }
 
     /// For a command: opens the store that the configuration names, and sees that the ledger is about it.

@@ -35,7 +35,8 @@ struct ForgetServices: Sendable {
     private static func others(_ workspace: Workspace, store: any ObjectStore) async throws -> OtherReferences {
         OtherReferences(
             store: store, ledger: try await workspace.ledger, keys: try KeyLayout(user: workspace.settings.user),
-            spool: workspace.installation.rebuildSpool, pool: workspace.threads.disk, time: workspace.time)
+            spool: workspace.installation.rebuildSpool, pool: workspace.threads.disk,
+            holdCatalog: workspace.catalogHold, time: workspace.time)
     }
 
     /// What tells others of the photos no longer does: manifests of vacations, and the catalogue. An agent that is running

@@ -33,7 +33,7 @@ package struct CatalogWriter: Sendable {
     private let keys: KeyLayout
     private let name: String
     private let spool: FilePath
-    private let hold: @Sendable () async throws -> AgentLock?
+    private let hold: CatalogHold
     private let pool: BlockingPool
     private let time: TimeSource
     private let logger: Logger
@@ -45,8 +45,7 @@ package struct CatalogWriter: Sendable {
     ///   - pool: for what waits for the disk.
     package init(
         store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, name: String, spool: FilePath,
-        hold: @escaping @Sendable () async throws -> AgentLock? = { nil }, pool: BlockingPool, time: TimeSource,
-        logger: Logger
+        hold: @escaping CatalogHold = { nil }, pool: BlockingPool, time: TimeSource, logger: Logger
     ) {
         self.store = store
         self.ledger = ledger
@@ -166,13 +165,14 @@ package struct CatalogWriter: Sendable {
         try await ledger { try $0.restartCatalog(from: last + 1) }
     }
 
-    /// What the store has of this machine's catalogue.
+    /// What the store has of this machine's catalogue. The lock is held.
     /// - Throws: ``OlderLedger`` where a later ledger has written of it.
     private func lookAtOwn() async throws -> (standing: CatalogStanding, segments: [CatalogSegment]) {
         let machine = try await ledger { try $0.catalogStanding().machine }
         let found = try await reader.segments(of: machine)[machine] ?? []
         // After the list: what was interrupted and is in it is noted by now.
-        try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys).finish(at: time.now())
+        try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys, hold: { nil })
+            .finish(at: time.now())
         let standing = try await ledger { try $0.catalogStanding() }
         if found.contains(where: { standing.isOlder(than: $0) }) { throw OlderLedger() }
         return (standing, found)

@@ -52,19 +52,22 @@ package struct OtherReferences: Sendable {
     private let keys: KeyLayout
     private let reader: CatalogReader
     private let spool: FilePath
+    private let holdCatalog: CatalogHold
     private let time: TimeSource
 
     /// - Parameters:
     ///   - spool: a file of this process's.
     ///   - pool: for what waits for the disk.
+    ///   - holdCatalog: takes the lock of this machine's catalogue.
     package init(
         store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, spool: FilePath, pool: BlockingPool,
-        time: TimeSource
+        holdCatalog: @escaping CatalogHold = { nil }, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
         self.keys = keys
         self.spool = spool
+        self.holdCatalog = holdCatalog
         self.time = time
         reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
     }
@@ -86,6 +89,8 @@ package struct OtherReferences: Sendable {
             findings.doubt = .unread(error.description)
         } catch let error as CatalogError {
             findings.doubt = .unread("the catalogue of another machine: \(error)")
+        } catch let error as UnsettledCatalog {
+            findings.doubt = .unread(error.description)
         } catch let error as Errno {
             findings.doubt = .unread("\(spool): \(FileFault(error, or: "check the state folder").message)")
         }
@@ -99,8 +104,8 @@ package struct OtherReferences: Sendable {
     /// since.
     private func doubt() async throws -> Doubt? {
         let now = time.now()
-        try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys).finish(at: now)
-        let standing = try await ledger { try $0.catalogStanding() }
+        let machine = try await ledger { try $0.catalogStanding().machine }
+        var own: [CatalogSegment] = []
         var lastSigns: [String: Date] = [:]
         for prefix in [keys.machines, keys.catalog] {
             for try await page in store.listing(prefix: prefix) {
@@ -108,16 +113,18 @@ package struct OtherReferences: Sendable {
                 for (key, modified) in found {
                     let segment = CatalogSegment(key, keys)
                     guard let id = segment?.machine ?? keys.machineID(of: key) else { continue }
-                    if id == standing.machine {
-                        if let segment, standing.isOlder(than: segment) {
-                            return .unread(OlderLedger().description)
-                        }
+                    if id == machine {
+                        if let segment { own.append(segment) }
                         continue
                     }
                     lastSigns[id] = max(lastSigns[id] ?? .distantPast, modified ?? now)
                 }
             }
         }
+        // After the listing: what is written meanwhile, or was interrupted, and is in it is noted by now.
+        try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys, hold: holdCatalog).finish(at: now)
+        let standing = try await ledger { try $0.catalogStanding() }
+        if own.contains(where: { standing.isOlder(than: $0) }) { return .unread(OlderLedger().description) }
         for (id, sign) in lastSigns.sorted(by: { $0.key < $1.key }) {
             let isSilent = sign <= now && now.timeIntervalSince(sign) >= Self.silence
             if standing.replaces[id] != nil, isSilent { continue }

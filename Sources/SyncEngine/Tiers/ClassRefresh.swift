@@ -23,6 +23,11 @@ package struct ClassRefresh: Sendable {
         package var manifests = 0
         /// Why this machine's catalogue in the store is not what it is to be, in plain words: the ledger has it noted.
         package var catalogProblem: String?
+
+        fileprivate mutating func add(_ more: [ObjectProblem]) {
+            problems += more.prefix(ClassRefresh.problemsKept - problems.count)
+            problemCount += more.count
+        }
     }
 
     private static let problemsKept = 1_000
@@ -32,16 +37,21 @@ package struct ClassRefresh: Sendable {
     private let ledger: LedgerQueue
     private let audit: ObjectAudit
     private let keys: KeyLayout
+    private let holdCatalog: CatalogHold
     private let time: TimeSource
 
-    /// - Parameter moves: finds archived photos that another machine has moved.
+    /// - Parameters:
+    ///   - moves: finds archived photos that another machine has moved.
+    ///   - holdCatalog: takes the lock of the catalogue: others write it meanwhile.
     package init(
-        store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, moves: MergedPhotos? = nil, time: TimeSource
+        store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, moves: MergedPhotos? = nil,
+        holdCatalog: @escaping CatalogHold = { nil }, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
         audit = ObjectAudit(store: store, ledger: ledger, moves: moves, time: time)
         self.keys = keys
+        self.holdCatalog = holdCatalog
         self.time = time
     }
 
@@ -50,7 +60,8 @@ package struct ClassRefresh: Sendable {
     package func run(onPage: (Int) -> Void = { _ in }) async throws -> Summary {
         var result = Summary()
         var manifests = try await knownManifests()
-        var catalog = try await CatalogAudit(store: store, ledger: ledger, keys: keys, time: time)
+        var catalog = try await CatalogAudit(
+            store: store, ledger: ledger, keys: keys, hold: holdCatalog, time: time)
         for prefix in keys.ownPrefixes {
             try await store.eachPage(below: prefix, time: time) { page, span, askedAt in
                 let objects = page.objects
@@ -69,15 +80,16 @@ package struct ClassRefresh: Sendable {
                 }
                 catalog.see(page)
                 result.seen += objects.count
-                result.problems += page.problems.prefix(Self.problemsKept - result.problems.count)
-                result.problemCount += page.problems.count
+                result.add(page.problems)
                 result.changed += changed
                 result.unknown += unknown
                 onPage(result.seen)
             }
         }
-        result.manifests = try await note(missing: manifests)
-        result.catalogProblem = try await catalog.finish()
+        try await note(missing: manifests, &result)
+        let finding = try await catalog.finish()
+        result.catalogProblem = finding.problem
+        result.add(finding.unclear)
         let now = time.now()
         try await ledger { try $0.noteClassesRefreshed(at: now) }
         return result
@@ -140,15 +152,18 @@ package struct ClassRefresh: Sendable {
         }
     }
 
-    /// - Returns: how many vacations have to be stored again.
-    private func note(missing manifests: [ObjectKey: String]) async throws -> Int {
-        var count = 0
+    /// Their vacations have to be stored again.
+    private func note(missing manifests: [ObjectKey: String], _ result: inout Summary) async throws {
         for (key, name) in manifests.sorted(by: { $0.key < $1.key }) {
-            // One that was written or removed meanwhile is no longer as it was known.
-            guard try await isGone(key) else { continue }
-            count += try await ledger { try $0.noteManifestMissing(name) }
+            do {
+                // One that was written or removed meanwhile is no longer as it was known.
+                guard try await isGone(key) else { continue }
+            } catch let error as StoreError where error.mayConcernOneObject {
+                result.add([ObjectProblem(key: key, error: error)])
+                continue
+            }
+            result.manifests += try await ledger { try $0.noteManifestMissing(name) }
         }
-        return count
     }
 
     private func isGone(_ key: ObjectKey) async throws -> Bool {
@@ -158,6 +173,12 @@ package struct ClassRefresh: Sendable {
             return true
         }
     }
+}
+
+extension StoreError {
+    /// Of a request for one object after a listing that came: a store that denies it lists all the same, and need not be listed
+    /// again each hour.
+    var mayConcernOneObject: Bool { !concernsWholeStore || code == .accessDenied }
 }
 
 extension ObjectRecord {

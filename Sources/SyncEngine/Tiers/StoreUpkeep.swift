@@ -33,11 +33,12 @@ package struct StoreUpkeep: Sendable {
     ///   - deletions: goes on with what `forget` did not come to the end of.
     ///   - jobs: what one machine a day does for all of the user's.
     ///   - moves: finds archived photos that another machine has moved.
+    ///   - holdCatalog: takes the lock of the catalogue.
     package init(
         store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, policy: TierPolicy,
         verification: VerificationRule = .none, captureTimes: CaptureTimeMender? = nil,
-        deletions: ObjectDeletions? = nil, jobs: UserJobs? = nil, moves: MergedPhotos? = nil, time: TimeSource,
-        logger: Logger
+        deletions: ObjectDeletions? = nil, jobs: UserJobs? = nil, moves: MergedPhotos? = nil,
+        holdCatalog: @escaping CatalogHold = { nil }, time: TimeSource, logger: Logger
     ) {
         self.deletions = deletions
         self.jobs = jobs
@@ -52,7 +53,8 @@ package struct StoreUpkeep: Sendable {
             ? TierMover(
                 store: store, ledger: ledger, rules: policy.archiveRules.compactMap(\.own), from: policy.movedClasses,
                 time: time) : nil
-        refresh = ClassRefresh(store: store, ledger: ledger, keys: keys, moves: moves, time: time)
+        refresh = ClassRefresh(
+            store: store, ledger: ledger, keys: keys, moves: moves, holdCatalog: holdCatalog, time: time)
         self.time = time
         self.logger = logger
     }

@@ -58,6 +58,56 @@ struct CatalogAuditTests {
         #expect(try machine.ledger.catalogStanding().problem == nil)
     }
 
+    @Test func `a write that is in the hands of another process is neither noted by a look nor called lost`()
+        async throws
+    {
+        let bench = try CatalogBench()
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        // It is in the store, and not proved.
+        bench.store.add(StoreFault(.put, number: 1, .failAfter(.unreachable)))
+        _ = try await machine.write()
+        let begun = try #require(try machine.ledger.catalogStanding().begun)
+        for _ in 0..<2 {
+            let result = try await machine.refresh { throw AgentLock.Held(holder: nil) }
+            #expect(result.catalogProblem == nil && result.problems.isEmpty)
+            #expect(try machine.ledger.catalogStanding().begun == begun)
+        }
+        let others = OtherReferences(
+            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys,
+            spool: bench.tree.path("others.part"), pool: bench.pool,
+            holdCatalog: { throw AgentLock.Held(holder: nil) }, time: bench.time.source)
+        let doubt = try await others.look(for: [try ObjectKey("users/ana/photos/0.dat")]).doubt
+        #expect(doubt?.description.contains("another sync-agent is at work") == true)
+        #expect(try machine.ledger.catalogStanding().begun == begun)
+        // It was interrupted after all.
+        try await machine.refresh()
+        #expect(try machine.ledger.catalogStanding().begun == nil)
+        #expect(try machine.ledger.catalogStanding().unwritten == 0)
+    }
+
+    @Test(arguments: [StoreError.Code.serverFailed, .accessDenied])
+    func `a segment that cannot be asked for is told, and the look at the store counts`(
+        code: StoreError.Code
+    ) async throws {
+        let bench = try CatalogBench()
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        let segments = try await bench.keysOfSegments()
+        for key in segments {
+            try await bench.memory.delete(key)
+            bench.store.add(StoreFault(.head, key: key.rawValue, number: 1, .failBefore(code)))
+        }
+        let result = try await machine.refresh()
+        #expect(result.problems.map(\.key) == segments && result.problemCount == segments.count)
+        #expect(result.catalogProblem == nil)
+        #expect(try machine.ledger.classesRefreshedAt() == bench.time.now)
+        #expect(try await machine.look()?.contains("gone from the store") == true)
+    }
+
     /// Changes of the next write that were numbered with the one before would be in no segment.
     @Test(arguments: [true, false])
     func `an interrupted write that comes to the store when the next one is begun is not noted in its place`(

@@ -119,10 +119,14 @@ final class CatalogMachine: Sendable {
 
     /// As a pass looks at the store, or `status --refresh`.
     /// - Returns: what is wrong with the catalogue there.
-    func look() async throws -> String? {
+    func look() async throws -> String? { try await refresh().catalogProblem }
+
+    @discardableResult
+    func refresh(hold: @escaping CatalogHold = { nil }) async throws -> ClassRefresh.Summary {
         try await ClassRefresh(
-            store: bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, time: bench.time.source
-        ).run().catalogProblem
+            store: bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, holdCatalog: hold,
+            time: bench.time.source
+        ).run()
     }
 
     @discardableResult
