@@ -75,13 +75,14 @@ extension Ledger {
         }
     }
 
-    /// Forgets where a job's photos were to be saved. What was saved stays, and what is readable stays readable.
+    /// Forgets, for good, where a job's photos were to be saved: its file goes right after. What was saved stays, and what is
+    /// readable stays readable.
     /// - Returns: the folder, and what would still have been saved there; `nil` of a job that saves nothing.
     @discardableResult
     package func stopSaving(
         _ id: RestoreJobID
     ) throws(LedgerError) -> (output: FilePath, left: [RestoreItem])? {
-        try write("end the saving of a restore") { db in
+        try write("end the saving of a restore", isDurable: true) { db in
             let job = try db.row(LedgerQuery.job, [id.rawValue], as: RestoreJob.self)
             guard let output = job?.output else { return nil }
             let items = try db.rows(LedgerQuery.itemsOfJob, [id.rawValue, 0, Int.max], as: RestoreItem.self)
