@@ -83,20 +83,32 @@ extension RestoresCommand {
     private func giveUp(_ job: RestoreJobID, _ workspace: Workspace) async throws -> [UnsavedPhoto] {
         let ledger = try await workspace.ledger
         let ended = try await ledger { try $0.stopSaving(job) }
-        try await RestoreFolders(
-            ledger: ledger, owner: workspace.installation.makeClaimOwner(), pool: workspace.threads.disk
-        ).leaveEnded()
-        guard let ended else { return [] }
-        let problems = ended.left.map { item in
+        // Named before anything else can fail: who asks again is told nothing of it.
+        let unsaved = ended.map { tell($0.left, of: job, in: $0.output, workspace.console.errors) } ?? []
+        let folders = RestoreFolders(
+            ledger: ledger, owner: workspace.installation.makeClaimOwner(), pool: workspace.threads.disk)
+        do {
+            try await folders.leaveEnded()
+        } catch let error as LedgerError {
+            // The next run that saves takes it away.
+            workspace.console.errors.writeLine("the job's hidden file may still be there: \(error)")
+        }
+        return unsaved
+    }
+
+    /// Tells people of what is given up.
+    private func tell(
+        _ left: [RestoreItem], of job: RestoreJobID, in output: FilePath, _ errors: Terminal
+    ) -> [UnsavedPhoto] {
+        let problems = left.map { item in
             let rest =
                 switch item.state {
                 case .restored: "it can be read"
                 case .planned: "it is requested all the same"
                 default: "it can be read when the store has brought it back"
                 }
-            return RestoreDownloader.Problem(item, in: ended.output, "given up (--stop-saving); \(rest)")
+            return RestoreDownloader.Problem(item, in: output, "given up (--stop-saving); \(rest)")
         }
-        let errors = workspace.console.errors
         let lines = RestoreDownloader.SaveSummary.lines(
             problems.map(\.description), allBy: "sync-agent restores \(job)")
         for line in lines {
