@@ -34,6 +34,18 @@ struct DurableLedgerTests {
         #expect(trace.isLedgerDurable(before: Self.appears(below: "/records/")) == true)
     }
 
+    @Test func `what is no longer to be saved is on the disk before the job's file goes`() async throws {
+        let home = try AgentHome(restoring: 3_600, more: AgentHome.archivesAtOnce)
+        try await home.takeTrip(photos: 2)
+        let output = home.tree.path("back").string
+        #expect(try await home.run("restore", AgentHome.trip, "--yes", "--output", output).code == 0)
+        let trace = try await Trace(home, ["restores", "1", "--stop-saving"])
+        let isDurable = trace.isLedgerDurable {
+            $0.name.hasPrefix("unlink") && $0.arguments.contains(".sync-agent-restore-")
+        }
+        #expect(isDurable == true)
+    }
+
     @Test func `what is to be deleted is on the disk before the first image goes`() async throws {
         let home = try AgentHome()
         try home.projects.appending("p1.jpg").create(SamplePhoto.taken(1))
