@@ -8,14 +8,22 @@ extension Ledger {
     /// whose key is in another are left out.
     /// - Parameter reservation: its number and its file, which is in its folder: the job knows the folder from its beginning.
     /// - Returns: the job, `nil` when nothing is left of it, and the keys that were left out. The reservation stands then.
+    /// - Throws: ``LedgerError``, also when the reservation was given up: its file may be gone, and there is no job without.
     package func addRestoreJob(
         _ draft: RestoreJobDraft, as reservation: RestoreReservation? = nil, at time: Date
     ) throws(LedgerError) -> (job: RestoreJob?, collided: [ObjectKey]) {
-        try write("make a restore job", isDurable: true) { db in
+        let operation = "make a restore job"
+        return try write(operation, isDurable: true) { db in
             var job: RestoreJob?
             var collided: [ObjectKey] = []
             try db.inSavepoint {
-                let id = try db.insert(draft, as: reservation?.job, at: time)
+                let reserved = try reservation.map { reservation throws -> ReservedPlace in
+                    if let place = try db.takePlace(of: reservation.job) { return place }
+                    throw LedgerError(
+                        .failed, operation: operation, path: path,
+                        message: "the number that was taken for it was given up meanwhile; ask again")
+                }
+                let id = try db.insert(draft, as: reserved, at: time)
                 for item in draft.items {
                     guard try db.insert(item, of: id) else {
                         collided.append(item.key)
@@ -94,26 +102,42 @@ extension Ledger {
     }
 }
 
+/// What a job is made of that was reserved.
+private struct ReservedPlace: FetchableRecord {
+    let job: Int64
+    let mark: String
+    let folder: Data
+
+    init(row: Row) {
+        (job, mark, folder) = (row[0], row[1], row[2])
+    }
+}
+
 extension Database {
-    /// - Parameter reserved: the number that was taken for it; `nil` for the next one.
+    /// Takes what was reserved for a job, which is made now.
+    /// - Returns: `nil` when it was given up.
+    fileprivate func takePlace(of job: RestoreJobID) throws -> ReservedPlace? {
+        let place = try row(
+            "SELECT id, mark, folder FROM restore_reservations WHERE id = ?", [job.rawValue], as: ReservedPlace.self)
+        try run("DELETE FROM restore_reservations WHERE id = ?", [job.rawValue])
+        return place
+    }
+
+    /// - Parameter reserved: what was taken for it; `nil` for the next number, and a file that is not there yet.
     fileprivate func insert(
-        _ draft: RestoreJobDraft, as reserved: RestoreJobID?, at time: Date
+        _ draft: RestoreJobDraft, as reserved: ReservedPlace?, at time: Date
     ) throws -> RestoreJobID {
         try run(
             """
             INSERT INTO restore_jobs (id, requested_at, requested_by, tier, is_rush, days, output, estimated_cost_usd,
                 estimated_hours, mark, marked_in)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
-                COALESCE((SELECT mark FROM restore_reservations WHERE id = ?1), lower(hex(randomblob(8)))),
-                (SELECT folder FROM restore_reservations WHERE id = ?1))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, COALESCE(?, lower(hex(randomblob(8)))), ?)
             """,
             [
-                reserved?.rawValue, time.milliseconds, draft.requestedBy, draft.tier.rawValue, draft.isRush, draft.days,
-                draft.output?.blob, draft.estimatedCostUSD, draft.estimatedHours,
+                reserved?.job, time.milliseconds, draft.requestedBy, draft.tier.rawValue, draft.isRush, draft.days,
+                draft.output?.blob, draft.estimatedCostUSD, draft.estimatedHours, reserved?.mark, reserved?.folder,
             ])
-        let job = RestoreJobID(rawValue: lastInsertedRowID)
-        try run("DELETE FROM restore_reservations WHERE id = ?", [job.rawValue])
-        return job
+        return RestoreJobID(rawValue: lastInsertedRowID)
     }
 
     /// - Returns: whether it was; not when the key is in an open item already.

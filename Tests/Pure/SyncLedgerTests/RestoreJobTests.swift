@@ -140,6 +140,15 @@ import Testing
         #expect(try archive.ledger.abandonedReservations { $0 == "one" } == [])
         #expect(try archive.ledger.abandonedReservations { $0 == "two" } == [second])
         for _ in 1...2 { try archive.ledger.cancelReservation(of: second.job) }
+        // Without its file there is no job.
+        let jobs = try archive.ledger.restoreJobs(limit: 9)
+        var late = draft
+        late.items = [.init(key: archive.keys[2], size: 1_000, storageClass: .deepArchive, tier: .bulk)]
+        let told = #expect(throws: LedgerError.self) {
+            try archive.ledger.addRestoreJob(late, as: second, at: archive.now)
+        }
+        #expect(told?.message.contains("given up") == true)
+        #expect(try archive.ledger.restoreJobs(limit: 9) == jobs)
         #expect(try archive.ledger.abandonedReservations { _ in true } == [])
         #expect(try archive.ask(for: [archive.keys[2]]).job?.id == second.job)
         #expect(try archive.ledger.check() == [])
