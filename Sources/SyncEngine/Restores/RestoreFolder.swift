@@ -49,8 +49,31 @@ package struct RestoreFolder: Hashable, Sendable {
 
     /// Makes the folder where it is not there, and puts the file into it, both on the disk for good.
     /// - Throws: ``FolderError``, `Errno`: also of a disk that is full.
-    func take(_ calls: Folder.Calls = Folder.Calls()) throws {
-        try Folder.make(path, permissions: Self.permissions, calls: calls)
+    func take() throws {
+        try put()
+        try sync()
+    }
+
+    /// Makes the folder where it is not there, and puts the file into it. Its name may be known to the memory only: see
+    /// ``sync()``.
+    /// - Returns: whether the folder was made.
+    /// - Throws: ``FolderError``, `Errno`: also of a disk that is full. The file is not there then, and no folder for it.
+    @discardableResult
+    func put(_ calls: Folder.Calls = Folder.Calls()) throws -> Bool {
+        let isMade = try Folder.make(path, permissions: Self.permissions, calls: calls)
+        do {
+            try makeFile()
+        } catch {
+            if isMade { try? path.removeFolder() }
+            throw error
+        }
+        return isMade
+    }
+
+    /// Puts the name of the file on the disk for good.
+    func sync() throws(Errno) { try Folder.sync(path) }
+
+    private func makeFile() throws {
         do {
             let text = Array(
                 "Restore \(job) of sync-agent saves its photos here. This file goes when all are saved.\n".utf8)
@@ -65,20 +88,31 @@ package struct RestoreFolder: Hashable, Sendable {
         } catch Errno.fileExists {
             // That of another process which is at the same job, or was killed before it noted it.
         }
-        try Folder.sync(path)
     }
 
     private static let blockLength = 4_096
 
-    /// Takes the file away that was just put.
-    /// - Returns: whether nothing has its name now.
+    /// What became of a job's file that is to go.
+    enum Removal: Sendable {
+        /// It was there, and is no more.
+        case done
+        /// The folder does not have it.
+        case unneeded
+        /// It may be on a drive that is away, or its disk does not let it go.
+        case pending
+    }
+
+    /// Takes the file away.
     @discardableResult
-    func leave() -> Bool {
+    func leave() -> Removal { Self.remove(path.appending(mark)) }
+
+    /// Takes a job's file away, which is in its folder.
+    static func remove(_ file: FilePath) -> Removal {
         do {
-            try path.appending(mark).unlink()
-            return true
+            if try file.unlink() { return .done }
+            return try FileStatus.find(file.removingLastComponent(), followsLinks: true) == nil ? .pending : .unneeded
         } catch {
-            return error.isMissing
+            return .pending
         }
     }
 

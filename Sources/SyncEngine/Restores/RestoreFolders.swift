@@ -39,30 +39,49 @@ package struct RestoreFolders: Sendable {
     ///   Nothing was made then.
     package func reserve(_ output: FilePath) async throws -> RestoreReservation {
         try await leaveEnded()
-        let makesFolder = try await pool.run { FolderIdentity(at: output) == nil }
-        let reservation = try await ledger { [owner] in
+        let makesFolder = try await pool.run { Self.isMissing(output) }
+        var reservation = try await ledger { [owner] in
             try $0.reserveRestore(in: output, makesFolder: makesFolder, by: owner.name)
         }
+        let folder = RestoreFolder(reservation)
+        var isPut = false
         do {
-            try await pool.run { [calls] in try RestoreFolder(reservation).take(calls) }
+            reservation.makesFolder = try await pool.run { [calls] in try folder.put(calls) }
+            isPut = true
+            try await pool.run { try folder.sync() }
             return reservation
         } catch {
-            await cancel(reservation)
+            // What was not put is not looked for on a drive that is away.
+            if isPut { await cancel(reservation) } else { await giveUp(reservation.job) }
             throw (error as? Errno).map { DownloadError($0, output) } ?? error
         }
     }
 
-    /// Takes back what ``reserve(_:)`` has made, where no job came of it.
+    /// Whether nothing is there. Where nobody can look, something may be.
+    private static func isMissing(_ path: FilePath) -> Bool {
+        do {
+            return try FileStatus.find(path, followsLinks: true) == nil
+        } catch {
+            return false
+        }
+    }
+
+    /// Takes back what ``reserve(_:)`` has made, where no job came of it. What is on a drive that is away is taken back later.
     package func cancel(_ reservation: RestoreReservation) async {
         let job = reservation.job
         guard (try? await ledger.finish { try $0.isReserved(job) }) == true else { return }
-        let isGone = await pool.finish {
-            guard RestoreFolder(reservation).leave() else { return false }
-            // What somebody has put something into meanwhile stays.
-            if reservation.makesFolder { try? reservation.folder.removeFolder() }
-            return true
+        let removal = await pool.finish {
+            let removal = RestoreFolder(reservation).leave()
+            // What somebody has put something into meanwhile stays, and so does what has only the path of ours: the place where
+            // its drive was mounted.
+            if removal == .done, reservation.makesFolder { try? reservation.folder.removeFolder() }
+            return removal
         }
-        if isGone { try? await ledger.finish { try $0.cancelReservation(of: job) } }
+        if removal != .pending { await giveUp(job) }
+    }
+
+    private func giveUp(_ job: RestoreJobID) async {
+        try? await ledger.finish { try $0.cancelReservation(of: job) }
     }
 
     // MARK: A job's folder
@@ -101,24 +120,14 @@ package struct RestoreFolders: Sendable {
     }
 
     /// Takes the files of jobs away of which nothing more is to be saved, and what processes have left that were killed before
-    /// there was a job. One that is on a drive which is away stays.
+    /// there was a job. Where the folder is not there, its drive is away: the file is looked for again by the next that comes.
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func leaveEnded() async throws {
         let abandoned = try await ledger { [owner] in try $0.abandonedReservations(of: owner.hasEnded) }
         for reservation in abandoned { await cancel(reservation) }
         for mark in try await ledger({ try $0.endedRestoreMarks() }) {
-            let isGone = try await pool.run { Self.remove(mark.file) }
-            if isGone { try await ledger { try $0.noteMarkRemoved(of: mark.job) } }
-        }
-    }
-
-    /// - Returns: whether nothing has the name now.
-    private static func remove(_ file: FilePath) -> Bool {
-        do {
-            try file.unlink()
-            return true
-        } catch {
-            return error.isMissing
+            let removal = try await pool.run { RestoreFolder.remove(mark.file) }
+            if removal != .pending { try await ledger { try $0.noteMarkRemoved(of: mark.job) } }
         }
     }
 

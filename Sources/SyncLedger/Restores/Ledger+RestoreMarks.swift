@@ -9,7 +9,7 @@ package struct RestoreReservation: Hashable, Sendable {
     package let mark: FilePath.Component
     package let folder: FilePath
     /// Whether the folder was not there before.
-    package let makesFolder: Bool
+    package var makesFolder: Bool
     /// The process that makes the job.
     let owner: String
 }

@@ -300,4 +300,48 @@ extension RestoreDownloaderTests {
         try await folders().leaveEnded()
         #expect(try tree.files() == ["out/a.txt"] && reservations() == [])
     }
+
+    // MARK: On a drive that is away
+
+    @Test func `what a killed process left on a drive that is away goes when the drive is back`() async throws {
+        let left = try await folders(owner: ClaimOwner(name: "killed")).reserve(output)
+        try moveFolder("out", to: "drive")
+        for _ in 1...2 { try await folders().leaveEnded() }
+        #expect(try reservations() == [left] && tree.files() == ["drive/\(left.mark)"])
+        try moveFolder("drive", to: "out")
+        try await folders().leaveEnded()
+        #expect(try reservations() == [] && FolderIdentity(at: output) == nil)
+    }
+
+    @Test func `an empty folder that has the place of one that was made stays`() async throws {
+        _ = try await folders(owner: ClaimOwner(name: "killed")).reserve(output)
+        try moveFolder("out", to: "drive")
+        try tree.makeFolder("out")
+        try await folders().leaveEnded()
+        #expect(try reservations() == [] && FolderIdentity(at: output) != nil)
+    }
+
+    @Test func `the file of a job that ended while its drive was away goes when the drive is back`() async throws {
+        let job = try await restore(["1.jpg"], output: output, ready: 0, as: folders().reserve(output))
+        try moveFolder("out", to: "drive")
+        try ledger.stopSaving(job)
+        for _ in 1...2 { #expect(try await delivery.run().saved == 0) }
+        #expect(try tree.files(below: "drive").filter(isMark).count == 1)
+        #expect(try ledger.endedRestoreMarks().map(\.job) == [job])
+        try moveFolder("drive", to: "out")
+        #expect(try await delivery.run().saved == 0)
+        #expect(try tree.files() == [] && ledger.endedRestoreMarks() == [])
+    }
+
+    @Test func `of a file that cannot be put, neither its folder nor its reservation is left`() async throws {
+        // The folder's path is short enough (PATH_MAX), and that of the file is not.
+        var place = output
+        while place.length < 3_900 { place.append(String(repeating: "n", count: 100)) }
+        place.append(String(repeating: "n", count: 4_070 - place.length - 1))
+        let folders = folders()
+        let last = place
+        await #expect(throws: DownloadError.self) { try await folders.reserve(last) }
+        #expect(FolderIdentity(at: last) == nil && FolderIdentity(at: last.removingLastComponent()) != nil)
+        #expect(try reservations() == [])
+    }
 }
