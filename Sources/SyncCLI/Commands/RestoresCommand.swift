@@ -86,7 +86,8 @@ extension RestoresCommand {
         // Named before anything else can fail: who asks again is told nothing of it.
         let unsaved = ended.map { tell($0.left, of: job, in: $0.output, workspace.console.errors) } ?? []
         let folders = RestoreFolders(
-            ledger: ledger, owner: workspace.installation.makeClaimOwner(), pool: workspace.threads.disk)
+            ledger: ledger, owner: workspace.installation.makeClaimOwner(), pool: workspace.threads.disk,
+            time: workspace.time)
         do {
             try await folders.leaveEnded()
         } catch let error as LedgerError {

@@ -167,7 +167,8 @@ struct Restores: Sendable {
             let (job, taken) = try await parts.desk.accept(proposal)
             return (job, taken)
         }
-        let folders = RestoreFolders(ledger: parts.ledger, owner: parts.owner, pool: workspace.threads.disk)
+        let folders = RestoreFolders(
+            ledger: parts.ledger, owner: parts.owner, pool: workspace.threads.disk, time: time)
         let reservation = try await folders.reserve(output)
         do {
             let (job, taken) = try await parts.desk.accept(proposal, as: reservation)

@@ -105,7 +105,7 @@ package struct RestoreDownloader: Sendable {
         batch = DownloadBatch(
             ObjectDownload(from: store, pool: pool, time: time, calls: calls, recompressor: recompressor))
         audit = ObjectAudit(store: store, ledger: ledger, time: time)
-        folders = RestoreFolders(ledger: ledger, owner: owner, pool: pool)
+        folders = RestoreFolders(ledger: ledger, owner: owner, pool: pool, time: time)
         self.pool = pool
         self.time = time
     }

@@ -1,4 +1,4 @@
-import SyncCore
+package import SyncCore
 package import SyncLedger
 package import SyncSystem
 package import SystemPackage
@@ -20,13 +20,18 @@ package struct RestoreFolders: Sendable {
     private let ledger: LedgerQueue
     private let owner: ClaimOwner
     private let pool: BlockingPool
+    private let time: TimeSource
     private let calls: Folder.Calls
 
     /// - Parameter pool: for what waits for the disk.
-    package init(ledger: LedgerQueue, owner: ClaimOwner, pool: BlockingPool, calls: Folder.Calls = Folder.Calls()) {
+    package init(
+        ledger: LedgerQueue, owner: ClaimOwner, pool: BlockingPool, time: TimeSource,
+        calls: Folder.Calls = Folder.Calls()
+    ) {
         self.ledger = ledger
         self.owner = owner
         self.pool = pool
+        self.time = time
         self.calls = calls
     }
 
@@ -40,8 +45,8 @@ package struct RestoreFolders: Sendable {
     package func reserve(_ output: FilePath) async throws -> RestoreReservation {
         try await leaveEnded()
         let makesFolder = try await pool.run { Self.isMissing(output) }
-        var reservation = try await ledger { [owner] in
-            try $0.reserveRestore(in: output, makesFolder: makesFolder, by: owner.name)
+        var reservation = try await ledger { [owner, time] in
+            try $0.reserveRestore(in: output, makesFolder: makesFolder, by: owner.name, at: time.now())
         }
         let folder = RestoreFolder(reservation)
         var isPut = false
@@ -123,7 +128,9 @@ package struct RestoreFolders: Sendable {
     /// there was a job. Where the folder is not there, its drive is away: the file is looked for again by the next that comes.
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func leaveEnded() async throws {
-        let abandoned = try await ledger { [owner] in try $0.abandonedReservations(of: owner.hasEnded) }
+        let abandoned = try await ledger { [owner, time] in
+            try $0.abandonedReservations(of: owner.hasEnded, at: time.now())
+        }
         for reservation in abandoned { await cancel(reservation) }
         for mark in try await ledger({ try $0.endedRestoreMarks() }) {
             let removal = try await pool.run { RestoreFolder.remove(mark.file) }

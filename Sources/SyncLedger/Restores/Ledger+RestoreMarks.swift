@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 import GRDB
 package import SystemPackage
 
@@ -12,10 +12,11 @@ package struct RestoreReservation: Hashable, Sendable {
     package var makesFolder: Bool
     /// The process that makes the job.
     let owner: String
+    let madeAt: Date
 }
 
 extension RestoreReservation: FetchableRecord {
-    static let selection = "SELECT id, mark, folder, makes_folder, owner FROM restore_reservations"
+    static let selection = "SELECT id, mark, folder, makes_folder, owner, made_at FROM restore_reservations"
 
     init(row: Row) throws {
         job = RestoreJobID(rawValue: row[0])
@@ -24,17 +25,22 @@ extension RestoreReservation: FetchableRecord {
         folder = FilePath(blob: row[2] as Data)
         makesFolder = row[3]
         owner = row[4]
+        madeAt = Date(milliseconds: row[5])
     }
 }
 
 /// Jobs that are about to be made.
 extension Ledger {
+    /// For how long a job may be about to be made, where nobody knows whether who makes it is still there. The slowest drive has
+    /// taken a file by then, and whoever is slower makes no job.
+    package static let restoreReservationSeconds = 3_600.0
+
     /// Takes the number of a job that is to be saved in a folder, and draws the name of its file.
     /// - Parameters:
     ///   - makesFolder: whether the folder is not there yet.
     ///   - owner: the process that makes the job.
     package func reserveRestore(
-        in folder: FilePath, makesFolder: Bool, by owner: String
+        in folder: FilePath, makesFolder: Bool, by owner: String, at time: Date
     ) throws(LedgerError) -> RestoreReservation {
         try write("take the number of a restore", isDurable: true) { db in
             // Where the next number of an AUTOINCREMENT is (https://www.sqlite.org/autoinc.html): the table is an ordinary one.
@@ -42,9 +48,9 @@ extension Ledger {
             if !isCounted { try db.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('restore_jobs', 1)") }
             try db.run(
                 """
-                INSERT INTO restore_reservations (id, mark, folder, makes_folder, owner)
-                SELECT seq, lower(hex(randomblob(8))), ?, ?, ? FROM sqlite_sequence WHERE name = 'restore_jobs'
-                """, [folder.blob, makesFolder, owner])
+                INSERT INTO restore_reservations (id, mark, folder, makes_folder, owner, made_at)
+                SELECT seq, lower(hex(randomblob(8))), ?, ?, ?, ? FROM sqlite_sequence WHERE name = 'restore_jobs'
+                """, [folder.blob, makesFolder, owner, time.milliseconds])
             let made = "\(RestoreReservation.selection) WHERE id = ?"
             guard let reservation = try db.row(made, [db.lastInsertedRowID], as: RestoreReservation.self) else {
                 throw UnknownName()
@@ -60,14 +66,14 @@ extension Ledger {
         }
     }
 
-    /// Those of which no job will come: whoever was to make it is no more.
+    /// Those of which no job will come: whoever was to make it is no more, or ``restoreReservationSeconds`` have passed.
     /// - Parameter hasEnded: asked of everybody who is making one.
     package func abandonedReservations(
-        of hasEnded: (String) -> Bool
+        of hasEnded: (String) -> Bool, at time: Date
     ) throws(LedgerError) -> [RestoreReservation] {
         try read("list restores that were not made") { db in
             try db.rows(RestoreReservation.selection, as: RestoreReservation.self)
-        }.filter { hasEnded($0.owner) }
+        }.filter { $0.madeAt <= time - Self.restoreReservationSeconds || hasEnded($0.owner) }
     }
 
     /// Gives one up, of which the file is not there. The next job gets the number, if none has a later one.

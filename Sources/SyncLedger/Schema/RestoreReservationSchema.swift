@@ -8,7 +8,8 @@ enum RestoreReservationSchema {
             mark TEXT NOT NULL,                                -- of the name of its file
             folder BLOB NOT NULL,                              -- where the file is put
             makes_folder INTEGER NOT NULL CHECK (makes_folder IN (0, 1)),
-            owner TEXT NOT NULL                                -- the process that makes the job
+            owner TEXT NOT NULL,                               -- the process that makes the job
+            made_at INTEGER NOT NULL
         ) STRICT;
         """
     ]

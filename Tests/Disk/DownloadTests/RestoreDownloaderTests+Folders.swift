@@ -219,11 +219,13 @@ extension RestoreDownloaderTests {
         }
         return RestoreFolders(
             ledger: LedgerQueue(ledger), owner: owner ?? self.owner, pool: BlockingPool(name: "disk", threads: 1),
-            calls: calls)
+            time: time.source, calls: calls)
     }
 
     /// Of all that are about to be made.
-    private func reservations() throws -> [RestoreReservation] { try ledger.abandonedReservations { _ in true } }
+    private func reservations() throws -> [RestoreReservation] {
+        try ledger.abandonedReservations(of: { _ in true }, at: time.now)
+    }
 
     @Test func `a drive that is taken out before the first photo is there is waited for`() async throws {
         let job = try await restore(
