@@ -39,7 +39,7 @@ package struct FileFault: Hashable, Sendable {
             case .staleNFSFileHandle:
                 (
                     .ioFailed,
-                    "the file system no longer shows in this folder what was put there; check the disk, or \(other)"
+                    "the server or disk no longer knows this file or folder; mount it again, check the disk, or \(other)"
                 )
             case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
                 (.ioFailed, "too many files are open; raise the limit (ulimit -n)")
