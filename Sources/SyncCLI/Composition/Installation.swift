@@ -55,8 +55,8 @@ struct Installation: Sendable {
     }
 
     var lockFile: FilePath { location.stateFolder.appending("agent.lock") }
-    /// In which processes that hold shares are told from those that have ended.
-    /// What processes lock while they hold shares or send restores.
+    /// What processes lock while they hold shares, send restores, or are about to make one: by it, they are told from those
+    /// that have ended.
     var claimsLockFile: FilePath { location.stateFolder.appending("shares.lock") }
 
     /// This process, as others know it that work with the same ledger: for as long as the value lives.
