@@ -52,9 +52,11 @@ extension LocalStore {
     static let sweepAge: Double = 3_600
 
     /// Clears what crashes have left behind: syncs that are owed are made up, and the old entries of `staging/` go, with the
-    /// files that only they name. What fails is left for the next time.
+    /// files that only they name. What fails is left for the next time, and what is nobody's of the store for good.
     func sweep() throws {
-        _ = try Disk.forEachName(in: layout.staging) { name in try? sweep(name) }
+        _ = try Disk.forEachName(in: layout.staging) { name in
+            if StoreLayout.isStaged(name) { try? sweep(name) }
+        }
     }
 
     private func sweep(_ name: String) throws {

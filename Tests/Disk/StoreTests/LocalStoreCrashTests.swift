@@ -172,12 +172,22 @@ struct LocalStoreCrashTests {
         #expect(try await contents(of: slow) == "new")
     }
 
-    @Test func `files that somebody else put into the store are never removed`() async throws {
+    @Test(
+        arguments: [
+            "objects/users/ana/photos", "staging", "staging/0123456789abcdef", "records/users", "locks",
+        ])
+    func `files that somebody else put into the store are never removed`(folder: String) async throws {
         try await crash(at: .placed) { try await put("new", in: $0) }
-        try tree.write("mine", to: "crashed/objects/users/ana/photos/holiday.jpg")
-        try tree.age("crashed/objects/users/ana/photos/holiday.jpg", bySeconds: 100_000)
-        try await reopen(afterSeconds: 7_200).check()
-        #expect(try tree.files(below: "crashed/objects") == ["users/ana/photos/holiday.jpg"])
+        let theirs = ["holiday.jpg", "notes.json", "0123456789ABCDEF.data", "song.data", "marker-1"]
+        for name in theirs {
+            try tree.write("mine", to: "crashed/\(folder)/\(name)")
+            try tree.age("crashed/\(folder)/\(name)", bySeconds: 100_000)
+        }
+        let store = reopen(afterSeconds: 7_200)
+        try await store.check()
+        try await store.tidy()
+        #expect(try tree.files(below: "crashed/\(folder)").filter { theirs.contains($0) }.count == theirs.count)
+        #expect(try tree.files(below: "crashed").count { $0.hasSuffix(".data") || $0.hasSuffix(".dat") } == 2, "but its own")
     }
 
     private func verify(_ expected: String?) async throws {
