@@ -31,7 +31,8 @@ struct StoreLayout: Sendable {
     /// Whether a name in `staging/` is of the form that a put, a commit or the making of the marker gives. Somebody may have had
     /// files in a folder of that name before the store came, and what else lies there is theirs.
     static func isStaged(_ name: String) -> Bool {
-        name.wholeMatch(of: /[0-9a-f]{16}(\.data|(-replaced)?\.json)|[0-9a-f]{32}-unsettled\.json|marker-[0-9a-f]{16}/) != nil
+        name.wholeMatch(of: /[0-9a-f]{16}(\.data|(-replaced)?\.json)|[0-9a-f]{32}-unsettled\.json|marker-[0-9a-f]{16}/)
+            != nil
     }
 
     func record(for key: ObjectKey) -> FilePath {

@@ -187,7 +187,9 @@ struct LocalStoreCrashTests {
         try await store.check()
         try await store.tidy()
         #expect(try tree.files(below: "crashed/\(folder)").filter { theirs.contains($0) }.count == theirs.count)
-        #expect(try tree.files(below: "crashed").count { $0.hasSuffix(".data") || $0.hasSuffix(".dat") } == 2, "but its own")
+        #expect(
+            try tree.files(below: "crashed").count { $0.hasSuffix(".data") || $0.hasSuffix(".dat") } == 2, "but its own"
+        )
     }
 
     private func verify(_ expected: String?) async throws {
