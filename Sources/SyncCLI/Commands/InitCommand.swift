@@ -220,9 +220,30 @@ struct InitCommand: AsyncParsableCommand {
 
     /// What is about to be written has to be a configuration that the other commands accept.
     private func checked(_ template: ConfigTemplate, at location: ConfigLocation) throws -> Settings {
-        let settings = try ConfigFile.parse(Array(template.text.utf8), location: location).settings
+        let settings: Settings
+        do {
+            settings = try ConfigFile.parse(Array(template.text.utf8), location: location).settings
+        } catch {
+            throw CommandFailure(.configuration, Self.message(error))
+        }
         try OutputPlace.check(new: settings, at: location)
         return settings
+    }
+
+    /// Nobody has seen the lines of a file that is not written: it tells of the options that they come from.
+    private static func message(_ error: ConfigError) -> String {
+        let options = [
+            "user": "--user", "store.path": "--store-path", "store.bucket": "--bucket", "store.region": "--region",
+            "store.endpoint": "--endpoint", "store.prefix": "--prefix", "store.profile": "--aws-profile",
+        ]
+        var lines: [String] = []
+        for problem in error.problems {
+            let option = problem.path.hasPrefix("watch[") ? "--root" : options[problem.path]
+            let line = option.map { "\($0): \(problem.message)" } ?? problem.description
+            // Of the three folders of a root, all that is wrong with one is often wrong with the others.
+            if !lines.contains(line) { lines.append(line) }
+        }
+        return lines.joined(separator: "\n")
     }
 }
 

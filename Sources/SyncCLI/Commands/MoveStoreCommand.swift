@@ -302,7 +302,14 @@ struct MoveStoreCommand: WorkspaceCommand {
             throw CommandFailure(
                 .usage, "\(path.text.escapingControls): the configuration is text in UTF-8 and cannot name this folder")
         }
-        guard let status = try? FileStatus(at: path, followsLinks: true), status.kind == .file else {
+        let status = try? FileStatus(at: path, followsLinks: true)
+        if status == nil, (try? FileStatus(at: path, followsLinks: false)) != nil {
+            throw CommandFailure(
+                .usage,
+                "\(path.text.escapingControls) is a link to what is not there; see that the disk is there, or name the folder itself"
+            )
+        }
+        guard let status, status.kind == .file else {
             var directory = DirectoryStoreSettings(path: path)
             if case .directory(let old) = installation.settings.store {
                 directory.restoreDuration = old.restoreDuration

@@ -8,15 +8,15 @@ struct PathArgument: ExpressibleByArgument, Hashable, Sendable {
 
     init(_ text: String) { self.text = text }
 
-    /// An empty one would be the working folder, and is a variable that was not set. `~/` is the home folder, as in the
-    /// configuration: the shell leaves it where a wildcard is quoted. A folder of that name is `./~`.
+    /// An empty one would be the working folder, and is a variable that was not set. `~` and `~/` are the home folder, as in
+    /// the configuration: the shell leaves them where a wildcard is quoted. A folder of that name is `./~`.
     init?(argument: String) {
         if argument.isEmpty { return nil }
         self.init(Self.expandingHome(argument, home: ProcessEnvironment.current["HOME"]))
     }
 
     static func expandingHome(_ argument: String, home: String?) -> String {
-        guard let home, home.hasPrefix("/"), argument.hasPrefix("~/") else { return argument }
+        guard let home, home.hasPrefix("/"), argument == "~" || argument.hasPrefix("~/") else { return argument }
         return home + argument.dropFirst()
     }
 

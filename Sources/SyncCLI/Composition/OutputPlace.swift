@@ -28,8 +28,8 @@ struct OutputPlace {
         let place = FolderPlace(path)
         for own in own(installation.settings, at: installation.location) {
             switch (own.kind, place.relation(to: own.place)) {
-            // The store that there is may be named anew, or lie in the new one.
-            case (_, nil), (.store, .same?), (.store, .around?): continue
+            // The store that there is may be named anew.
+            case (_, nil), (.store, .same?): continue
             case (_, .around?): throw own.failure(path, .around, "which no store may; name another folder")
             case (_, .same?), (_, .inside?): throw own.isTaken(path)
             }
@@ -51,20 +51,29 @@ struct OutputPlace {
         }
     }
 
-    /// The folders of a configuration, held against each other where it only compares paths, and not those of store and state
-    /// folder: by links and bind mounts, one may be in another all the same. It asks each of their disks, and may have to wait
-    /// for one.
-    /// - Parameter remedy: where store and state folder are not apart.
+    /// The folders of a configuration and its own file, held against each other where it only compares paths, and not those of
+    /// store and state folder: by links and bind mounts, one may be in another all the same. It asks each of their disks, and
+    /// may have to wait for one.
+    /// - Parameters:
+    ///   - remedy: where store and state folder are not apart.
+    ///   - ofFile: what to do about a configuration in one of the two, and the exit code of that.
     /// - Throws: ``CommandFailure`` for the first that is not apart.
     static func check(
         _ settings: Settings, at location: ConfigLocation,
-        remedy: String = "sync-agent move-store moves it to another folder"
+        remedy: String = "sync-agent move-store moves it to another folder",
+        ofFile: (remedy: String, status: ExitStatus) = (
+            "move the file out of it, and name it with --config", .configuration
+        )
     ) throws(CommandFailure) {
         let own = own(settings, at: location)
         if let store = own.first(where: { $0.kind == .store }), let state = own.first(where: { $0.kind == .state }),
             let relation = store.place.relation(to: state.place)
         {
             throw state.failure(store.folder, relation, "and the two have to be apart; \(remedy)", .configuration)
+        }
+        let file = FolderPlace(location.file)
+        if let own = own.first(where: { file.isIn($0.place) }) {
+            throw own.failure(location.file, .inside, "where nothing else may be; \(ofFile.remedy)", ofFile.status)
         }
         for watched in settings.watch {
             let place = FolderPlace(watched.path)
@@ -77,14 +86,11 @@ struct OutputPlace {
         }
     }
 
-    /// The same of a configuration that is to be written, and of where.
+    /// The same of a configuration that is to be written.
     static func check(new settings: Settings, at location: ConfigLocation) throws(CommandFailure) {
-        try check(settings, at: location, remedy: "name another folder for the store")
-        let place = FolderPlace(location.file)
-        if let own = own(settings, at: location).first(where: { place.isIn($0.place) }) {
-            throw own.failure(
-                location.file, .inside, "where nothing else may be; name another file with --config")
-        }
+        try check(
+            settings, at: location, remedy: "name another folder for the store",
+            ofFile: ("name another file with --config", .usage))
     }
 
     /// The same of a projects folder that is moved: the old one is removed in the end, and the new one is to be watched.

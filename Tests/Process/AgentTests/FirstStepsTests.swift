@@ -113,6 +113,36 @@ import Testing
         #expect(try home.tree.files() == ["config.yaml"])
     }
 
+    @Test(
+        arguments: [
+            (["--root", "NEW", "--store-path", "NEW/Gallery"], "--root: is the same folder as the store, NEW/Gallery"),
+            (["--root", "NEW/a", "--store-path", "NEW"], "--root: lies inside the store, NEW; the agent would"),
+            (["--user", "a/b"], "--user: found a/b"),
+            (["--store", "s3", "--bucket", "photos", "--prefix", "../x"], "--prefix: found \"../x\""),
+            (["--store", "s3", "--bucket", "photos", "--endpoint", "ftp://x"], "--endpoint: found ftp://x"),
+        ])
+    func `init tells of its options, not of lines of a file that it does not write`(
+        options: [String], reason: String
+    ) async throws {
+        let named = { (text: String) in text.replacing("NEW", with: self.home.tree.path("new").string) }
+        let finished = try await home.start(
+            ["init"] + options.map(named), environment: ["SYNC_AGENT_CONFIG": ""]
+        ).finished()
+        #expect(finished.code == 78 && finished.complaint.contains(named(reason)), "\(finished.complaint)")
+        #expect(!finished.complaint.contains("line ") && !finished.complaint.contains("watch["))
+        #expect(finished.complaint.components(separatedBy: "lies inside").count <= 2, "told once")
+    }
+
+    @Test func `a configuration in the store is no good one`() async throws {
+        #expect(try await home.run("sync").code == 0)
+        let inside = home.store.root.appending("config.yaml")
+        try home.tree.path("config.yaml").move(to: inside)
+        let finished = try await home.start(["config", "check", "--config", inside.string]).finished()
+        #expect(finished.code == 78 && finished.complaint.contains("is in the store, \(home.store.root)"))
+        let doctor = try await home.start(["doctor", "--config", inside.string]).finished()
+        #expect(doctor.code != 0 && (doctor.text + doctor.complaint).contains("move the file out of it"))
+    }
+
     @Test(arguments: [true, false])
     func `a configuration is named by --config before the command or after it`(comesFirst: Bool) async throws {
         let configuration = home.tree.path("other.yaml")

@@ -353,6 +353,19 @@ import Testing
             let inner = home.store.root.pushing(FilePath(name))
             #expect(try await home.run("move-store", "--yes", inner.string).complaint.contains("is in the store"))
         }
+        let store = home.store.root
+        let outer = home.tree.path("outer")
+        try FileManager.default.createDirectory(atPath: outer.string, withIntermediateDirectories: true)
+        try store.move(to: outer.appending("store"))
+        try FileManager.default.createSymbolicLink(
+            atPath: store.string, withDestinationPath: outer.appending("store").string)
+        let around = try await home.run("move-store", "--yes", outer.string)
+        #expect(around.code == 64 && around.complaint.contains("holds the store"), "\(around.complaint)")
+        let nowhere = home.tree.path("nowhere")
+        try FileManager.default.createSymbolicLink(
+            atPath: nowhere.string, withDestinationPath: home.tree.path("away").string)
+        let gone = try await home.run("move-store", "--dry-run", nowhere.string)
+        #expect(gone.code == 64 && gone.complaint.contains("is a link to what is not there"), "\(gone.complaint)")
         let state = try await home.run("move-store", "--yes", home.tree.path("state/sync-agent").string)
         #expect(state.code == 64 && state.complaint.contains("is in the state folder"))
         #expect(try await home.run("move-store", "--yes", "http://nas/photos").code == 64)

@@ -17,7 +17,7 @@ import Testing
     @Test func `a quoted path begins in the home folder with ~`() {
         for (argument, path) in [
             ("~/Pictures/IMG_*.jpg", "/home/ana/Pictures/IMG_*.jpg"), ("~ben/a", "~ben/a"), ("./~/a", "./~/a"),
-            ("~", "~"),
+            ("~", "/home/ana"), ("./~", "./~"), ("~~", "~~"),
             ("Pictures/~/a", "Pictures/~/a"),
         ] {
             #expect(PathArgument.expandingHome(argument, home: "/home/ana") == path)
