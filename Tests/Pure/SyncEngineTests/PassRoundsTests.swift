@@ -30,4 +30,51 @@ import Testing
         rounds.notePostponed(claim)
         #expect((rounds.next(at: .zero, .seconds(30), random: 0.5) != nil) == isTried)
     }
+
+    @Test func `what is stored meanwhile is not tried again`() throws {
+        let claim = try claim(try Bench(), attempts: 1)
+        var rounds = PassRounds()
+        rounds.notePostponed(claim)
+        rounds.noteStored(claim.photoID)
+        let round = rounds.next(at: .zero, .seconds(30), random: 0.5)
+        #expect(round?.photos == nil)
+    }
+
+    @Test func `what an earlier round got stored is no reason for another one`() throws {
+        let claim = try claim(try Bench(), attempts: 1)
+        var rounds = PassRounds()
+        rounds.notePostponed(claim)
+        let first = rounds.next(at: .zero, .seconds(1), random: 1)
+        #expect(first?.pause == .seconds(1))
+        rounds.noteStored(claim.photoID + 1)
+        rounds.notePostponed(claim)
+        // Beyond the patience, for what the first one got stored.
+        let second = rounds.next(at: .seconds(1), .seconds(1), random: 1)
+        #expect(second?.pause == .seconds(2))
+        rounds.notePostponed(claim)
+        let third = rounds.next(at: .seconds(3), .seconds(1), random: 1)
+        #expect(third?.photos == nil)
+    }
+
+    @Test func `there are ten rounds at most, though each of them gets photos stored`() throws {
+        let claim = try claim(try Bench(), attempts: 1)
+        var rounds = PassRounds()
+        var (now, begun) = (Duration.zero, 0)
+        rounds.notePostponed(claim)
+        while begun < 99, let round = rounds.next(at: now, .seconds(10), random: 1) {
+            begun += 1
+            now += round.pause
+            rounds.noteStored(claim.photoID + 1)
+            rounds.notePostponed(claim)
+        }
+        #expect(begun == 10)
+    }
+
+    @Test func `the patience with photos that come due again runs from the first time that a pass waits for one`() {
+        var state = PipelineState()
+        let first = state.deadline(at: .seconds(3), .seconds(10))
+        // As long as a file is written to, the pass has to wait again and again.
+        let last = state.deadline(at: .seconds(12), .seconds(10))
+        #expect(first == .seconds(13) && last == .seconds(13))
+    }
 }
