@@ -1,6 +1,8 @@
+import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -85,6 +87,60 @@ import Testing
         try letGo(1)
         try await run
         #expect(bench.memory.keys.count == 2)
+    }
+
+    /// Of what is read with care.
+    private struct Readings {
+        var begun = 0
+        var underWay = 0
+        /// The most that were under way at the same moment.
+        var most = 0
+    }
+
+    @Test func `suspects are read one at a time, and hold up none of the others`() async throws {
+        for index in 0..<2 { bench.disk.write("suspect \(index)", to: Bench.gallery.appending("suspect\(index).jpg")) }
+        write(films: 0, photos: 4)
+        try bench.scan()
+        let now = bench.time.now
+        // The others are claimed after the suspects.
+        for claim in try bench.ledger.claim(limit: 6, at: now) where !Self.isSuspect(claim.file) {
+            try bench.ledger.commit(claim, outcome: .postponed("it was open", until: now + 1), at: now)
+        }
+        // As after an unclean end.
+        #expect(try bench.ledger.recoverInterrupted(at: now) == 2)
+        await bench.time.advance(by: .seconds(1))
+        let readings = Mutex(Readings())
+        let readEnd = pipe.readEnd
+        bench.disk.onExamine { path in
+            guard Self.isSuspect(path) else { return }
+            let isFirst = readings.withLock { state in
+                state.begun += 1
+                state.underWay += 1
+                state.most = max(state.most, state.underWay)
+                return state.begun == 1
+            }
+            guard isFirst else { return }
+            withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { _ = try? readEnd.read(into: $0) }
+        }
+        bench.disk.onReduce { path in
+            if Self.isSuspect(path) { readings.withLock { $0.underWay -= 1 } }
+        }
+        let (events, told) = AsyncStream<PipelineEvent>.makeStream()
+        async let run: Void = bench.makePipeline(batchSize: 6, observe: { told.yield($0) }).run(
+            .untilDone(patience: .zero))
+        var iterator = events.makeAsyncIterator()
+        for _ in 0..<4 {
+            let event = try #require(await iterator.next())
+            #expect(!Self.isSuspect(event.file))
+        }
+        try letGo(1)
+        try await run
+        #expect(bench.memory.keys.count == 6)
+        #expect(readings.withLock { $0.most } == 1)
+    }
+
+    private static func isSuspect(_ file: FilePath) -> Bool {
+        file.lastComponent?.string.hasPrefix("suspect") == true
     }
 
     @Test func `a file that has grown since it was queued is not read in its old place`() async throws {

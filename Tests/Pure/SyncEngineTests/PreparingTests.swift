@@ -1,0 +1,45 @@
+import SyncCore
+import SyncEngine
+import SyncSystem
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Photos of a group are prepared one after the other, for a slice of time, before those that are ready are handed on.
+@Suite struct PreparingTests {
+    private let gate = Gate()
+
+    /// - Parameter monotonic: the clock of the thread that prepares.
+    /// - Returns: how many of five photos were prepared when the first one came to the store, which held it there.
+    private func prepared(by monotonic: @escaping @Sendable () -> Duration) async throws -> Int {
+        let bench = try Bench(faults: [StoreFault(.put, .hold(gate))])
+        for index in 1...5 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
+        try bench.scan()
+        let time = bench.time.source
+        let clock = TimeSource(now: time.now, monotonic: monotonic, sleep: time.sleep, random: time.random)
+        async let run: Void = bench.makePipeline(batchSize: 1, time: clock).run(.untilDone(patience: .zero))
+        await gate.waitForArrivals(1)
+        let count = bench.disk.reduced.count
+        gate.open()
+        try await run
+        #expect(bench.memory.keys.count == 5)
+        return count
+    }
+
+    @Test func `small photos that take no time are handed on together`() async throws {
+        let count = try await prepared { .zero }
+        #expect(count == 5)
+    }
+
+    @Test func `a photo that takes its time does not wait for the rest of its group`() async throws {
+        let elapsed = Mutex(Duration.zero)
+        let count = try await prepared {
+            elapsed.withLock { elapsed in
+                elapsed += .seconds(1)
+                return elapsed
+            }
+        }
+        // The next one may be in the making.
+        #expect(count <= 2)
+    }
+}
