@@ -43,6 +43,15 @@ import Testing
             ])
     }
 
+    @Test func `the object of a film tells how long it lasts`() async throws {
+        let bench = try Bench()
+        bench.disk.write("film", to: Bench.gallery.appending("a.mp4"))
+        bench.disk.onCopy { $0.duration = .milliseconds(12_345) }
+        try await bench.pass()
+        let key = try #require(bench.memory.keys.first)
+        #expect(bench.memory.info(key)?.metadata["duration"] == "12.345")
+    }
+
     @Test func `a broken photo fails with its reason and holds nobody up`() async throws {
         let bench = try Bench()
         for index in 1...7 {

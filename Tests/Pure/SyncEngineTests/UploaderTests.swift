@@ -115,6 +115,32 @@ import Testing
         #expect(bench.store.count(.get) == 0)
     }
 
+    @Test func `of a copy that other settings made, what copies of its photo leave out is told, too`() async throws {
+        bench.disk.onCopy { ($0.dropped, $0.note) = ([.xmp], "as this machine makes it") }
+        try await put("Sunset, small", metadata: metadata(of: "Sunset, small"))
+        try await bench.pass()
+        let photo = try #require(try bench.status(path))
+        #expect(bench.memory.content(key) == Array("Sunset, small".utf8))
+        #expect(photo.dropped == [.xmp])
+        #expect(photo.note == "as this machine makes it")
+    }
+
+    @Test(
+        arguments: [(nil, "does not have it"), ("SUNSTE", "holds other bytes than were sent")] as [(String?, String)])
+    func `a photo that the store took, and does not hold, waits with the reason`(
+        kept: String?, words: String
+    ) async throws {
+        let bench = try Bench(through: { CarelessStore(base: $0, kept: kept) })
+        bench.disk.write("sunset", to: path)
+        try await bench.pass()
+        let photo = try #require(try bench.status(path))
+        #expect(photo.state == .pending)
+        #expect(photo.error?.contains(words) == true)
+        // Left there, it would pass for the photo at the next try.
+        #expect(bench.memory.keys.isEmpty)
+        #expect(bench.events.summary.postponed == 1 && bench.events.summary.uploaded == 0)
+    }
+
     @Test func `a project's file replaces its earlier version`() async throws {
         let path = Bench.projects.appending("projects.json")
         bench.disk.write("text [1]", to: path)
@@ -135,5 +161,21 @@ private struct CoolStore: WrappedStore {
         var attributes = attributes
         attributes.storageClass = .glacierInstantRetrieval
         return try await base.put(body, at: key, attributes: attributes, condition: condition)
+    }
+}
+
+/// Says of nothing what it holds of it, and holds something else.
+private struct CarelessStore: WrappedStore {
+    let base: any ObjectStore
+    /// In the place of each object; `nil` for nothing.
+    let kept: String?
+
+    func put(
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
+    ) async throws -> PutReceipt {
+        if let kept {
+            _ = try await base.put(ObjectBody(kept), at: key, attributes: attributes, condition: condition)
+        }
+        return PutReceipt()
     }
 }

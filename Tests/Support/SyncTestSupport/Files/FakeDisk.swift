@@ -24,6 +24,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         var reduced: [FilePath] = []
         var looks = 0
         var onReduce: @Sendable (FilePath) -> Void = { _ in }
+        var onCopy: @Sendable (inout StoredCopy) -> Void = { _ in }
         var onPhoto: @Sendable (String) throws(PhotoError) -> Void = { _ in }
         var onExamine: @Sendable (FilePath) -> Void = { _ in }
         var lastInode: UInt64 = 0
@@ -92,6 +93,10 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         }
     }
     package func onReduce(_ action: @escaping @Sendable (FilePath) -> Void) { state.withLock { $0.onReduce = action } }
+    /// Changes what is told of each copy of a file that is made from now on.
+    package func onCopy(_ change: @escaping @Sendable (inout StoredCopy) -> Void) {
+        state.withLock { $0.onCopy = change }
+    }
     /// Called with the text of each photo in a file of events before it is decoded.
     package func onPhoto(_ action: @escaping @Sendable (String) throws(PhotoError) -> Void) {
         state.withLock { $0.onPhoto = action }
@@ -192,13 +197,15 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     package func reduce(
         _ path: FilePath, examined: PhotoExamination, policy: ReducePolicy
     ) throws(PhotoError) -> StoredCopy {
-        let action = state.withLock { state in
+        let (action, change) = state.withLock { state in
             state.reduced.append(path)
-            return state.onReduce
+            return (state.onReduce, state.onCopy)
         }
         PooledWork.step { action(path) }
         guard let file = files[path], file.stamp == examined.stamp else { throw PhotoError(.changed, "it changed") }
-        return try Self.copy(of: file.text)
+        var copy = try Self.copy(of: file.text)
+        change(&copy)
+        return copy
     }
 
     package func reduce(_ photo: [UInt8], policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
