@@ -15,12 +15,18 @@ import Testing
         StoreError(code, operation: "put", key: key, message: "it is refused")
     }
 
-    /// Photos in hand, each at its first attempt.
-    private func claims(_ count: Int) throws -> [Claim] {
+    /// Photos in hand, each at its first attempt unless told.
+    private func claims(_ count: Int, attempts: Int = 1) throws -> [Claim] {
         let bench = try Bench()
+        let now = bench.time.now
         for index in 0..<count { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
         try bench.scan()
-        return try bench.ledger.claim(limit: count, at: bench.time.now)
+        for _ in 1..<attempts {
+            for claim in try bench.ledger.claim(limit: count, at: now) {
+                try bench.ledger.commit(claim, outcome: .postponed("refused", until: now), at: now)
+            }
+        }
+        return try bench.ledger.claim(limit: count, at: now)
     }
 
     /// Closes the gate, and lets it find the store well at its first look.
@@ -83,6 +89,16 @@ import Testing
         #expect(gate.judge(claims[1], error()) == .key)
         #expect(gate.judge(claims[3], error()) == .key)
         #expect(gate.closedBy == nil)
+    }
+
+    @Test(arguments: [(3, true), (4, false)])
+    func `a photo that was refused again and again tells of itself, and not of the store`(
+        attempts: Int, isClosed: Bool
+    ) throws {
+        let claims = try claims(3, attempts: attempts)
+        #expect(claims.map(\.attempts) == [attempts, attempts, attempts])
+        for claim in claims { _ = gate.judge(claim, error()) }
+        #expect((gate.closedBy != nil) == isClosed)
     }
 
     @Test func `refused in different ways is not refused in a row`() throws {

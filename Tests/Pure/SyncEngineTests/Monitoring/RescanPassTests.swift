@@ -41,6 +41,29 @@ import Testing
         }
     }
 
+    @Test func `it is none while a photo waits that was refused, and is one when that is stored`() async throws {
+        let bench = try Bench(faults: [StoreFault(.put, number: 1, .failBefore(.invalidRequest))])
+        for name in ["a.jpg", "b.jpg"] { bench.disk.write(name, to: Bench.gallery.appending(name)) }
+        try bench.scan()
+        try await running(bench) { _ in
+            _ = try await eventually("the end of both", seen: { "\(bench.events.all)" }) {
+                bench.events.all.count == 2 ? true : nil
+            }
+            // Each time that it sleeps, it has looked at the queue before.
+            for _ in 1...3 {
+                await bench.time.waitForSleepers()
+                await bench.time.advance(by: .seconds(5))
+            }
+            #expect(bench.events.summary.uploaded == 1 && bench.events.summary.postponed == 1)
+            #expect(try bench.ledger.overview().lastSyncAt == nil)
+            _ = try await eventually("a whole pass", seen: { "none" }) {
+                await bench.time.advance(by: .seconds(5))
+                return try bench.ledger.overview().lastSyncAt
+            }
+            #expect(try bench.states().values.allSatisfy { $0 == .uploaded })
+        }
+    }
+
     @Test func `it is none while the store is away`() async throws {
         let bench = try Bench(faults: [StoreFault(.check, numbers: 2...Int.max, .failBefore(.unreachable))])
         try await running(bench) { pipeline in
