@@ -26,12 +26,7 @@ import Testing
         return world
     }
 
-    @Test(arguments: [1, 2, 3, 10]) func `the latest come first, page after page, each once`(limit: Int) throws {
-        let paths: [FilePath] = [
-            "/pictures/gallery/a.jpg", "/pictures/trips/rome/b.jpg", "/pictures/gallery/c.jpg",
-            "/pictures/gallery/d.jpg",
-        ]
-        let world = try world(paths)
+    private func pages(of world: World, _ limit: Int) throws -> [String] {
         var found: [String] = []
         var cursor: TimelineCursor?
         while case let page = try world.ledger.timeline(TimelineFilter(), after: cursor, limit: limit), !page.isEmpty {
@@ -40,7 +35,28 @@ import Testing
             cursor = page.last.flatMap { TimelineCursor($0.cursor.text) }
             #expect(cursor == page.last?.cursor)
         }
+        return found
+    }
+
+    @Test(arguments: [1, 2, 3, 10]) func `the latest come first, page after page, each once`(limit: Int) throws {
+        let paths: [FilePath] = [
+            "/pictures/gallery/a.jpg", "/pictures/trips/rome/b.jpg", "/pictures/gallery/c.jpg",
+            "/pictures/gallery/d.jpg",
+        ]
+        let found = try pages(of: world(paths), limit)
         #expect(found == ["d.jpg", "c.jpg", "rome/b.jpg", "a.jpg"])
+    }
+
+    @Test(arguments: [1, 2, 3, 4, 5]) func `photos of one moment come in one order, each once, whatever the page`(
+        limit: Int
+    ) throws {
+        let names = ["a.jpg", "b.jpg", "c.jpg", "d.jpg", "e.jpg"]
+        let world = try world(names.map { World.gallery.path.appending($0) })
+        // A burst: the camera has shown one time for all of them.
+        try world.storeAll()
+        let whole = try world.ledger.timeline(TimelineFilter(), after: nil, limit: 9)
+        #expect(Set(whole.map(\.at)) == [500_000] && self.names(whole).sorted() == names)
+        #expect(try pages(of: world, limit) == self.names(whole))
     }
 
     @Test func `what is stored stands at the time that the camera showed`() throws {
