@@ -63,9 +63,12 @@ import Testing
     @Test(arguments: [nil, 0, -1])
     func `A restore needs days`(days: Int?) async throws {
         let key = try await archived("a")
-        #expect(
-            await code { _ = try await store().restore(key, RestoreRequest(days: days, tier: .bulk)) }
-                == .invalidRequest)
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await store().restore(key, RestoreRequest(days: days, tier: .bulk))
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(error?.message == "a restore from DEEP_ARCHIVE needs a number of days, 1 or more")
+        #expect(try await store().head(key)?.restore == RestoreState.none)
     }
 
     @Test func `A faster tier is accepted once, and changes nothing else`() async throws {

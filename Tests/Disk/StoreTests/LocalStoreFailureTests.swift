@@ -69,6 +69,30 @@ struct LocalStoreFailureTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
+    @Test(arguments: [true, false])
+    func `where something is stored already, nothing is copied before that is told`(isCopy: Bool) async throws {
+        let pieces = Countdown()
+        let store = LocalStore(
+            root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5),
+            onStep: { if $0 == .writing { _ = pieces.fires() } })
+        let (key, source) = (try ObjectKey("video.mp4"), try ObjectKey("source.mp4"))
+        for key in [key, source] { try await store.store(.noise(1_000), at: key) }
+        let before = pieces.count
+        try tree.write(.noise(1_000), to: "video.mp4")
+        let body = try tree.body("video.mp4")
+        let error = await #expect(throws: StoreError.self) {
+            if isCopy {
+                try await store.copy(source, to: key, storageClass: .standard, condition: .ifAbsent)
+            } else {
+                _ = try await store.put(
+                    body, at: key, attributes: ObjectAttributes(contentType: "video/mp4"), condition: .ifAbsent)
+            }
+        }
+        #expect(error?.code == .alreadyExists)
+        #expect(before > 0 && pieces.count == before)
+        #expect(try tree.files(below: "store/staging") == [])
+    }
+
     @Test(arguments: [300_000, 2 << 20])
     func `a file that changes while it is read is refused`(newSize: Int) async throws {
         try tree.write(.noise(1 << 20), to: "photo.jpg")

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import SyncCore
 import SyncLocalStore
 import SyncTestSupport
@@ -58,6 +59,25 @@ struct LocalStoreListingTests {
         try await store.store([9], at: ObjectKey(keys[10] + "x"))
         let second = try await store.list(prefix: "photos/", after: first.next, limit: 4)
         #expect(second.objects.map(\.key.rawValue) == [keys[10], keys[10] + "x", keys[11], keys[13]])
+    }
+
+    /// A change shows itself by the folder's time alone: one that leaves no trace there is seen only by who reads again.
+    @Test func `the pages of one listing share what was read of a large folder`() async throws {
+        let (store, keys) = try await makeStore(Array(0..<300), windowCapacity: 50)
+        func setTime() throws {
+            let time = timespec(tv_sec: 1_700_000_000, tv_nsec: 0)
+            let folder = tree.path("store/records/photos").string
+            guard utimensat(AT_FDCWD, folder, [time, time], 0) == 0 else { throw Errno(rawValue: errno) }
+        }
+        try setTime()
+        let first = try await store.list(prefix: "photos/", after: nil, limit: 10)
+        try await store.store([9], at: ObjectKey(keys[10] + "x"))
+        try setTime()
+        let second = try await store.list(prefix: "photos/", after: first.next, limit: 3)
+        #expect(second.objects.map(\.key.rawValue) == Array(keys[10...12]))
+        // The next listing begins anew.
+        let again = try await store.list(prefix: "photos/", after: nil, limit: 12)
+        #expect(again.objects.map(\.key.rawValue) == Array(keys[...10]) + [keys[10] + "x"])
     }
 
     @Test(arguments: [1, 10, 50])

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import SyncCore
 import SyncDigest
 import SyncLocalStore
@@ -189,6 +190,34 @@ struct LocalStoreSyncTests {
         syncs.fail(0)
         try await first.store([2], at: ObjectKey("users/ana/photos/third.dat"))
         #expect(syncs.folders.contains(failed))
+    }
+
+    @Test func `where another process prunes folders that are about to be synced, the one above is synced`()
+        async throws
+    {
+        let syncs = Syncs()
+        let records = records
+        let tree = tree
+        let store = LocalStore(
+            root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5),
+            onStep: { step in
+                try syncs.note(step)
+                guard step == .syncing(records) else { return }
+                // As it does: none that holds anything goes.
+                for folder in ["users/ana/photos", "users/ana", "users"] {
+                    guard rmdir(tree.path("store/records/\(folder)").string) == 0 else { return }
+                }
+            })
+        try await put(bytes, in: store)
+        #expect(try await store.head(key)?.size == 10_000)
+        syncs.forget()
+        try await store.delete(key)
+        #expect(syncs.folders.contains(tree.path("store/records")))
+        #expect(try await store.head(key) == nil)
+        #expect(try tree.files(below: "store/staging") == [])
+        #expect(try tree.files(below: "store/objects") == [])
+        try await put(bytes, in: store)
+        #expect(try await store.bytes(of: key) == bytes)
     }
 
     @Test

@@ -73,6 +73,18 @@ struct LocalStoreTests {
         #expect(try await text("kept/photo.dat") == "a photo")
     }
 
+    @Test(arguments: [1, 127, 128, 254, 255, 256, 500])
+    func `a name as long as file systems take it is that of the file, and a longer one is cut`(length: Int)
+        async throws
+    {
+        let name = String(repeating: "x", count: length)
+        for text in ["before", "after"] { try await put(text, "\(name)/\(name)") }
+        let files = try tree.files(below: "store/objects")
+        #expect(files.count == 1 && (files == ["\(name)/\(name)"]) == (length <= 255))
+        #expect(try await text("\(name)/\(name)") == "after")
+        #expect(try await store.keys() == ["\(name)/\(name)"])
+    }
+
     @Test func `a deleted object leaves no empty folders`() async throws {
         try await put("x", "shares/abc/vacation.json")
         try await put("y", "kept")
