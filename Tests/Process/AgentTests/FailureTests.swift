@@ -1,3 +1,4 @@
+import Glibc
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -166,6 +167,35 @@ import Testing
         try state.setMode(0o700)
         #expect(finished.code == 77)
         #expect(finished.complaint.contains("ledger.sqlite") && finished.complaint.contains("Permission denied"))
+    }
+
+    @Test(arguments: [mode_t(0), 0o200, 0o400])
+    func `a ledger that may not be read, or not be written, is told apart, with the remedy`(mode: mode_t) async throws {
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        let ledger = home.tree.path("state/sync-agent/ledger.sqlite")
+        try ledger.setMode(mode)
+        let finished = try await home.runBoundByPermissions("status")
+        try ledger.setMode(0o600)
+        let isReadable = mode == 0o400
+        #expect(finished.code == (isReadable ? 77 : 1))
+        #expect(
+            finished.complaint.contains(
+                "the file cannot be \(isReadable ? "written" : "read"): Permission denied; check its owner and mode"))
+    }
+
+    @Test(arguments: ["objects", "records", "staging", "locks"], [mode_t(0o500), 0o300])
+    func `a folder of the store that may not be written or listed is named, though nothing is new`(
+        name: String, mode: mode_t
+    ) async throws {
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        let folder = home.store.root.appending(name)
+        try folder.setMode(mode)
+        let finished = try await home.runBoundByPermissions("sync")
+        try folder.setMode(0o700)
+        #expect(finished.code == 77)
+        #expect(finished.complaint.contains("\(folder): no permission"))
     }
 
     @Test(arguments: ["run", "sync", "status"])
