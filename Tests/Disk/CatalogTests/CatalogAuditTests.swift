@@ -62,14 +62,8 @@ struct CatalogAuditTests {
         async throws
     {
         let bench = try CatalogBench()
-        let machine = try bench.machine("laptop")
-        try await machine.see(["a.jpg": "a"])
-        _ = try await machine.write()
-        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
         // It is in the store, and not proved.
-        bench.store.add(StoreFault(.put, number: 1, .failAfter(.unreachable)))
-        _ = try await machine.write()
-        let begun = try #require(try machine.ledger.catalogStanding().begun)
+        let (machine, begun) = try await bench.interrupted()
         for _ in 0..<2 {
             let result = try await machine.refresh { throw AgentLock.Held(holder: nil) }
             #expect(result.catalogProblem == nil && result.problems.isEmpty)
@@ -114,14 +108,8 @@ struct CatalogAuditTests {
         isWhileLooking: Bool
     ) async throws {
         let bench = try CatalogBench()
-        let machine = try bench.machine("laptop")
-        try await machine.see(["a.jpg": "a"])
-        _ = try await machine.write()
-        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
-        bench.store.add(StoreFault(.put, number: 1, .failAfter(.unreachable)))
-        _ = try await machine.write()
+        let (machine, begun) = try await bench.interrupted()
         let ledger = machine.ledger
-        let begun = try #require(try ledger.catalogStanding().begun)
         try await machine.see(["a.jpg": "a", "b.jpg": "b", "c.jpg": "c"])
         if isWhileLooking {
             let machineID = try ledger.catalogStanding().machine

@@ -43,6 +43,25 @@ final class CatalogBench: Sendable {
         return try CatalogMachine("laptop", in: self, ledger: old, folder: "/pictures/Gallery")
     }
 
+    /// A machine whose second write was interrupted: it has two photos, and the write of the second is begun and not noted.
+    /// - Parameter comes: whether its segment is in the store all the same.
+    func interrupted(comes: Bool = true) async throws -> (machine: CatalogMachine, begun: CatalogStanding.Begun) {
+        let machine = try self.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        store.add(StoreFault(.put, number: 1, comes ? .failAfter(.unreachable) : .failBefore(.unreachable)))
+        let outcome = try await machine.write()
+        guard case .failed = outcome, let begun = try machine.ledger.catalogStanding().begun else {
+            throw NotInterrupted(outcome: outcome)
+        }
+        return (machine, begun)
+    }
+
+    struct NotInterrupted: Error {
+        let outcome: CatalogWriter.Outcome
+    }
+
     /// Keys of segments, without what is in front of their numbers.
     func segments() async throws -> [String] {
         try await memory.list(prefix: keys.catalog, after: nil, limit: 1_000).objects

@@ -199,17 +199,9 @@ struct CatalogWriterTests {
     }
 
     @Test func `a write that comes to the store after the one that made up for it is no later ledger's`() async throws {
-        let machine = try bench.machine("laptop")
-        try await machine.see(["a.jpg": "a"])
-        _ = try await machine.write()
-        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
-        bench.store.add(StoreFault(.put, number: 1, .failBefore(.unreachable)))
-        guard case .failed = try await machine.write() else {
-            Issue.record("it did not fail")
-            return
-        }
+        let (machine, begun) = try await bench.interrupted(comes: false)
         let standing = try machine.ledger.catalogStanding()
-        let late = try #require(standing.begun?.segment)
+        let late = begun.segment
         // Nobody knows yet whether it comes, and that is no reason to keep a photo.
         #expect(try await doubt(of: machine) == nil)
         guard case .written(let written) = try await machine.write() else {
@@ -238,16 +230,7 @@ struct CatalogWriterTests {
     }
 
     @Test func `a write that the store has, and whose process ended before it was noted, is one`() async throws {
-        let machine = try bench.machine("laptop")
-        try await machine.see(["a.jpg": "a"])
-        _ = try await machine.write()
-        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
-        bench.store.add(StoreFault(.put, number: 1, .failAfter(.unreachable)))
-        guard case .failed = try await machine.write() else {
-            Issue.record("it did not fail")
-            return
-        }
-        #expect(try machine.ledger.catalogStanding().begun != nil)
+        let machine = try await bench.interrupted().machine
         let segments = try await bench.segments()
         // Forgetting a photo is not refused because of it.
         #expect(try await doubt(of: machine) == nil)
@@ -262,13 +245,7 @@ struct CatalogWriterTests {
 
     @Test func `an interrupted write is known again in a store that has no digests of its own`() async throws {
         let bench = try CatalogBench(hasDigests: false)
-        let machine = try bench.machine("laptop")
-        try await machine.see(["a.jpg": "a"])
-        _ = try await machine.write()
-        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
-        bench.store.add(StoreFault(.put, number: 1, .failAfter(.unreachable)))
-        _ = try await machine.write()
-        #expect(try machine.ledger.catalogStanding().begun != nil)
+        let machine = try await bench.interrupted().machine
         try await machine.see(["a.jpg": "a", "b.jpg": "b", "c.jpg": "c"])
         guard case .written = try await machine.write() else {
             Issue.record("it was not written")
