@@ -133,6 +133,28 @@ struct LocalStoreCrashTests {
         #expect(try tree.files(below: "crashed/staging") == [])
     }
 
+    /// It alone tells which bytes count: what others in `staging/` name may be those.
+    @Test(arguments: [LocalStoreStep.placed, .syncing("records/users/ana/photos"), .committed])
+    func `where a record cannot be read, no bytes that it may stand for are removed`(
+        step: LocalStoreStep
+    ) async throws {
+        let first = LocalStore(root: tree.path("live"), now: { Date() }, restoreDuration: .seconds(5))
+        try await put("old", in: first)
+        var step = step
+        if case .syncing(let folder) = step { step = .syncing(tree.path("live").pushing(folder)) }
+        try await crash(at: step) { try await put("new", in: $0) }
+        try tree.write("{", to: "crashed/records/users/ana/photos/photo.dat~.json")
+        let before = try tree.files(below: "crashed/objects")
+        #expect(before.count == 2)
+        let store = reopen(afterSeconds: 7_200)
+        try await store.tidy()
+        let error = await #expect(throws: StoreError.self) { _ = try await store.head(key) }
+        #expect(error?.code == .badDigest)
+        #expect(try tree.files(below: "crashed/objects") == before)
+        try await put("again", in: store)
+        #expect(try await contents(of: store) == "again")
+    }
+
     @Test func `a deleted object stays deleted, and leaves nothing`() async throws {
         try await crash(at: .deleted) { store in
             try await put("old", in: store)
