@@ -15,7 +15,8 @@ struct VerifyCommand: WorkspaceCommand {
             is held against its size and ETag, and never restored. The agent does so by itself, a little every day \
             (verify.percent_per_day), within a budget (verify.max_usd_per_month); this command takes as much, or more.
 
-            What is damaged or missing is stored again where its file is here. Exit code 3 means that something was \
+            What is damaged or missing is stored again where its file is here. This machine's catalogue is read, too, \
+            unless paths are given, and written anew where it is not as it was written. Exit code 3 means that something was \
             damaged or missing, or that a photo is lost.
 
             EXAMPLES
@@ -59,16 +60,30 @@ struct VerifyCommand: WorkspaceCommand {
         defer { withExtendedLifetime(lock) {} }
         let parts = try await RestoreServices(workspace, access: .reads)
         let ledger = parts.ledger
+        let cost = VerificationCost(prices: try installation.pricesThatCount())
         let verifier = Verifier(
-            store: parts.store, ledger: parts.ledger,
-            cost: VerificationCost(prices: try installation.pricesThatCount()),
+            store: parts.store, ledger: parts.ledger, cost: cost,
             moves: try await workspace.mergedPhotos(parts.store), time: workspace.time)
-        let result = try await look(verifier, workspace)
+        let limit = try await limit(workspace)
+        var result = try await look(verifier, limit, workspace)
+        var catalog: ObjectKey?
+        if paths.isEmpty {
+            let finding = try await CatalogAudit.readBack(
+                store: parts.store, ledger: ledger, keys: try KeyLayout(user: workspace.settings.user),
+                hold: workspace.catalogHold, cost: cost, costingAtMost: limit - result.costUSD, time: workspace.time)
+            result.add(finding)
+            catalog = finding.broken?.key
+        }
         var repaired = 0
         if !result.broken.isEmpty, lock != nil {
             try await storeAgain(workspace)
+            let (broken, catalog) = (result.broken, catalog)
             repaired = try await ledger { ledger in
-                try result.broken.count { try ledger.object($0.key)?.problem == nil }
+                let isWritten = try ledger.catalogStanding().problem == nil
+                return try broken.count { broken in
+                    if broken.key == catalog { return isWritten }
+                    return try ledger.object(broken.key)?.problem == nil
+                }
             }
         }
         let now = workspace.time.now()
@@ -78,11 +93,17 @@ struct VerifyCommand: WorkspaceCommand {
         return Answer(report, status: report.status) { [report] _ in report.lines(now: now) }
     }
 
-    private func look(_ verifier: Verifier, _ workspace: Workspace) async throws -> Verifier.Summary {
-        let settings = workspace.settings.verify
+    /// US dollars that this may cost.
+    private func limit(_ workspace: Workspace) async throws -> Double {
         let now = workspace.time.now()
         let spent = try await workspace.ledger { try $0.verificationStanding(at: now).spentUSD }
-        let limit = budget ?? max(settings.maximumUSDPerMonth - spent, 0)
+        return budget ?? max(workspace.settings.verify.maximumUSDPerMonth - spent, 0)
+    }
+
+    private func look(
+        _ verifier: Verifier, _ limit: Double, _ workspace: Workspace
+    ) async throws -> Verifier.Summary {
+        let settings = workspace.settings.verify
         let choice: Verifier.Choice =
             paths.isEmpty
             ? .percent(all ? 100 : percent ?? (settings.percentPerDay > 0 ? settings.percentPerDay : 1))
@@ -119,6 +140,7 @@ struct VerifyCommand: WorkspaceCommand {
         try await parts.pipeline.run(.untilDone(patience: .seconds(10)))
         try await parts.vacations.round()
         try await parts.upkeep.mend()
+        try await workspace.updateCatalog(parts.restores.store)
         try await parts.originals?.run().tell(workspace.logger)
     }
 }

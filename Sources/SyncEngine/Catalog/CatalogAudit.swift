@@ -1,17 +1,21 @@
-import SyncCore
-import SyncLedger
+import FoundationEssentials
+package import SyncCore
+package import SyncLedger
 
 /// Holds what the ledger has written of the catalogue against a listing that is made for other reasons: what the store has
-/// lost of it is noted, so that the next write makes it anew, though nothing else is new.
-struct CatalogAudit {
-    struct Finding {
+/// lost of it, or has other than it was written, is noted, so that the next write makes it anew, though nothing else is new.
+package struct CatalogAudit: Sendable {
+    package struct Finding: Sendable {
         /// What is wrong, in plain words, as it is noted; `nil` where the store has all of it, as far as is known.
-        var problem: String?
+        package fileprivate(set) var problem: String?
+        /// What was found so now: a segment, and what it is.
+        package fileprivate(set) var broken: (key: ObjectKey, problem: ObjectFault)?
         /// What cannot be looked at: neither there nor gone.
-        var unclear: [ObjectProblem] = []
+        package fileprivate(set) var unclear: [ObjectProblem] = []
+        /// Bytes that were read, and what that costs.
+        package fileprivate(set) var bytes: Int64 = 0
+        package fileprivate(set) var costUSD = 0.0
     }
-
-    private static let loss = "a part of it is gone from the store; the next pass (sync-agent sync) writes it anew"
 
     private let store: any ReadableStore
     private let ledger: LedgerQueue
@@ -20,8 +24,16 @@ struct CatalogAudit {
     private let time: TimeSource
     private let prefix: String
     /// As it was before the listing began: what is written meanwhile may be missing from that.
-    private let known: [CatalogSegment]
-    private var found: [CatalogSegment] = []
+    private let known: [(segment: CatalogSegment, noted: CatalogStanding.Segment)]
+    private var found: [CatalogSegment: Sight] = [:]
+
+    /// What a listing tells of a segment.
+    private enum Sight {
+        case listed(ObjectInfo)
+        case damaged
+        /// What cannot be looked at is there.
+        case unclear
+    }
 
     /// - Throws: ``LedgerError``.
     init(
@@ -34,19 +46,43 @@ struct CatalogAudit {
         self.time = time
         let standing = try await ledger { try $0.catalogStanding() }
         prefix = keys.catalog + standing.machine + "/"
-        known = standing.ownSegments
+        known = zip(standing.ownSegments, standing.segments).map { (segment: $0, noted: $1) }
     }
 
-    /// Takes a page of a listing of all that is the user's. What cannot be looked at is there.
+    /// Reads the catalogue of this machine back, and notes what is not as it was written.
+    /// - Parameters:
+    ///   - hold: takes the lock of the catalogue: others write it meanwhile.
+    ///   - limit: US dollars that this may cost. Where it costs more, nothing is read.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
+    package static func readBack(
+        store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, hold: @escaping CatalogHold = { nil },
+        cost: VerificationCost, costingAtMost limit: Double, time: TimeSource
+    ) async throws -> Finding {
+        var audit = try await CatalogAudit(store: store, ledger: ledger, keys: keys, hold: hold, time: time)
+        let price = audit.known.reduce(0) { $0 + cost.usd(bytes: $1.noted.size, in: .standard) }
+        if price > limit { return Finding() }
+        for try await page in store.listing(prefix: audit.prefix) { audit.see(page) }
+        var finding = try await audit.finish(reading: .always)
+        finding.costUSD = price
+        let now = time.now()
+        if price > 0 { try await ledger.finish { try $0.noteChecks([], costUSD: price, at: now) } }
+        return finding
+    }
+
+    /// Takes a page of a listing of all that is the user's.
     mutating func see(_ page: ObjectPage) {
-        for key in page.objects.map(\.key) + page.problems.map(\.key) where key.rawValue.hasPrefix(prefix) {
-            if let segment = CatalogSegment(key, keys) { found.append(segment) }
+        for info in page.objects where info.key.rawValue.hasPrefix(prefix) {
+            if let segment = CatalogSegment(info.key, keys) { found[segment] = .listed(info) }
+        }
+        for problem in page.problems where problem.key.rawValue.hasPrefix(prefix) {
+            guard let segment = CatalogSegment(problem.key, keys) else { continue }
+            found[segment] = problem.error.code == .badDigest ? .damaged : .unclear
         }
     }
 
-    /// After the last page. Missing is what both the listing and a request say.
+    /// After the last page. Missing is what both the listing and a request say; of other bytes is what was asked for, too.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
-    func finish() async throws -> Finding {
+    func finish(reading: ObjectExaminer.Reading = .inDoubt) async throws -> Finding {
         var finding = Finding()
         if known.isEmpty, found.isEmpty { return finding }
         do {
@@ -63,35 +99,96 @@ struct CatalogAudit {
             return finding
         }
         let standing = try await ledger { try $0.catalogStanding() }
-        if found.contains(where: { standing.isOlder(than: $0) }) {
+        if found.keys.contains(where: { standing.isOlder(than: $0) }) {
             let problem = OlderLedger().description
             try await ledger { try $0.noteCatalogProblem(problem) }
             finding.problem = problem
             return finding
         }
-        for segment in known where !found.contains(where: { $0.covers(segment) }) {
+        // It is written anew as a whole: what else is to be found changes nothing.
+        finding.problem = standing.segments.lazy.compactMap(\.problem).first
+        if finding.problem != nil { return finding }
+        for (segment, noted) in known {
             let key = try segment.key(keys)
             do {
-                guard try await isGone(key) else { continue }
+                guard let fault = try await look(at: segment, key, noted, reading, &finding) else { continue }
+                let problem = fault.lossOfCatalog
+                // One that another stands for by now may be gone.
+                if try await ledger({ try $0.noteCatalogLoss(problem, of: segment) }) {
+                    finding.problem = problem
+                    finding.broken = (key: key, problem: fault)
+                    return finding
+                }
             } catch let error as StoreError where error.mayConcernOneObject {
                 finding.unclear.append(ObjectProblem(key: key, error: error))
-                continue
-            }
-            // One that another stands for by now may be gone.
-            if try await ledger({ try $0.noteCatalogProblem(Self.loss, ifKnown: segment) }) {
-                finding.problem = Self.loss
-                return finding
             }
         }
         return finding
     }
 
-    private func isGone(_ key: ObjectKey) async throws -> Bool {
-        do {
-            return try await store.head(key) == nil
-        } catch let error as StoreError where error.code == .badDigest {
-            return false
+    /// - Returns: `nil` for what is as it was written, and for what nobody can tell of.
+    private func look(
+        at segment: CatalogSegment, _ key: ObjectKey, _ noted: CatalogStanding.Segment,
+        _ reading: ObjectExaminer.Reading, _ finding: inout Finding
+    ) async throws -> ObjectFault? {
+        var record = noted.record(at: key, storedAt: time.now())
+        var isUnread = reading == .always
+        let sight = found[segment]
+        switch sight {
+        case .unclear?: return nil
+        case .damaged?: break
+        case nil:
+            if found.keys.contains(where: { $0.covers(segment) }) { return nil }
+        case .listed(let info)?:
+            record.storageClass = info.storageClass
+            // Nobody can read it, and a copy in another class may have another mark.
+            if info.storageClass.isArchive { record.etag = nil }
+            isUnread = isUnread || (record.sha256 == nil && !info.storageClass.isArchive)
+            guard isUnread || record.isToBeAsked(beside: info, isTold: store.capabilities.digestsInLists) else {
+                return nil
+            }
         }
+        switch try await ObjectExaminer(store).look(
+            at: record, reading: isUnread ? .always : .inDoubt, isUnlisted: sight == nil)
+        {
+        case .broken(let fault): return fault
+        case .intact(let now, _):
+            if isUnread, !now.storageClass.isArchive { finding.bytes += now.size }
+            let (sha256, etag) = (now.sha256.map { "\($0)" }, now.etag)
+            if sha256 != noted.sha256 || etag != noted.etag {
+                try await ledger { try $0.noteCatalogProof(of: segment, sha256: sha256, etag: etag) }
+            }
+            return nil
+        }
+    }
+}
+
+extension CatalogStanding.Segment {
+    fileprivate func record(at key: ObjectKey, storedAt: Date) -> ObjectRecord {
+        ObjectRecord(
+            key: key, size: size, md5: nil, sha256: sha256.flatMap { SHA256Digest(hex: $0) },
+            contentType: CatalogWriter.contentType, storedAt: storedAt, etag: etag)
+    }
+}
+
+extension ObjectRecord {
+    /// Whether a listing leaves open, or contradicts, that it is what was stored. A mark that is not known yet is learned
+    /// with the bytes: it may be that of others.
+    fileprivate func isToBeAsked(beside info: ObjectInfo, isTold: Bool) -> Bool {
+        if isSuspect(beside: info, isTold: isTold) { return true }
+        return etag == nil && info.etag != nil && !info.storageClass.isArchive && judged(by: info) != .same
+    }
+}
+
+extension ObjectFault {
+    /// Of a part of the catalogue: what is noted, and told until it is written anew.
+    fileprivate var lossOfCatalog: String {
+        let what =
+            switch self {
+            case .missing: "a part of it is gone from the store"
+            case .damaged(let reason): "a part of it is damaged in the store (\(reason))"
+            }
+        return "\(what); sync-agent sync, or the agent that runs, writes it anew"
     }
 }
 

@@ -24,6 +24,7 @@ package struct CatalogWriter: Sendable {
         case refused(String)
     }
 
+    static let contentType = "application/gzip"
     private static let pageSize = 1_000
     /// Lines that a segment has for nothing: header, folders, state, end.
     private static let frame = 4
@@ -68,14 +69,17 @@ package struct CatalogWriter: Sendable {
             defer { withExtendedLifetime(lock) {} }
             // Whoever had it may have written what was new.
             if try await !isDue() { return .unchanged }
-            try await reconcile()
+            var stale = try await reconcile()
+            let written: CatalogStanding.Segment
             do {
-                return .written(try await write())
+                written = try await write()
             } catch let error as StoreError where error.code == .alreadyExists {
                 // Somebody else has this number, or it is our own of an earlier run.
-                try await reconcile()
-                return .written(try await write())
+                stale = try await reconcile()
+                written = try await write()
             }
+            try await delete(stale)
+            return .written(written)
         }
     }
 
@@ -156,13 +160,19 @@ package struct CatalogWriter: Sendable {
     // MARK: What is in the store
 
     /// Sees that the store has what the ledger believes it has. Where it does not, the next write is a full one.
+    /// - Returns: what a full one stands for when it is proven.
     /// - Throws: ``OlderLedger``.
-    private func reconcile() async throws {
+    private func reconcile() async throws -> [CatalogSegment] {
         let (standing, found) = try await lookAtOwn()
         let chain = CatalogChain(found)
-        if chain.segments == standing.ownSegments { return try await delete(chain.superseded) }
+        let isWhole = standing.segments.allSatisfy { $0.problem == nil }
+        if isWhole, chain.segments == standing.ownSegments {
+            try await delete(chain.superseded)
+            return []
+        }
         let last = found.map(\.to).max() ?? 0
         try await ledger { try $0.restartCatalog(from: last + 1) }
+        return found
     }
 
     /// What the store has of this machine's catalogue. The lock is held.
@@ -202,7 +212,7 @@ package struct CatalogWriter: Sendable {
         let (body, lines) = try await make(header, state)
         defer { unlink(spool.string) }
         let attributes = ObjectAttributes(
-            contentType: "application/gzip",
+            contentType: Self.contentType,
             metadata: [
                 MetadataName.sha256: "\(body.digest.sha256)", MetadataName.storedMD5: "\(body.digest.md5)",
             ])
@@ -211,15 +221,16 @@ package struct CatalogWriter: Sendable {
         let digest = try digest(of: state)
         let begun = CatalogStanding.Begun(segment: written, sha256: "\(body.digest.sha256)", stateDigest: digest)
         try await ledger { try $0.noteCatalogWrite(begun) }
+        let etag: String?
         switch try await ProvenPut(store).whereNothingElseIs(body, at: key, attributes) {
-        case .holds: break
+        case .holds(let mark, _): etag = mark
         case .lacks, .holdsOther:
             throw StoreError(
                 .invalidResponse, operation: "verify", key: key.rawValue,
                 message: "the store took the catalogue and does not have it as it was sent")
         }
         let now = time.now()
-        guard try await ledger.finish({ try $0.commitCatalogWrite(begun, at: now) }) else {
+        guard try await ledger.finish({ try $0.commitCatalogWrite(begun, etag: etag, at: now) }) else {
             throw StoreError(
                 .conflict, operation: "put", key: key.rawValue,
                 message: "another process has begun to write the catalogue meanwhile")

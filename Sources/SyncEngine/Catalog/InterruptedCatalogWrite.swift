@@ -39,7 +39,7 @@ struct InterruptedCatalogWrite: Sendable {
             guard begun.segment.to == standing.next, found.toldSHA256.map({ "\($0)" }) == begun.sha256 else {
                 return try ledger.dropCatalogWrite(begun)
             }
-            try ledger.commitCatalogWrite(begun, at: time)
+            try ledger.commitCatalogWrite(begun, etag: found.etag, at: time)
         }
     }
 

@@ -36,6 +36,18 @@ package struct Verifier: Sendable {
         package static let namedFailures = 10
 
         package init() {}
+
+        /// What was found of this machine's catalogue: what is whole of it is none of the objects that are counted.
+        package mutating func add(_ catalog: CatalogAudit.Finding) {
+            bytes += catalog.bytes
+            costUSD += catalog.costUSD
+            if let found = catalog.broken {
+                checked += 1
+                broken.append(Broken(key: found.key, path: nil, problem: found.problem))
+            }
+            undecided += catalog.unclear.count
+            failures += catalog.unclear.prefix(max(Self.namedFailures - failures.count, 0)).map(\.error)
+        }
     }
 
     private static let looksInFlight = 3

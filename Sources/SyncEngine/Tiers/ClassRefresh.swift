@@ -166,6 +166,7 @@ package struct ClassRefresh: Sendable {
         }
     }
 
+    /// A manifest that the store itself says nobody can read is gone, too: it is written again in its place.
     private func isGone(_ key: ObjectKey) async throws -> Bool {
         do {
             return try await store.head(key) == nil
@@ -183,7 +184,7 @@ extension StoreError {
 
 extension ObjectRecord {
     /// - Parameter isTold: whether listings of the store tell a digest of each object that is whole.
-    fileprivate func isSuspect(beside info: ObjectInfo, isTold: Bool) -> Bool {
+    func isSuspect(beside info: ObjectInfo, isTold: Bool) -> Bool {
         switch problem {
         case .missing: return true
         // Its bytes were read and found wrong: only another version of it can be right.

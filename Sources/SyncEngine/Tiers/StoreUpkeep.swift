@@ -17,6 +17,8 @@ package struct StoreUpkeep: Sendable {
     private let ledger: LedgerQueue
     private let mover: TierMover?
     private let refresh: ClassRefresh
+    private let keys: KeyLayout
+    private let holdCatalog: CatalogHold
     private let verifier: Verifier
     private let repair: StoredCopyRepair
     private let verification: VerificationRule
@@ -53,6 +55,8 @@ package struct StoreUpkeep: Sendable {
             ? TierMover(
                 store: store, ledger: ledger, rules: policy.archiveRules.compactMap(\.own), from: policy.movedClasses,
                 time: time) : nil
+        self.keys = keys
+        self.holdCatalog = holdCatalog
         refresh = ClassRefresh(
             store: store, ledger: ledger, keys: keys, moves: moves, holdCatalog: holdCatalog, time: time)
         self.time = time
@@ -98,9 +102,11 @@ package struct StoreUpkeep: Sendable {
             logger.warning(
                 "gone from the store, and written again: \(result.manifests.counted("manifest")) of vacations")
         }
-        if let problem = result.catalogProblem {
-            logger.warning("the catalogue in the store is not up to date: \(problem)")
-        }
+        tellCatalog(result.catalogProblem)
+    }
+
+    private func tellCatalog(_ problem: String?) {
+        if let problem { logger.warning("the catalogue in the store is not up to date: \(problem)") }
     }
 
     /// One round. What fails is logged, and tried again with the next one.
@@ -177,6 +183,13 @@ package struct StoreUpkeep: Sendable {
         }
         for failure in result.failures { logger.warning("not verified: \(failure)") }
         if result.checked > 0 { logger.info("verified: \(result.checked.counted("object")), \(result.intact) whole") }
+        // What a listing of it tells is what was noted with the bytes, and not what the disk has now.
+        if store.capabilities.digestsInLists {
+            let catalog = try await CatalogAudit.readBack(
+                store: store, ledger: ledger, keys: keys, hold: holdCatalog, cost: verification.cost,
+                costingAtMost: budget - result.costUSD, time: time)
+            tellCatalog(catalog.problem)
+        }
         if result.isOverBudget { logger.info("verification has used up its budget of this month") }
         // Not on the first day: the pass after a rebuild reads nothing that it need not.
         if last != nil { try await readMatched(of: standing.unread, at: now) }

@@ -10,13 +10,26 @@ package struct CatalogStanding: Hashable, Sendable {
         package var from: Int
         package var to: Int
         package var lines: Int
+        /// Of its bytes in the store.
         package var size: Int64
+        /// Of its bytes, in hexadecimal digits; `nil` where an earlier version wrote it, and nobody has read it since.
+        package var sha256: String?
+        /// As the store told it last; `nil` where it did not.
+        package var etag: String?
+        /// Why it counts as gone; `nil` as long as the store has it as it was written, as far as is known.
+        package var problem: String?
 
-        package init(from: Int, to: Int, lines: Int, size: Int64) {
+        package init(
+            from: Int, to: Int, lines: Int, size: Int64, sha256: String? = nil, etag: String? = nil,
+            problem: String? = nil
+        ) {
             self.from = from
             self.to = to
             self.lines = lines
             self.size = size
+            self.sha256 = sha256
+            self.etag = etag
+            self.problem = problem
         }
     }
 
@@ -95,9 +108,12 @@ extension Ledger {
     }
 
     /// The store has a segment, proven, of what was begun. Those that it stands for may go from there.
+    /// - Parameter etag: as the store told it.
     /// - Returns: `false` when another write was begun since, or this one is noted already: nothing was noted.
     @discardableResult
-    package func commitCatalogWrite(_ begun: CatalogStanding.Begun, at time: Date) throws(LedgerError) -> Bool {
+    package func commitCatalogWrite(
+        _ begun: CatalogStanding.Begun, etag: String? = nil, at time: Date
+    ) throws(LedgerError) -> Bool {
         try write("note a write of the catalogue") { db in
             guard try db.catalogStanding().begun == begun else { return false }
             let segment = begun.segment
@@ -109,13 +125,16 @@ extension Ledger {
                     [segment.to, segment.from])
             }
             try db.run("DELETE FROM catalog_segments WHERE last >= ?", [segment.from])
+            let sha256: String? = begun.sha256.isEmpty ? nil : begun.sha256
             try db.run(
-                "INSERT INTO catalog_segments (last, first, lines, size) VALUES (?, ?, ?, ?)",
-                [segment.to, segment.from, segment.lines, segment.size])
+                "INSERT INTO catalog_segments (last, first, lines, size, sha256, etag) VALUES (?, ?, ?, ?, ?, ?)",
+                [segment.to, segment.from, segment.lines, segment.size, sha256, etag])
+            // One that was found damaged while this was written, and that it does not stand for, is so still.
             try db.run(
                 """
                 UPDATE agent SET catalog_next = MAX(catalog_next, ?), catalog_state = ?, catalog_written_at = ?,
-                    catalog_problem = NULL, catalog_begun = NULL
+                    catalog_begun = NULL, catalog_problem = (
+                        SELECT problem FROM catalog_segments WHERE problem IS NOT NULL ORDER BY last LIMIT 1)
                 """, [segment.to + 1, begun.stateDigest, time.milliseconds])
             return true
         }
@@ -152,15 +171,32 @@ extension Ledger {
         }
     }
 
-    /// As long as a segment is known as one that the store has.
-    /// - Returns: whether it is.
-    package func noteCatalogProblem(_ problem: String, ifKnown segment: CatalogSegment) throws(LedgerError) -> Bool {
+    /// The store has lost a segment, or has other bytes in its place: the next write is a full one.
+    /// - Returns: whether it is known as one that the store has; else nothing was noted.
+    package func noteCatalogLoss(_ problem: String, of segment: CatalogSegment) throws(LedgerError) -> Bool {
         try write("note that the catalogue is not whole") { db in
+            let found = try db.run(
+                """
+                UPDATE catalog_segments SET problem = ?1
+                WHERE first = ?3 AND last = ?4 AND (SELECT machine_id FROM agent) = ?2
+                """, [problem, segment.machine, segment.from, segment.to])
+            if found == 0 { return false }
+            try db.run("UPDATE agent SET catalog_problem = ?", [problem])
+            return true
+        }
+    }
+
+    /// The store has a segment as it was written, and tells it by this mark.
+    package func noteCatalogProof(
+        of segment: CatalogSegment, sha256: String?, etag: String?
+    ) throws(LedgerError) {
+        try write("note that a part of the catalogue was looked at") { db in
             try db.run(
                 """
-                UPDATE agent SET catalog_problem = ?1
-                WHERE machine_id = ?2 AND EXISTS (SELECT 1 FROM catalog_segments WHERE first = ?3 AND last = ?4)
-                """, [problem, segment.machine, segment.from, segment.to]) > 0
+                UPDATE catalog_segments SET sha256 = COALESCE(?1, sha256), etag = COALESCE(?2, etag)
+                WHERE first = ?4 AND last = ?5 AND (SELECT machine_id FROM agent) = ?3
+                """, [sha256, etag, segment.machine, segment.from, segment.to])
+            return
         }
     }
 
@@ -206,9 +242,12 @@ extension Database {
                 """)
         guard let row, let machine = row[0] as String? else { throw UnknownName() }
         let segments = try Row.fetchAll(
-            self, sql: "SELECT first, last, lines, size FROM catalog_segments ORDER BY last"
+            self, sql: "SELECT first, last, lines, size, sha256, etag, problem FROM catalog_segments ORDER BY last"
         )
-        .map { CatalogStanding.Segment(from: $0[0], to: $0[1], lines: $0[2], size: $0[3]) }
+        .map {
+            CatalogStanding.Segment(
+                from: $0[0], to: $0[1], lines: $0[2], size: $0[3], sha256: $0[4], etag: $0[5], problem: $0[6])
+        }
         let replaces = (row[6] as String?).flatMap {
             try? JSONDecoder().decode([String: Int].self, from: Data($0.utf8))
         }

@@ -70,6 +70,7 @@ enum Schema {
         (RestoreMarkSchema.name, running(RestoreMarkSchema.all)),
         (RestoreReservationSchema.name, running(RestoreReservationSchema.all)),
         (ShareTwinSchema.name, running(ShareTwinSchema.all)),
+        (CatalogProofSchema.name, running(CatalogProofSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

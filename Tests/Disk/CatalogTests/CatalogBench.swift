@@ -17,12 +17,14 @@ final class CatalogBench: Sendable {
     let keys: KeyLayout
     let pool = BlockingPool(name: "test", threads: 2)
 
-    /// - Parameter hasDigests: whether the store has SHA-256 digests of its own.
-    init(hasDigests: Bool = true) throws {
+    /// - Parameters:
+    ///   - hasDigests: whether the store has SHA-256 digests of its own.
+    ///   - listedDigests: what its listings tell of the bytes.
+    init(hasDigests: Bool = true, listedDigests: InMemoryStore.ListedDigests = .all) throws {
         tree = try TemporaryTree()
         let time = ManualTime()
         self.time = time
-        memory = InMemoryStore(now: { time.now }, hasDigests: hasDigests)
+        memory = InMemoryStore(now: { time.now }, listedDigests: listedDigests, hasDigests: hasDigests)
         store = FaultyStore(memory)
         keys = try KeyLayout(user: "ana")
     }
@@ -146,6 +148,15 @@ final class CatalogMachine: Sendable {
             store: bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, holdCatalog: hold,
             time: bench.time.source
         ).run()
+    }
+
+    /// As `verify` reads the catalogue.
+    /// - Returns: what is wrong with it.
+    func readBack() async throws -> String? {
+        try await CatalogAudit.readBack(
+            store: bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, cost: VerificationCost(prices: nil),
+            costingAtMost: 0, time: bench.time.source
+        ).problem
     }
 
     @discardableResult

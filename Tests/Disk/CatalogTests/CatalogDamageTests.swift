@@ -1,0 +1,179 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import Testing
+
+/// What looks at the store find of segments that are there, and are not what was written.
+struct CatalogDamageTests {
+    /// What is done to a segment behind the back of its machine.
+    enum Deed: CaseIterable {
+        case cut, emptied, overwritten, unreadable
+
+        func apply(to key: ObjectKey, in memory: InMemoryStore) async throws {
+            let bytes = memory.content(key) ?? []
+            switch self {
+            case .cut: try await memory.store(Array(bytes.prefix(bytes.count / 2)), at: key)
+            case .emptied: try await memory.store([], at: key)
+            case .overwritten: try await memory.store(bytes.map { $0 ^ 1 }, at: key)
+            case .unreadable: memory.makeUnreadable(key)
+            }
+        }
+    }
+
+    /// A machine whose catalogue is two segments with 101 photos.
+    private func twoSegments(in bench: CatalogBench) async throws -> (CatalogMachine, segments: [ObjectKey]) {
+        let machine = try bench.machine("laptop")
+        var files = Dictionary(uniqueKeysWithValues: (0..<100).map { ("\($0).jpg", "\($0)") })
+        try await machine.see(files)
+        _ = try await machine.write()
+        files["100.jpg"] = "100"
+        try await machine.see(files)
+        _ = try await machine.write()
+        let segments = try await bench.keysOfSegments()
+        try #require(segments.count == 2)
+        return (machine, segments)
+    }
+
+    private func requireWritten(_ machine: CatalogMachine) async throws {
+        guard case .written = try await machine.write() else {
+            Issue.record("it was not written")
+            return
+        }
+    }
+
+    @Test(arguments: Deed.allCases, [0, 1])
+    func `a segment that is not as it was written counts as gone, is told and written again, once`(
+        deed: Deed, index: Int
+    ) async throws {
+        for listed in [InMemoryStore.ListedDigests.all, .marks] {
+            let bench = try CatalogBench(hasDigests: listed == .all, listedDigests: listed)
+            let (machine, segments) = try await twoSegments(in: bench)
+            #expect(try await machine.look() == nil)
+            try await deed.apply(to: segments[index], in: bench.memory)
+            let problem = try await machine.look()
+            #expect(problem?.contains("damaged in the store") == true)
+            // It is told until it is mended.
+            #expect(try await machine.look() == problem)
+            #expect(try machine.ledger.catalogStanding().problem == problem)
+            try await requireWritten(machine)
+            #expect(try machine.ledger.catalogStanding().problem == nil)
+            let keys = try await bench.keysOfSegments()
+            #expect(keys.count == 1 && !segments.contains(keys[0]))
+            for _ in 0..<2 {
+                #expect(try await machine.look() == nil)
+                guard case .unchanged = try await machine.write() else {
+                    Issue.record("it was written again")
+                    return
+                }
+            }
+            #expect(try await bench.keysOfSegments() == keys)
+            #expect(try await bench.machine("laptop").rebuild().fromCatalog == 101)
+        }
+    }
+
+    @Test func `another mark alone is no damage, and is asked for once`() async throws {
+        let bench = try CatalogBench(hasDigests: false, listedDigests: .marks)
+        let (machine, segments) = try await twoSegments(in: bench)
+        for key in segments { bench.memory.remark(key, as: "9b2cf535f27731c974343645a3985328-2") }
+        #expect(try await machine.look() == nil)
+        for key in segments {
+            bench.store.add(StoreFault(.get, key: key.rawValue, number: 1, .failBefore(.serverFailed)))
+        }
+        let result = try await machine.refresh()
+        #expect(result.catalogProblem == nil && result.problems.isEmpty)
+        guard case .unchanged = try await machine.write() else {
+            Issue.record("it was written again")
+            return
+        }
+    }
+
+    @Test func `an archived segment with another mark is no damage, and one of another size is`() async throws {
+        let bench = try CatalogBench(hasDigests: false, listedDigests: .marks)
+        let (machine, segments) = try await twoSegments(in: bench)
+        for key in segments {
+            bench.memory.setClass(.glacier, of: key)
+            bench.memory.remark(key, as: "9b2cf535f27731c974343645a3985328-2")
+        }
+        for _ in 0..<2 { #expect(try await machine.look() == nil) }
+        let key = segments[1]
+        try await bench.memory.delete(key)
+        try await bench.memory.store([1], at: key)
+        bench.memory.setClass(.glacier, of: key)
+        #expect(try await machine.look()?.contains("it has 1 bytes") == true)
+    }
+
+    @Test func `bytes that the store does not know to be others are found when the catalogue is read`() async throws {
+        let bench = try CatalogBench()
+        let (machine, segments) = try await twoSegments(in: bench)
+        #expect(try await machine.readBack() == nil)
+        bench.memory.damage(segments[0])
+        #expect(try await machine.look() == nil)
+        let problem = try await machine.readBack()
+        #expect(problem?.contains("damaged in the store") == true)
+        #expect(try machine.ledger.catalogStanding().problem == problem)
+        try await requireWritten(machine)
+        #expect(try await machine.readBack() == nil)
+        #expect(try await bench.machine("laptop").rebuild().fromCatalog == 101)
+    }
+
+    @Test func `what an earlier version wrote is read once, and known from then on`() async throws {
+        let bench = try CatalogBench(hasDigests: false, listedDigests: .marks)
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        let ledger = machine.ledger
+        var standing = try ledger.catalogStanding()
+        var segment = try #require(standing.segments.first)
+        let (sha256, etag) = (segment.sha256, segment.etag)
+        #expect(sha256 != nil && etag != nil)
+        (segment.sha256, segment.etag) = (nil, nil)
+        let before = CatalogStanding.Begun(segment: segment, sha256: "", stateDigest: standing.stateDigest ?? "")
+        try ledger.noteCatalogWrite(before)
+        try ledger.commitCatalogWrite(before, at: bench.time.now)
+        standing = try ledger.catalogStanding()
+        #expect(standing.segments.first?.sha256 == nil && standing.segments.first?.etag == nil)
+        #expect(try await machine.look() == nil)
+        standing = try ledger.catalogStanding()
+        #expect(standing.segments.first?.sha256 == sha256 && standing.segments.first?.etag == etag)
+        let key = try #require(try await bench.keysOfSegments().first)
+        try await Deed.overwritten.apply(to: key, in: bench.memory)
+        #expect(try await machine.look()?.contains("damaged in the store") == true)
+    }
+
+    @Test func `damage that is found while something is written stays known after it`() async throws {
+        let bench = try CatalogBench()
+        let (machine, segments) = try await twoSegments(in: bench)
+        let ledger = machine.ledger
+        let standing = try ledger.catalogStanding()
+        let last = try #require(standing.segments.last)
+        let begun = CatalogStanding.Begun(
+            segment: .init(from: last.from, to: standing.next, lines: 5, size: 1), sha256: "",
+            stateDigest: standing.stateDigest ?? "")
+        try ledger.noteCatalogWrite(begun)
+        try await Deed.cut.apply(to: segments[0], in: bench.memory)
+        let first = try #require(CatalogSegment(segments[0], bench.keys))
+        #expect(try ledger.noteCatalogLoss("half of it is there", of: first))
+        #expect(try ledger.commitCatalogWrite(begun, at: bench.time.now))
+        #expect(try ledger.catalogStanding().problem == "half of it is there")
+        try await requireWritten(machine)
+        #expect(try ledger.catalogStanding().problem == nil)
+        #expect(try await bench.machine("laptop").rebuild().fromCatalog == 101)
+    }
+
+    @Test func `what is damaged of another machine's catalogue is not this one's to write anew`() async throws {
+        let bench = try CatalogBench()
+        let (machine, other) = (try bench.machine("laptop"), try bench.machine("tower"))
+        for each in [machine, other] {
+            try await each.see(["a.jpg": "a"])
+            _ = try await each.write()
+        }
+        let id = try other.ledger.catalogStanding().machine
+        let key = try #require(try await bench.keysOfSegments().first { $0.rawValue.contains(id) })
+        try await Deed.cut.apply(to: key, in: bench.memory)
+        #expect(try await machine.look() == nil)
+        #expect(try await machine.readBack() == nil)
+        #expect(try await other.look() != nil)
+    }
+}
