@@ -71,6 +71,7 @@ struct StatusReader {
             watched: installation.settings.watch,
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: store.identity,
             storeError: store.error, storeNote: store.note)
+        report.store.comparedAt = try ledger.classesRefreshedAt()
         try addNotes(to: &report, ledger)
         report.originals = try originals(ledger)
         report.guests = StatusReport.Guests(

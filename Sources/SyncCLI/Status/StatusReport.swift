@@ -23,6 +23,8 @@ struct StatusReport: Encodable {
         @Nullable var since: Date?
         /// What it does otherwise than the configuration says.
         @Nullable var note: String?
+        /// When the ledger was held against its listing last: what it has lost since is not known.
+        @Nullable var comparedAt: Date?
     }
 
     struct Folder: Encodable {

@@ -163,6 +163,9 @@ struct StatusView {
                 "Every stored object was proved within \(Quantities.span(.seconds(max(now.timeIntervalSince(oldest), 0))))"
             )
         }
+        if let compared = report.store.comparedAt {
+            lines += terminal.wrapped("Compared with what the store lists \(Quantities.ago(compared, now: now))")
+        }
         if report.verification.unread > 0 {
             let files = Quantities.counted(report.verification.unread, "file is", plural: "files are")
             lines += terminal.wrapped(

@@ -57,6 +57,15 @@ import Testing
         #expect(text.contains("12 MiB on the disk, 3.0 MiB stored"))
     }
 
+    @Test func `when the store's listing was looked at last is told`() {
+        let before = view(tallies(uploaded: 3))
+        #expect(!before.text.contains("Compared with"))
+        var report = before.report
+        report.store.comparedAt = now.addingTimeInterval(-2 * 3_600)
+        let view = StatusView(report: report, failed: [], terminal: before.terminal, now: now, home: before.home)
+        #expect(view.text.contains("Compared with what the store lists 2 h ago"))
+    }
+
     @Test func `while the store cannot be reached nothing is called safe`() {
         let text = view(tallies(uploaded: 3), storeError: "it is not the store that this ledger knows").text
         #expect(!text.contains("Everything is safe"))
