@@ -67,6 +67,7 @@ package struct SharePlanner: Sendable {
         }
         notes += isLonger ? try await requireRulesAllow(expiresAt, createdAt: existing?.createdAt ?? now) : []
         notes += try await notesOnOthers(of: Set(choice.items.map(\.md5)), besides: folder)
+        if let existing { notes += try await notesOnTwins(of: existing, at: now) }
         let draft = ShareDraft(
             folder: folder, selection: selection, quality: quality, location: Self.line(vacation.location),
             startDate: vacation.startDate, endDate: vacation.endDate,
@@ -333,6 +334,21 @@ package struct SharePlanner: Sendable {
                     "\(same.counted("of these photos is", "of these photos are")) shared already from another folder, "
                     + "\(share.folder.string): share \(share.id) goes on until \(share.expiresAt.formatted(.iso8601)). When that folder was renamed, take it "
                     + "back with sync-agent shares --revoke \(share.id)"
+            }
+        }
+    }
+
+    /// A rebuild may have found several live ones of the same. Each has a link that somebody was sent, and an end; what is
+    /// ordered is ordered of one.
+    private func notesOnTwins(of existing: ShareRecord, at now: Date) async throws -> [String] {
+        try await ledger { ledger in
+            try ledger.unendedShares().filter { share in
+                share.state.isOpen && share.id != existing.id && share.folder == existing.folder
+                    && share.selection == existing.selection && share.quality == existing.quality
+                    && share.expiresAt > now
+            }.map { share in
+                "There is another link to the same: share \(share.id) stays as it is until "
+                    + "\(share.expiresAt.formatted(.iso8601)). sync-agent shares --revoke \(share.id) takes it back"
             }
         }
     }

@@ -214,6 +214,20 @@ import Testing
         #expect(proposal.existing?.id == twin && proposal.expiresAt == end)
     }
 
+    @Test func `of two that live the one that was here is brought up to date, and the other one is told`() async throws
+    {
+        let bench = try ShareBench()
+        try await bench.add("a.jpg")
+        let first = try await bench.share()
+        let twin = try rebuildTwin(in: bench, expiring: bench.time.now + 86_400)
+        try await bench.add("b.jpg")
+        let proposal = try await bench.desk().propose(bench.order())
+        #expect(proposal.existing?.id == first.id)
+        #expect(proposal.notes.count == 1 && proposal.notes[0].contains("shares --revoke \(twin)"))
+        await bench.time.advance(by: .seconds(86_401))
+        #expect(try await bench.desk().propose(bench.order()).notes == [])
+    }
+
     @Test func `no share is made beside one that has come up meanwhile, behind one that has expired`() async throws {
         let bench = try ShareBench()
         try await bench.add("a.jpg")
