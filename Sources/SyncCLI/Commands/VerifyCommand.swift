@@ -77,11 +77,11 @@ struct VerifyCommand: WorkspaceCommand {
         var repaired = 0
         if !result.broken.isEmpty, lock != nil {
             try await storeAgain(workspace)
-            let (broken, catalog) = (result.broken, catalog)
+            let (broken, ofCatalog) = (result.broken, catalog)
             repaired = try await ledger { ledger in
                 let isWritten = try ledger.catalogStanding().problem == nil
                 return try broken.count { broken in
-                    if broken.key == catalog { return isWritten }
+                    if broken.key == ofCatalog { return isWritten }
                     return try ledger.object(broken.key)?.problem == nil
                 }
             }

@@ -63,6 +63,8 @@ package struct CatalogAudit: Sendable {
         if price > limit { return Finding() }
         for try await page in store.listing(prefix: audit.prefix) { audit.see(page) }
         var finding = try await audit.finish(reading: .always)
+        // What is to be written anew anyway was not read.
+        if finding.bytes == 0, finding.broken == nil { return finding }
         finding.costUSD = price
         let now = time.now()
         if price > 0 { try await ledger.finish { try $0.noteChecks([], costUSD: price, at: now) } }

@@ -188,7 +188,8 @@ package struct StoreUpkeep: Sendable {
             let catalog = try await CatalogAudit.readBack(
                 store: store, ledger: ledger, keys: keys, hold: holdCatalog, cost: verification.cost,
                 costingAtMost: budget - result.costUSD, time: time)
-            tellCatalog(catalog.problem)
+            // What was known before was told.
+            if catalog.broken != nil { tellCatalog(catalog.problem) }
         }
         if result.isOverBudget { logger.info("verification has used up its budget of this month") }
         // Not on the first day: the pass after a rebuild reads nothing that it need not.
