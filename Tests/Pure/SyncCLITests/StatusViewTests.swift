@@ -63,7 +63,7 @@ import Testing
         var report = before.report
         report.store.comparedAt = now.addingTimeInterval(-2 * 3_600)
         let view = StatusView(report: report, failed: [], terminal: before.terminal, now: now, home: before.home)
-        #expect(view.text.contains("Compared with what the store lists 2 h ago"))
+        #expect(view.text.contains("Last compared with the listing of the store 2 h ago"))
     }
 
     @Test func `while the store cannot be reached nothing is called safe`() {
