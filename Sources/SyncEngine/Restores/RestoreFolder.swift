@@ -24,11 +24,14 @@ package struct RestoreFolder: Hashable, Sendable {
         self.init(at: reservation.folder, of: reservation.job, mark: reservation.mark)
     }
 
+    /// The hidden file.
+    var file: FilePath { path.appending(mark) }
+
     /// Whether the path leads to it.
     /// - Throws: `Errno` when nobody can tell.
     func isInPlace() throws(Errno) -> Bool {
         do {
-            return try FileStatus(at: path.appending(mark)).kind == .file
+            return try FileStatus(at: file).kind == .file
         } catch {
             guard error.isMissing else { throw error }
             return false
@@ -80,7 +83,7 @@ package struct RestoreFolder: Hashable, Sendable {
             // A full disk may have room for a file of a few bytes.
             let block = text + [UInt8](repeating: 0, count: Self.blockLength - text.count)
             try NewFile.make(
-                block, at: path.appending(mark), permissions: [.ownerReadWrite, .groupRead, .otherRead]
+                block, at: file, permissions: [.ownerReadWrite, .groupRead, .otherRead]
             ) { file in
                 try file.sync()
                 try file.resize(to: Int64(text.count))
@@ -104,7 +107,7 @@ package struct RestoreFolder: Hashable, Sendable {
 
     /// Takes the file away.
     @discardableResult
-    func leave() -> Removal { Self.remove(path.appending(mark)) }
+    func leave() -> Removal { Self.remove(file) }
 
     /// Takes a job's file away, which is in its folder.
     static func remove(_ file: FilePath) -> Removal {

@@ -107,7 +107,7 @@ package struct RestoreFolders: Sendable {
             try await pool.run { try folder.take() }
             // Before the first photo gets its name: whoever is killed then knows where it is.
             if try await ledger({ try $0.noteMark(of: job.id, in: output) }) { return .here(folder) }
-            try await pool.run { _ = folder.leave() }
+            _ = try await takeAway(folder.file)
             return .over
         } catch let error as Errno {
             return .away(folder.refusal(error))
@@ -133,9 +133,18 @@ package struct RestoreFolders: Sendable {
         }
         for reservation in abandoned { await cancel(reservation) }
         for mark in try await ledger({ try $0.endedRestoreMarks() }) {
-            let removal = try await pool.run { RestoreFolder.remove(mark.file) }
+            let removal = try await takeAway(mark.file)
             if removal != .pending { try await ledger { try $0.noteMarkRemoved(of: mark.job) } }
         }
+    }
+
+    /// Takes the file of a job away that is over. That it is over is on the disk before: a power failure that takes it back
+    /// would leave a job that has photos to save, and no folder.
+    private func takeAway(_ file: FilePath) async throws -> RestoreFolder.Removal {
+        // One on a drive that is away is looked for again and again, and costs no commit.
+        let isThere = try await pool.run { !Self.isMissing(file) }
+        if isThere { try await ledger { try $0.makeDurable() } }
+        return try await pool.run { RestoreFolder.remove(file) }
     }
 
     /// Whether a folder without the job's file is the one all the same: nothing was saved yet; or people have deleted the

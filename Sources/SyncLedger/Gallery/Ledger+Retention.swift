@@ -241,7 +241,7 @@ extension Ledger {
 
     /// Puts all that was committed so far on the disk. The number is not used for anything else; to write it makes a
     /// commit.
-    func makeDurable() throws(LedgerError) {
+    package func makeDurable() throws(LedgerError) {
         try write("put the ledger on the disk", isDurable: true) { db in
             try db.execute(sql: "PRAGMA user_version = 0")
         }

@@ -46,6 +46,19 @@ struct DurableLedgerTests {
         #expect(isDurable == true)
     }
 
+    @Test func `what was saved last is on the disk before the job's file goes`() async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 2)
+        let output = home.tree.path("back").string
+        let trace = try await Trace(home, ["restore", AgentHome.trip, "--yes", "--output", output])
+        let isDurable = trace.isLedgerDurable(wholly: true) {
+            $0.name.hasPrefix("unlink") && $0.arguments.contains(".sync-agent-restore-")
+                && !$0.arguments.contains("sync-agent-part")
+        }
+        #expect(isDurable == true)
+        #expect(try home.tree.photos(below: "back").count == 2)
+    }
+
     @Test func `what is to be deleted is on the disk before the first image goes`() async throws {
         let home = try AgentHome()
         try home.projects.appending("p1.jpg").create(SamplePhoto.taken(1))

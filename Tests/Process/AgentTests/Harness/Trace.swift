@@ -45,11 +45,14 @@ struct Trace: Sendable {
 
     /// Whether a transaction was on the disk before the first call that `isPromise` finds: frames were written to the
     /// write-ahead log, and it was synced after them. To sync the log's header, which comes before them, is not enough.
-    func isLedgerDurable(before isPromise: (Call) -> Bool) -> Bool? {
+    /// - Parameter wholly: whether all that was written before has to be, and not only the first of it.
+    func isLedgerDurable(wholly: Bool = false, before isPromise: (Call) -> Bool) -> Bool? {
         guard let promise = calls.firstIndex(where: isPromise) else { return nil }
         let earlier = calls[..<promise].filter { $0.arguments.contains("ledger.sqlite-wal>") }
-        guard let written = earlier.firstIndex(where: { $0.name == "pwrite64" && $0.arguments.contains(", 4096, ") })
-        else { return false }
+        let isPage = { (call: Call) in call.name == "pwrite64" && call.arguments.contains(", 4096, ") }
+        guard let written = wholly ? earlier.lastIndex(where: isPage) : earlier.firstIndex(where: isPage) else {
+            return false
+        }
         return earlier[written...].contains { $0.name == "fdatasync" || $0.name == "fsync" }
     }
 }
