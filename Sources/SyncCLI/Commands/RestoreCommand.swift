@@ -184,7 +184,7 @@ struct RestoreCommand: WorkspaceCommand {
             let delivered = try await restores.save(job.id)
             answer = try await restores.report(request)
             unsaved = delivered.problems
-            unsaved += try await restores.unfinished(of: job.id, besides: delivered.problems)
+            unsaved += try await restores.unfinished(of: job.id, in: folder, besides: delivered.problems)
             isSaved = unsaved.isEmpty
             if !options.json {
                 // By the agent, too.
@@ -194,12 +194,12 @@ struct RestoreCommand: WorkspaceCommand {
             }
         }
         if wait, let job {
-            last = try await restores.wait(for: [job.id])
+            last = try await restores.wait(for: [job.id], savingIn: job.output)
             unsaved = last?.unsaved ?? []
             answer = try await restores.report(request)
         }
         answer.notSaved = unsaved.map { UnsavedPhoto($0) }
-        isSaved = last?.summary.isSaved ?? isSaved
+        isSaved = last?.isSaved ?? isSaved
         // Photos that another restore is bringing back are not saved by this one.
         let isLeftToOthers = self.output != nil && answer.skipped.contains { $0.state == "retrieving" }
         if isLeftToOthers {
@@ -213,7 +213,7 @@ struct RestoreCommand: WorkspaceCommand {
             case .done where !isSaved || isLeftToOthers: .partlyDone
             case let status: status
             }
-        return Answer(answer, status: status) { [answer, last] _ in last.map { view.end(answer, $0.summary) } ?? [] }
+        return Answer(answer, status: status) { [answer, last] _ in last.map { view.end(answer, $0) } ?? [] }
     }
 
     private func names(_ installation: Installation, _ parts: RestoreServices) async throws -> [String] {

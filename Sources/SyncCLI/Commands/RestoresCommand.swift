@@ -82,40 +82,29 @@ extension RestoresCommand {
     /// - Returns: what would still have been saved.
     private func giveUp(_ job: RestoreJobID, _ workspace: Workspace) async throws -> [UnsavedPhoto] {
         let ledger = try await workspace.ledger
-        let ended = try await ledger { try $0.stopSaving(job) }
-        // Named before anything else can fail: who asks again is told nothing of it.
-        let unsaved = ended.map { tell($0.left, of: job, in: $0.output, workspace.console.errors) } ?? []
+        let (owner, errors) = (workspace.installation.makeClaimOwner(), workspace.console.errors)
+        var unsaved: [RestoreDownloader.Problem] = []
+        if let ended = try await ledger({ try $0.stopSaving(job) }) {
+            let stopped = StoppedSaving(
+                job: job, output: ended.output, ledger: ledger, owner: owner, time: workspace.time)
+            // Named before anything else can fail: who asks again is told nothing of it.
+            unsaved = ended.left.filter { !$0.isBeingSaved }.map(stopped.problem)
+            stopped.lines(unsaved, errors).forEach(errors.writeLine)
+            if unsaved.count < ended.left.count {
+                let more = try await stopped.unsaved(besides: Set(unsaved.map(\.item)))
+                stopped.lines(more, errors).forEach(errors.writeLine)
+                unsaved += more
+            }
+        }
         let folders = RestoreFolders(
-            ledger: ledger, owner: workspace.installation.makeClaimOwner(), pool: workspace.threads.disk,
-            time: workspace.time)
+            ledger: ledger, owner: owner, pool: workspace.threads.disk, time: workspace.time)
         do {
             try await folders.leaveEnded()
         } catch let error as LedgerError {
             // The next run that saves takes it away.
-            workspace.console.errors.writeLine("the job's hidden file may still be there: \(error)")
+            errors.writeLine("the job's hidden file may still be there: \(error)")
         }
-        return unsaved
-    }
-
-    /// Tells people of what is given up.
-    private func tell(
-        _ left: [RestoreItem], of job: RestoreJobID, in output: FilePath, _ errors: Terminal
-    ) -> [UnsavedPhoto] {
-        let problems = left.map { item in
-            let rest =
-                switch item.state {
-                case .restored: "it can be read"
-                case .planned: "it is requested all the same"
-                default: "it can be read when the store has brought it back"
-                }
-            return RestoreDownloader.Problem(item, in: output, "given up (--stop-saving); \(rest)")
-        }
-        let lines = RestoreDownloader.SaveSummary.lines(
-            problems.map(\.description), allBy: "sync-agent restores \(job)")
-        for line in lines {
-            errors.writeLine(errors.styled("not saved", .yellow) + "  \(line.escapingControls)")
-        }
-        return problems.map { UnsavedPhoto($0) }
+        return unsaved.map { UnsavedPhoto($0) }
     }
 }
 

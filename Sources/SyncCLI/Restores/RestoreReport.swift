@@ -346,11 +346,11 @@ struct RestoreView {
     }
 
     /// How it ended, for those who waited.
-    func end(_ report: RestoreReport, _ summary: RestoreJobSummary) -> [String] {
-        let ready = summary.counts[.restored] ?? 0
+    func end(_ report: RestoreReport, _ ended: Restores.Ended) -> [String] {
+        let ready = ended.summary.counts[.restored] ?? 0
         var line = "\(Quantities.counted(ready, "photo")) can be read now"
-        if let output = summary.job.output {
-            line += ", \(Quantities.count(summary.saved)) saved in \(output.text.escapingControls)"
+        if let output = ended.output {
+            line += ", \(Quantities.count(ended.summary.saved)) saved in \(output.text.escapingControls)"
         }
         return failures(report.items.filter { $0.error != nil }) + [line]
     }

@@ -235,18 +235,18 @@ struct Restores: Sendable {
 
     /// What can be read, and another process has begun to save: it is waited for a while, and told where that is not the end.
     /// - Parameter told: what could not be saved here.
-    func unfinished(of job: RestoreJobID, besides told: [RestoreDownloader.Problem]) async throws
-        -> [RestoreDownloader.Problem]
-    {
+    func unfinished(
+        of job: RestoreJobID, in output: FilePath, besides told: [RestoreDownloader.Problem]
+    ) async throws -> [RestoreDownloader.Problem] {
         let told = Set(told.map(\.item))
         for look in 1... {
+            let isStopped = try await summary(of: job).job.output == nil
+            if isStopped { return try await givenUp(of: job, in: output, besides: told) }
             let items = try await parts.ledger { try $0.restoreItems(of: job, after: 0, limit: .max) }
             let left = items.filter { $0.state == .restored && $0.savedAt == nil && !told.contains($0.id) }
-            let output = try await summary(of: job).job.output
-            guard !left.isEmpty, let output else { return [] }
+            guard !left.isEmpty else { return [] }
             if look > Self.looksAtOthers {
-                let reason = "another process has it in hand; sync-agent restores \(job) tells when it is saved"
-                let problems = left.map { RestoreDownloader.Problem($0, in: output, reason) }
+                let problems = left.map { RestoreDownloader.Problem($0, in: output, Self.inOtherHands(job)) }
                 for failure in RestoreDownloader.SaveSummary.lines(problems.map(\.description)) {
                     errors.writeLine(unsaved(failure))
                 }
@@ -259,15 +259,34 @@ struct Restores: Sendable {
         return []
     }
 
+    /// Why a photo is not known to be saved that is on its way there.
+    static func inOtherHands(_ job: RestoreJobID) -> String {
+        "another process has it in hand; sync-agent restores \(job) tells when it is saved"
+    }
+
+    /// Tells that another process has stopped the saving of a job, and what is not saved.
+    /// - Parameter told: what could not be saved before.
+    private func givenUp(
+        of job: RestoreJobID, in output: FilePath, besides told: Set<Int64>
+    ) async throws -> [RestoreDownloader.Problem] {
+        let stopped = StoppedSaving(job: job, output: output, ledger: parts.ledger, owner: parts.owner, time: time)
+        let problems = try await stopped.unsaved(besides: told)
+        guard !problems.isEmpty else { return [] }
+        errors.writeLine("another process has stopped the saving of restore \(job) (--stop-saving)")
+        stopped.lines(problems, errors).forEach(errors.writeLine)
+        return problems
+    }
+
     /// Waits for jobs, with a bar, and saves what they bring. The agent may work on the same jobs meanwhile: what it has
     /// noted counts. Ctrl-C ends the waiting, not the job.
+    /// - Parameter output: where the photos are to be saved: where another process stops that, nobody waits for more.
     /// - Returns: how the last of them ended, and what of it could not be saved.
     /// - Throws: `LedgerError`; ``CommandFailure`` when somebody pressed Ctrl-C. A store that is away is waited for.
     @discardableResult
-    func wait(for jobs: [RestoreJobID]) async throws -> Ended? {
+    func wait(for jobs: [RestoreJobID], savingIn output: FilePath? = nil) async throws -> Ended? {
         var last: Ended?
         for job in jobs {
-            switch try await Interruptible.run(until: .sigint, .sigterm, body: { try await follow(job) }) {
+            switch try await Interruptible.run(until: .sigint, .sigterm, body: { try await follow(job, output) }) {
             case .done(let ended): last = ended
             case .interrupted(let signal, _):
                 throw CommandFailure(
@@ -281,10 +300,14 @@ struct Restores: Sendable {
     /// How a job ended that was waited for.
     struct Ended: Sendable {
         let summary: RestoreJobSummary
+        /// Where its photos were to be saved.
+        let output: FilePath?
         let unsaved: [RestoreDownloader.Problem]
+        /// Whether all that can be read is there.
+        let isSaved: Bool
     }
 
-    private func follow(_ job: RestoreJobID) async throws -> Ended {
+    private func follow(_ job: RestoreJobID, _ output: FilePath?) async throws -> Ended {
         let line = ProgressLine(errors, time: time)
         defer { line.finish() }
         // What could not be saved would meet the same a second later.
@@ -303,13 +326,23 @@ struct Restores: Sendable {
                 errors.writeLine(
                     errors.styled("not told", .yellow) + "  \(refusal.escapingControls); it is asked again")
             }
+            let summary = try await summary(of: job)
+            if let output, summary.job.output == nil {
+                line.finish()
+                unsaved += try await givenUp(of: job, in: output, besides: Set(unsaved.map(\.item)))
+                // What was in hand may have come meanwhile.
+                return Ended(
+                    summary: try await self.summary(of: job), output: output, unsaved: unsaved,
+                    isSaved: unsaved.isEmpty)
+            }
             if let obstacle {
                 line.show("the store is away, the restore goes on when it is back: \(obstacle)")
             } else {
-                let summary = try await summary(of: job)
                 if summary.isOver || summary.isStuck(leaving: rounds.unsaved[job]?.count ?? 0) {
                     // The agent may have saved them meanwhile.
-                    return Ended(summary: summary, unsaved: summary.isSaved ? [] : unsaved)
+                    return Ended(
+                        summary: summary, output: output, unsaved: summary.isSaved ? [] : unsaved,
+                        isSaved: summary.isSaved)
                 }
                 line.show(progress(summary))
             }

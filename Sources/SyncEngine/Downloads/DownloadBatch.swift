@@ -19,11 +19,13 @@ package struct DownloadBatch: Sendable {
     /// - Parameters:
     ///   - progress: which task, by its index, and how many of its bytes are here; on any thread.
     ///   - finished: each task's outcome as soon as it is known, one after the other.
+    ///   - placing: which task's file gets its name next, as ``ObjectDownload/run(_:progress:placing:)`` tells.
     /// - Returns: one for each task, in their order. What was not begun has the error that ended the batch: the store's or
     ///   the disk's, or `CancellationError`.
     package func run(
         _ tasks: [DownloadTask], progress: @escaping @Sendable (Int, Int64) -> Void = { _, _ in },
-        finished: (Int, Outcome) async -> Void = { _, _ in }
+        finished: (Int, Outcome) async -> Void = { _, _ in },
+        placing: @escaping @Sendable (Int) async throws -> Void = { _ in }
     ) async -> [Outcome] {
         var outcomes: [Outcome?] = Array(repeating: nil, count: tasks.count)
         var obstacle: (any Error)?
@@ -31,7 +33,10 @@ package struct DownloadBatch: Sendable {
             var rest = tasks.indices.makeIterator()
             func beginNext() {
                 guard obstacle == nil, !Task.isCancelled, let index = rest.next() else { return }
-                group.addTask { (index, await run(tasks[index]) { progress(index, $0) }) }
+                group.addTask {
+                    let task = tasks[index]
+                    return (index, await run(task, { progress(index, $0) }, { try await placing(index) }))
+                }
             }
             for _ in 0..<width { beginNext() }
             while let (index, outcome) = await group.next() {
@@ -44,9 +49,12 @@ package struct DownloadBatch: Sendable {
         return outcomes.map { $0 ?? .failure(obstacle ?? CancellationError()) }
     }
 
-    private func run(_ task: DownloadTask, progress: @escaping @Sendable (Int64) -> Void) async -> Outcome {
+    private func run(
+        _ task: DownloadTask, _ progress: @escaping @Sendable (Int64) -> Void,
+        _ placing: @escaping @Sendable () async throws -> Void
+    ) async -> Outcome {
         do {
-            return .success(try await download.run(task, progress: progress))
+            return .success(try await download.run(task, progress: progress, placing: placing))
         } catch {
             return .failure(error)
         }

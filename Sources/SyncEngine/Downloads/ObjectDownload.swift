@@ -94,13 +94,16 @@ package struct ObjectDownload: Sendable {
         self.calls = calls
     }
 
-    /// - Parameter progress: gets how many of the object's bytes are here, on any thread. It can go back to 0.
+    /// - Parameters:
+    ///   - progress: gets how many of the object's bytes are here, on any thread. It can go back to 0.
+    ///   - placing: asked when all bytes are there, before the file gets its name. What it throws, this throws.
     /// - Throws: ``DownloadError``; `StoreError`; `FolderError`; `CancellationError`, and a later run goes on from here.
     package func run(
-        _ task: DownloadTask, progress: @escaping @Sendable (Int64) -> Void = { _ in }
+        _ task: DownloadTask, progress: @escaping @Sendable (Int64) -> Void = { _ in },
+        placing: @escaping @Sendable () async throws -> Void = {}
     ) async throws -> DownloadOutcome {
         do {
-            return try await attempt(task, progress)
+            return try await attempt(task, progress, placing)
         } catch let error as DownloadError where error.code == .folderMissing {
             // Moved away by somebody, also while the object came. What is at or above its home is not made anew.
             guard let home = task.home else { throw error }
@@ -108,12 +111,13 @@ package struct ObjectDownload: Sendable {
                 try home.require(for: task.destination)
                 try Folder.make(task.folder, permissions: RestoreFolder.permissions)
             }
-            return try await attempt(task, progress)
+            return try await attempt(task, progress, placing)
         }
     }
 
     private func attempt(
-        _ task: DownloadTask, _ progress: @escaping @Sendable (Int64) -> Void
+        _ task: DownloadTask, _ progress: @escaping @Sendable (Int64) -> Void,
+        _ placing: @escaping @Sendable () async throws -> Void
     ) async throws -> DownloadOutcome {
         do {
             if let outcome = try await look(at: task) { return outcome }
@@ -127,14 +131,15 @@ package struct ObjectDownload: Sendable {
                 }
                 return part
             }
-            return try await save(task, in: part, progress)
+            return try await save(task, in: part, progress, placing)
         } catch let error as Errno {
             throw DownloadError(error, task.destination)
         }
     }
 
     private func save(
-        _ task: DownloadTask, in part: PartFile, _ progress: @escaping @Sendable (Int64) -> Void
+        _ task: DownloadTask, in part: PartFile, _ progress: @escaping @Sendable (Int64) -> Void,
+        _ placing: @escaping @Sendable () async throws -> Void
     ) async throws -> DownloadOutcome {
         let fetch = ObjectFetch(
             store: store, pool: pool, policy: policy, time: time, task: task, part: part, progress: progress)
@@ -147,6 +152,7 @@ package struct ObjectDownload: Sendable {
             if task.key.copyOfOriginal != nil, content.info.originalEncoding == .jxl {
                 proven.sha256 = try await unpack(task, part).sha256
             }
+            try await placing()
         } catch {
             let isUseless = Self.isPartUseless(after: error)
             // Here, and not when the last thread lets go of it: whoever asked finds what is left, and no more.
@@ -232,9 +238,14 @@ package struct ObjectDownload: Sendable {
         return isOriginal ? .originalThere : .kept
     }
 
-    /// A full disk needs the space; an object that is gone does not come back as it was.
+    /// A full disk needs the space; an object that is gone does not come back as it was; nobody goes on with what is not
+    /// wanted.
     private static func isPartUseless(after error: any Error) -> Bool {
-        (error as? DownloadError)?.code == .noSpace || (error as? StoreError)?.code == .notFound
+        switch error {
+        case let error as DownloadError: error.code == .noSpace || error.code == .notWanted
+        case let error as StoreError: error.code == .notFound
+        default: false
+        }
     }
 }
 
@@ -246,6 +257,8 @@ package struct DownloadError: Error, Hashable, Sendable, CustomStringConvertible
         case inUse
         /// What has the name of the folder is another one by now.
         case folderAway
+        /// Somebody has said meanwhile that nothing more is to be saved.
+        case notWanted
     }
 
     package var code: Code
@@ -260,7 +273,7 @@ package struct DownloadError: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     /// Whether the next file would meet the same.
-    package var concernsAll: Bool { code == .noSpace || code == .folderAway }
+    package var concernsAll: Bool { [.noSpace, .folderAway, .notWanted].contains(code) }
 
     package var description: String { "\(path.string.escapingControls): \(message)" }
 }

@@ -87,6 +87,7 @@ package struct RestoreDownloader: Sendable {
     private static let pageSize = 100
 
     private let ledger: LedgerQueue
+    private let owner: ClaimOwner
     private let batch: DownloadBatch
     private let audit: ObjectAudit
     private let folders: RestoreFolders
@@ -102,6 +103,7 @@ package struct RestoreDownloader: Sendable {
         pool: BlockingPool, time: TimeSource, calls: DownloadCalls = DownloadCalls()
     ) {
         self.ledger = ledger
+        self.owner = owner
         batch = DownloadBatch(
             ObjectDownload(from: store, pool: pool, time: time, calls: calls, recompressor: recompressor))
         audit = ObjectAudit(store: store, ledger: ledger, time: time)
@@ -182,28 +184,41 @@ package struct RestoreDownloader: Sendable {
         let now = time.now
         // An item is saved when it is in all of its places: one that cannot be there leaves it unsaved.
         var left = Dictionary(uniqueKeysWithValues: items.map { ($0.id, $0.places.count) })
+        // Whoever stops the saving has named them as not saved.
+        var givenUp: Set<Int64> = []
         let outcomes = await batch.run(
             tasks.map(\.task),
             finished: { index, outcome in
-                guard case .success(let done) = outcome, done != .kept else { return }
                 let item = tasks[index].item.id
+                guard case .success(let done) = outcome, done != .kept else { return await putDown([item]) }
                 left[item, default: 1] -= 1
                 let isWhole = left[item] == 0
                 // Not noted is saved again, and found to be there already.
-                try? await ledger.finish { ledger in
+                let isNoted = try? await ledger.finish { ledger -> Bool in
+                    if isWhole, try !ledger.noteSaved(item, at: now()) { return false }
                     if done == .originalThere {
                         let note = "the original is there, and stays"
                         try ledger.note(RestoreOutcome(state: .restored, note: note), of: [item], at: now())
                     }
-                    if isWhole { try ledger.noteSaved(item, at: now()) }
+                    return true
+                }
+                if isNoted == false { givenUp.insert(item) }
+            },
+            placing: { [ledger, owner] index in
+                let (item, task) = tasks[index]
+                guard try await ledger({ try $0.beginSaving(item.id, by: owner.name) }) else {
+                    throw DownloadError(
+                        .notWanted, task.destination, "no more of its restore is to be saved (--stop-saving)")
                 }
             })
+        await putDown(left.filter { $0.value > 0 }.map(\.key))
         // Whoever has saved the last of a job takes its file away, also before the eyes of another.
         var isOver = false
         if let job = items.first?.job, outcomes.contains(where: Self.isAway) { isOver = try await folders.isOver(job) }
         for ((item, task), outcome) in zip(tasks, outcomes) {
             if case .failure(let error as StoreError) = outcome { try await audit.recheck(item.key, after: error) }
             switch outcome {
+            case .success where givenUp.contains(item.id): continue
             case .success(.kept):
                 visit.result.fail(
                     item, at: task.destination,
@@ -212,7 +227,9 @@ package struct RestoreDownloader: Sendable {
                 )
             case .success: visit.result.saved += 1
             case .failure(let error as StoreError) where error.concernsWholeStore: throw error
+            case .failure(let error as LedgerError): throw error
             case .failure(is CancellationError): throw CancellationError()
+            case .failure(let error as DownloadError) where error.code == .notWanted: continue
             // The agent and a command that waits save the same job; the other one has it.
             case .failure(let error as DownloadError) where error.code == .inUse: continue
             case .failure where isOver && Self.isAway(outcome): continue
@@ -225,6 +242,12 @@ package struct RestoreDownloader: Sendable {
                 visit.result.fail(item, at: task.destination, reason)
             }
         }
+    }
+
+    /// What was in hand, and is not saved in all of its places.
+    private func putDown(_ items: [Int64]) async {
+        // Where it cannot be noted, it ends with this process.
+        try? await ledger.finish { [owner] in try $0.endSaving(of: items, by: owner.name) }
     }
 
     private static func isAway(_ outcome: DownloadBatch.Outcome) -> Bool {

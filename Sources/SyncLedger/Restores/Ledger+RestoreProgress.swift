@@ -67,17 +67,49 @@ extension Ledger {
         }
     }
 
+    /// Takes an item in hand that is about to get its name in its job's output. It is saved from then on, also when the saving
+    /// of the job is stopped meanwhile: whoever stops it waits for what is in hand.
+    /// - Parameter owner: who has it in hand then, until it is noted as saved or put down.
+    /// - Returns: `false`, with nothing noted, when no more of the job is to be saved.
+    package func beginSaving(_ item: Int64, by owner: String) throws(LedgerError) -> Bool {
+        try write("begin to save a restore") { db in
+            try db.run(
+                """
+                UPDATE restore_items AS items SET claimed_by = ?1
+                WHERE items.id = ?2 AND items.state <> 'planned'
+                AND (items.claimed_by = ?1 OR \(LedgerQuery.isSavingJob))
+                """, [owner, item]) > 0
+        }
+    }
+
+    /// Puts items down that were taken in hand and not saved.
+    package func endSaving(of items: [Int64], by owner: String) throws(LedgerError) {
+        try write("put down restores that were not saved") { db in
+            for item in items {
+                try db.run(
+                    "UPDATE restore_items SET claimed_by = NULL WHERE id = ? AND claimed_by = ? AND state <> 'planned'",
+                    [item, owner])
+            }
+        }
+    }
+
     /// Notes that an item was saved in its job's output.
-    package func noteSaved(_ item: Int64, at time: Date) throws(LedgerError) {
+    /// - Returns: `false`, with nothing noted, when it was not in hand, and the saving of its job was stopped meanwhile.
+    @discardableResult
+    package func noteSaved(_ item: Int64, at time: Date) throws(LedgerError) -> Bool {
         try write("note that a restore was saved") { db in
-            try db.run("UPDATE restore_items SET saved_at = ? WHERE id = ?", [time.milliseconds, item])
-            return
+            try db.run(
+                """
+                UPDATE restore_items AS items SET saved_at = ?1, claimed_by = NULL
+                WHERE items.id = ?2 AND (items.claimed_by IS NOT NULL OR \(LedgerQuery.isSavingJob))
+                """, [time.milliseconds, item]) > 0
         }
     }
 
     /// Forgets, for good, where a job's photos were to be saved: its file goes right after. What was saved stays, and what is
     /// readable stays readable.
-    /// - Returns: the folder, and what would still have been saved there; `nil` of a job that saves nothing.
+    /// - Returns: the folder, and what would still have been saved there, with what others have in hand
+    ///   (``RestoreItem/isBeingSaved``), which they save all the same; `nil` of a job that saves nothing.
     @discardableResult
     package func stopSaving(
         _ id: RestoreJobID
@@ -92,9 +124,7 @@ extension Ledger {
                 UPDATE restore_jobs SET marked_in = IIF(mark IS NULL, NULL, COALESCE(marked_in, output)), output = NULL
                 WHERE id = ?
                 """, [id.rawValue])
-            return (
-                output: output, left: items.filter { $0.savedAt == nil && ($0.state.isOpen || $0.state == .restored) }
-            )
+            return (output: output, left: items.filter(\.isLeftToSave))
         }
     }
 
@@ -145,7 +175,8 @@ extension Database {
     fileprivate func note(_ outcome: RestoreOutcome, of item: Int64, at time: Date) throws -> Bool {
         try run(
             """
-            UPDATE restore_items SET state = ?1, claimed_at = NULL, claimed_by = NULL, attempts = attempts + (state = 'planned'),
+            UPDATE restore_items SET state = ?1, claimed_at = NULL,
+                claimed_by = IIF(state = 'restored', claimed_by, NULL), attempts = attempts + (state = 'planned'),
                 requested_at = IIF(
                     state = 'planned' AND ?1 IN ('retrieving', 'restored') OR ?1 = 'retrieving' AND tier <> COALESCE(?5, tier),
                     ?2, requested_at),

@@ -226,15 +226,22 @@ package struct RestoreItem: Hashable, Sendable {
     package let attempts: Int
     /// Where else it is saved.
     package let further: [RestorePlace]
+    /// Who has it in hand: asks for it, or gives it its name.
+    let holder: String?
 
     package var error: String? { state == .failed ? note : nil }
+    /// Whether it was to be saved, and may still be.
+    package var isLeftToSave: Bool { savedAt == nil && (state.isOpen || state == .restored) }
+    /// Whether somebody gives it its name just now.
+    package var isBeingSaved: Bool { savedAt == nil && state != .planned && holder != nil }
 }
 
 extension RestoreItem: FetchableRecord {
     static let selection = """
         SELECT items.id, items.job_id, items.key, items.path, items.destination, items.size, items.sha256, \
         items.storage_class, items.tier, jobs.days, items.state, items.requested_at, items.ready_at, \
-        items.expires_at, items.saved_at, items.note, items.attempts, jobs.is_rush, items.further
+        items.expires_at, items.saved_at, items.note, items.attempts, jobs.is_rush, items.further, \
+        items.claimed_by
         """
 
     init(row: Row) throws {
@@ -251,7 +258,7 @@ extension RestoreItem: FetchableRecord {
             readyAt: (row[12] as Int64?).map(Date.init(milliseconds:)),
             expiresAt: (row[13] as Int64?).map(Date.init(milliseconds:)),
             savedAt: (row[14] as Int64?).map(Date.init(milliseconds:)), note: row[15], attempts: row[16],
-            further: [RestorePlace](blob: row[18]))
+            further: [RestorePlace](blob: row[18]), holder: row[19])
     }
 }
 

@@ -254,6 +254,49 @@ import Testing
         #expect(try saved(job) == 250)
     }
 
+    // MARK: Stopped meanwhile
+
+    @Test func `a photo that comes when the saving was stopped gets no name, and none of it is left`() async throws {
+        let names = (1...9).map { "Paris/\($0).jpg" }
+        let job = try await restore(names, output: output)
+        let gate = Gate()
+        store.add(StoreFault(.get, numbers: 1...(.max), .hold(gate)))
+        let delivery = delivery
+        async let running = delivery.run()
+        await gate.waitForArrivals(3)
+        let left = try #require(try ledger.stopSaving(job)).left
+        #expect(left.count == 9 && !left.contains(where: \.isBeingSaved))
+        gate.open()
+        let result = try await running
+        #expect(result.saved == 0 && result.problems == [])
+        #expect(try saved(job) == 0 && tree.files() == [])
+        // What has not begun does not begin.
+        #expect(store.count(.get) <= 6)
+    }
+
+    @Test func `a photo that gets its name when the saving is stopped is saved, and noted`() async throws {
+        let job = try await restore(["1.jpg"], output: output)
+        var calls = DownloadCalls()
+        let link = calls.link
+        calls.link = { [ledger] (old, new) throws(Errno) in
+            _ = try? ledger.stopSaving(job)
+            try link(old, new)
+        }
+        #expect(try await downloader(calls).run().saved == 1)
+        #expect(try saved(job) == 1 && tree.files() == ["out/1.jpg"])
+        let items = try ledger.restoreItems(of: job, after: 0, limit: .max)
+        #expect(!items.contains(where: \.isLeftToSave) && !items.contains(where: \.isBeingSaved))
+    }
+
+    @Test func `a photo that could not be saved is in nobody's hand`() async throws {
+        let job = try await restore(["1.jpg"], output: output)
+        var calls = DownloadCalls()
+        calls.link = { (_, _) throws(Errno) in throw .ioError }
+        #expect(try await downloader(calls).run().unsaved[job]?.count == 1)
+        let left = try #require(try ledger.stopSaving(job)).left
+        #expect(left.map(\.isBeingSaved) == [false])
+    }
+
     // MARK: A full disk
 
     @Test func `on a full disk each photo that did not come is named, and what goes elsewhere is saved`() async throws {

@@ -227,6 +227,21 @@ import Testing
         #expect(answer.items.map(\.state) == Array(repeating: "restored", count: 4))
     }
 
+    @Test func `whoever waits is told that the saving was stopped, and what is not saved`() async throws {
+        let home = try await archivedHome(restoring: 3_600)
+        let output = home.tree.path("back")
+        let waiting = try home.start(["restore", "Rome", "--yes", "--wait", "--json", "--output", output.string])
+        try await waiting.logged { $0.contains("0 of 4 photos saved") }
+        #expect(try await home.run("restores", "1", "--stop-saving").code == 0)
+        let finished = try await waiting.finished()
+        #expect(finished.code == 3, "\(finished)")
+        #expect(finished.complaint.contains("another process has stopped the saving of restore 1"), "\(finished)")
+        let answer = try JSONDecoder().decode(RestoreAnswer.self, from: Data(finished.output))
+        #expect(answer.notSaved.map(\.path) == (0..<4).map { "\(output)/Rome/\($0).jpg" })
+        #expect(answer.notSaved.allSatisfy { $0.reason.hasPrefix("given up") })
+        #expect(try await home.restores().map(\.state) == ["retrieving"])
+    }
+
     @Test(arguments: [SIGINT, SIGTERM])
     func `ctrl-C ends the waiting with 130 and the job's number, and the job goes on`(signal: Int32) async throws {
         let home = try await archivedHome(restoring: 3_600)

@@ -146,6 +146,38 @@ import Testing
         #expect(try archive.items().map(\.state) == [.restored, .restored, .restored, .planned, .restored])
     }
 
+    @Test func `what is in hand when the saving is stopped is saved, and nothing else`() throws {
+        let archive = try Archive(["a", "b", "c"])
+        let job = try #require(try archive.ask(output: "/out").job).id
+        for item in 1...3 as ClosedRange<Int64> { try archive.bring(item, to: .restored) }
+        #expect(try archive.ledger.beginSaving(1, by: "me"))
+        #expect(try archive.ledger.beginSaving(2, by: "me"))
+        // That it is readable is noted again, and takes it out of nobody's hand.
+        try archive.bring(1, to: .restored)
+        let left = try #require(try archive.ledger.stopSaving(job)).left
+        #expect(left.map(\.isBeingSaved) == [true, true, false])
+        #expect(try archive.ledger.beginSaving(1, by: "me"))
+        #expect(try !archive.ledger.beginSaving(2, by: "another") && !archive.ledger.beginSaving(3, by: "me"))
+        #expect(try archive.ledger.noteSaved(1, at: archive.now) && !archive.ledger.noteSaved(3, at: archive.now))
+        try archive.ledger.endSaving(of: [2], by: "another")
+        #expect(try archive.items().map(\.isBeingSaved) == [false, true, false])
+        try archive.ledger.endSaving(of: [2], by: "me")
+        #expect(try !archive.ledger.noteSaved(2, at: archive.now) && !archive.ledger.beginSaving(2, by: "me"))
+        #expect(try archive.items().map(\.savedAt) == [archive.now, nil, nil])
+        #expect(try archive.items().map(\.isBeingSaved) == [false, false, false])
+        #expect(try archive.ledger.check() == [])
+    }
+
+    @Test func `what a killed process had in hand is not waited for`() throws {
+        let archive = try Archive(["a"])
+        let job = try #require(try archive.ask(output: "/out").job).id
+        try archive.bring(1, to: .restored)
+        #expect(try archive.ledger.beginSaving(1, by: "killed"))
+        try archive.ledger.stopSaving(job)
+        try archive.ledger.releaseRestoreClaims(of: { $0 == "killed" })
+        #expect(try archive.items().map(\.isBeingSaved) == [false])
+    }
+
     @Test func `a copy with a later end stays readable until then, in every job that brought it`() throws {
         let archive = try Archive(["a", "b"])
         let (early, late) = (archive.now + 50, archive.now + 500)
