@@ -33,8 +33,7 @@ struct FolderMaker {
         var made: [FilePath] = []
         do {
             for folder in folders + [(file.removingLastComponent(), .ownerReadWriteExecute)] {
-                made += missing(folder.path)
-                try makeFolder(folder.path, permissions: folder.permissions)
+                made += try Folder.make(folder.path, permissions: folder.permissions)
             }
             try write(text, to: file)
         } catch {
@@ -47,17 +46,6 @@ struct FolderMaker {
     /// - Throws: ``CommandFailure`` when there is something.
     func requireFree(_ file: FilePath) throws {
         if let status = try? FileStatus(at: file) { throw Self.isTaken(file, by: status) }
-    }
-
-    /// Those on the way to a folder that are not there, from the top.
-    private func missing(_ path: FilePath) -> [FilePath] {
-        var missing: [FilePath] = []
-        var place = path
-        while !place.components.isEmpty, (try? FileStatus(at: place, followsLinks: true)) == nil {
-            missing.insert(place, at: 0)
-            place.removeLastComponent()
-        }
-        return missing
     }
 
     private func write(_ text: String, to path: FilePath) throws {

@@ -175,8 +175,8 @@ package struct ProjectMigration: Sendable {
     /// A folder that is new gets the mode of its model, and can be written to by its owner.
     private func makeFolder(_ path: FilePath, like model: FilePath) throws {
         let mode = try FileStatus(at: model, followsLinks: true).permissions.union(.ownerReadWriteExecute)
-        let isNew = try Folder.make(
+        let made = try Folder.make(
             path, permissions: .ownerReadWriteExecute, above: FilePermissions(rawValue: 0o777))
-        if isNew { try path.setPermissions(mode) }
+        if made.last == path { try path.setPermissions(mode) }
     }
 }

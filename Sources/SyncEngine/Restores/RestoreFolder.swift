@@ -59,18 +59,18 @@ package struct RestoreFolder: Hashable, Sendable {
 
     /// Makes the folder where it is not there, and puts the file into it. Its name may be known to the memory only: see
     /// ``sync()``.
-    /// - Returns: whether the folder was made.
+    /// - Returns: how many folders were made: it, and those above it.
     /// - Throws: ``FolderError``, `Errno`: also of a disk that is full. The file is not there then, and no folder for it.
     @discardableResult
-    func put(_ calls: Folder.Calls = Folder.Calls()) throws -> Bool {
-        let isMade = try Folder.make(path, permissions: Self.permissions, calls: calls)
+    func put(_ calls: Folder.Calls = Folder.Calls()) throws -> Int {
+        let made = try Folder.make(path, permissions: Self.permissions, calls: calls)
         do {
             try makeFile()
         } catch {
-            if isMade { try? path.removeFolder() }
+            Folder.removeEmpty(made)
             throw error
         }
-        return isMade
+        return made.count
     }
 
     /// Puts the name of the file on the disk for good.

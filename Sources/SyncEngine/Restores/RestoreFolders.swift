@@ -44,14 +44,14 @@ package struct RestoreFolders: Sendable {
     ///   Nothing was made then.
     package func reserve(_ output: FilePath) async throws -> RestoreReservation {
         try await leaveEnded()
-        let makesFolder = try await pool.run { Self.isMissing(output) }
+        let missing = try await pool.run { try Folder.missing(on: output).count }
         var reservation = try await ledger { [owner, time] in
-            try $0.reserveRestore(in: output, makesFolder: makesFolder, by: owner.name, at: time.now())
+            try $0.reserveRestore(in: output, makingFolders: missing, by: owner.name, at: time.now())
         }
         let folder = RestoreFolder(reservation)
         var isPut = false
         do {
-            reservation.makesFolder = try await pool.run { [calls] in try folder.put(calls) }
+            reservation.madeFolders = try await pool.run { [calls] in try folder.put(calls) }
             isPut = true
             try await pool.run { try folder.sync() }
             return reservation
@@ -79,7 +79,7 @@ package struct RestoreFolders: Sendable {
             let removal = RestoreFolder(reservation).leave()
             // What somebody has put something into meanwhile stays, and so does what has only the path of ours: the place where
             // its drive was mounted.
-            if removal == .done, reservation.makesFolder { try? reservation.folder.removeFolder() }
+            if removal == .done { Folder.removeEmpty(reservation.folder, count: reservation.madeFolders) }
             return removal
         }
         if removal != .pending { await giveUp(job) }
@@ -134,6 +134,10 @@ package struct RestoreFolders: Sendable {
         for reservation in abandoned { await cancel(reservation) }
         for mark in try await ledger({ try $0.endedRestoreMarks() }) {
             let removal = try await takeAway(mark.file)
+            // Nothing was saved: as if it had never been asked for.
+            if removal == .done {
+                try await pool.run { Folder.removeEmpty(mark.file.removingLastComponent(), count: mark.madeFolders) }
+            }
             if removal != .pending { try await ledger { try $0.noteMarkRemoved(of: mark.job) } }
         }
     }

@@ -18,7 +18,7 @@ extension Ledger {
             var collided: [ObjectKey] = []
             try db.inSavepoint {
                 let reserved = try reservation.map { reservation throws -> ReservedPlace in
-                    if let place = try db.takePlace(of: reservation.job) { return place }
+                    if let place = try db.takePlace(of: reservation) { return place }
                     throw LedgerError(
                         .failed, operation: operation, path: path,
                         message: "the number that was taken for it was given up meanwhile; ask again")
@@ -107,6 +107,8 @@ private struct ReservedPlace: FetchableRecord {
     let job: Int64
     let mark: String
     let folder: Data
+    /// As many as were made in the end.
+    var madeFolders = 0
 
     init(row: Row) {
         (job, mark, folder) = (row[0], row[1], row[2])
@@ -116,10 +118,12 @@ private struct ReservedPlace: FetchableRecord {
 extension Database {
     /// Takes what was reserved for a job, which is made now.
     /// - Returns: `nil` when it was given up.
-    fileprivate func takePlace(of job: RestoreJobID) throws -> ReservedPlace? {
-        let place = try row(
-            "SELECT id, mark, folder FROM restore_reservations WHERE id = ?", [job.rawValue], as: ReservedPlace.self)
-        try run("DELETE FROM restore_reservations WHERE id = ?", [job.rawValue])
+    fileprivate func takePlace(of reservation: RestoreReservation) throws -> ReservedPlace? {
+        let job = reservation.job.rawValue
+        var place = try row(
+            "SELECT id, mark, folder FROM restore_reservations WHERE id = ?", [job], as: ReservedPlace.self)
+        place?.madeFolders = reservation.madeFolders
+        try run("DELETE FROM restore_reservations WHERE id = ?", [job])
         return place
     }
 
@@ -130,12 +134,13 @@ extension Database {
         try run(
             """
             INSERT INTO restore_jobs (id, requested_at, requested_by, tier, is_rush, days, output, estimated_cost_usd,
-                estimated_hours, mark, marked_in)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, COALESCE(?, lower(hex(randomblob(8)))), ?)
+                estimated_hours, mark, marked_in, made_folders)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, COALESCE(?, lower(hex(randomblob(8)))), ?, ?)
             """,
             [
                 reserved?.job, time.milliseconds, draft.requestedBy, draft.tier.rawValue, draft.isRush, draft.days,
                 draft.output?.blob, draft.estimatedCostUSD, draft.estimatedHours, reserved?.mark, reserved?.folder,
+                reserved?.madeFolders ?? 0,
             ])
         return RestoreJobID(rawValue: lastInsertedRowID)
     }

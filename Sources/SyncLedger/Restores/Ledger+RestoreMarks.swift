@@ -8,22 +8,22 @@ package struct RestoreReservation: Hashable, Sendable {
     package let job: RestoreJobID
     package let mark: FilePath.Component
     package let folder: FilePath
-    /// Whether the folder was not there before.
-    package var makesFolder: Bool
+    /// How many folders were not there before: it, and those above it.
+    package var madeFolders: Int
     /// The process that makes the job.
     let owner: String
     let madeAt: Date
 }
 
 extension RestoreReservation: FetchableRecord {
-    static let selection = "SELECT id, mark, folder, makes_folder, owner, made_at FROM restore_reservations"
+    static let selection = "SELECT id, mark, folder, made_folders, owner, made_at FROM restore_reservations"
 
     init(row: Row) throws {
         job = RestoreJobID(rawValue: row[0])
         guard let mark = job.mark(row[1]) else { throw UnknownName() }
         self.mark = mark
         folder = FilePath(blob: row[2] as Data)
-        makesFolder = row[3]
+        madeFolders = row[3]
         owner = row[4]
         madeAt = Date(milliseconds: row[5])
     }
@@ -37,10 +37,10 @@ extension Ledger {
 
     /// Takes the number of a job that is to be saved in a folder, and draws the name of its file.
     /// - Parameters:
-    ///   - makesFolder: whether the folder is not there yet.
+    ///   - count: how many folders are not there yet: it, and those above it.
     ///   - owner: the process that makes the job.
     package func reserveRestore(
-        in folder: FilePath, makesFolder: Bool, by owner: String, at time: Date
+        in folder: FilePath, makingFolders count: Int, by owner: String, at time: Date
     ) throws(LedgerError) -> RestoreReservation {
         try write("take the number of a restore", isDurable: true) { db in
             // Where the next number of an AUTOINCREMENT is (https://www.sqlite.org/autoinc.html): the table is an ordinary one.
@@ -48,9 +48,9 @@ extension Ledger {
             if !isCounted { try db.run("INSERT INTO sqlite_sequence (name, seq) VALUES ('restore_jobs', 1)") }
             try db.run(
                 """
-                INSERT INTO restore_reservations (id, mark, folder, makes_folder, owner, made_at)
-                SELECT seq, lower(hex(randomblob(8))), ?, ?, ?, ? FROM sqlite_sequence WHERE name = 'restore_jobs'
-                """, [folder.blob, makesFolder, owner, time.milliseconds])
+                INSERT INTO restore_reservations (id, mark, folder, makes_folder, made_folders, owner, made_at)
+                SELECT seq, lower(hex(randomblob(8))), ?, ?, ?, ?, ? FROM sqlite_sequence WHERE name = 'restore_jobs'
+                """, [folder.blob, count > 0, count, owner, time.milliseconds])
             let made = "\(RestoreReservation.selection) WHERE id = ?"
             guard let reservation = try db.row(made, [db.lastInsertedRowID], as: RestoreReservation.self) else {
                 throw UnknownName()

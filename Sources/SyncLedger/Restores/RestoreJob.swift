@@ -72,10 +72,13 @@ extension RestoreJobID {
 package struct EndedRestoreMark: Hashable, Sendable {
     package let job: RestoreJobID
     package let file: FilePath
+    /// How many folders were made for the job, its own and those above it; 0 where a photo was saved.
+    package let madeFolders: Int
 
-    package init(job: RestoreJobID, file: FilePath) {
+    package init(job: RestoreJobID, file: FilePath, madeFolders: Int = 0) {
         self.job = job
         self.file = file
+        self.madeFolders = madeFolders
     }
 }
 
@@ -84,6 +87,7 @@ extension EndedRestoreMark: FetchableRecord {
         job = RestoreJobID(rawValue: row[0])
         guard let mark = job.mark(row[1]) else { throw UnknownName() }
         file = FilePath(blob: row[2] as Data).appending(mark)
+        madeFolders = row[3]
     }
 }
 

@@ -333,7 +333,10 @@ extension LedgerQuery {
         """
     /// Its cost is that of the items of jobs that save photos.
     package static let endedMarks = """
-        SELECT jobs.id, jobs.mark, jobs.marked_in FROM restore_jobs AS jobs INDEXED BY restore_jobs_marked
+        SELECT jobs.id, jobs.mark, jobs.marked_in, IIF(EXISTS (
+            SELECT 1 FROM restore_items AS items INDEXED BY restore_items_by_job
+            WHERE items.job_id = jobs.id AND items.saved_at IS NOT NULL), 0, jobs.made_folders)
+        FROM restore_jobs AS jobs INDEXED BY restore_jobs_marked
         WHERE jobs.marked_in IS NOT NULL AND NOT (\(savesMore))
         """
     /// Of `items`.

@@ -71,6 +71,7 @@ enum Schema {
         (RestoreReservationSchema.name, running(RestoreReservationSchema.all)),
         (ShareTwinSchema.name, running(ShareTwinSchema.all)),
         (CatalogProofSchema.name, running(CatalogProofSchema.all)),
+        (MadeFolderSchema.name, running(MadeFolderSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -24,41 +24,84 @@ package enum Folder {
     /// - Parameters:
     ///   - permissions: of the folder; the umask is taken off.
     ///   - above: of those above it; the same when nothing is said.
-    /// - Returns: `false` when it was there already.
-    /// - Throws: ``FolderError``.
+    /// - Returns: those that were made, from the top; none when the folder was there already.
+    /// - Throws: ``FolderError``. What was made until then is taken away again.
     @discardableResult
     package static func make(
         _ path: FilePath, permissions: FilePermissions, above: FilePermissions? = nil, calls: Calls = Calls()
-    ) throws(FolderError) -> Bool {
+    ) throws(FolderError) -> [FilePath] {
+        let missing = try missing(on: path)
+        // A run before this one may have been killed between mkdir(2) and fsync(2): the last folder that is there may be
+        // known to the memory only. Those above it were on the disk before it was made.
+        try put(missing.first.map(parent) ?? start(of: path), of: path, calls)
+        var made: [FilePath] = []
+        do throws(FolderError) {
+            for folder in missing {
+                let mode = folder == missing.last ? permissions : above ?? permissions
+                if try makeOne(folder, of: path, mode, calls) { made.append(folder) }
+                try put(folder, of: path, calls)
+            }
+        } catch {
+            // Left there, the next run would find it, and take it for one that is on the disk.
+            removeEmpty(made)
+            throw error
+        }
+        return made
+    }
+
+    /// The folder and those above it that are not there, from the top.
+    /// - Throws: ``FolderError`` when something is in the way.
+    package static func missing(on path: FilePath) throws(FolderError) -> [FilePath] {
         var missing: [FilePath] = []
-        var place = path.isEmpty ? "." : path
+        var place = start(of: path)
         while try !isThere(place, of: path) {
             missing.append(place)
             place = parent(of: place)
         }
-        // A run before this one may have been killed between mkdir(2) and fsync(2): the last folder that is there may be
-        // known to the memory only. Those above it were on the disk before it was made.
-        try put(place, of: path, calls)
-        for folder in missing.reversed() {
-            let isLast = folder == missing.first
+        return missing.reversed()
+    }
+
+    /// Takes folders away that were made, from the last one on, as far as nothing is in them.
+    /// - Parameter made: from the top, each in the one before it.
+    package static func removeEmpty(_ made: [FilePath]) {
+        for folder in made.reversed() {
             do {
-                try calls.make(folder, isLast ? permissions : above ?? permissions)
-            } catch Errno.fileExists {
-                // Somebody else was quicker; or a file came in between.
-                guard try isThere(folder, of: path) else { throw FolderError(.fileExists, path, at: folder) }
+                try folder.removeFolder()
             } catch {
-                throw FolderError(error, path, at: folder)
-            }
-            do {
-                try put(folder, of: path, calls)
-            } catch {
-                // Left there, the next run would find it, and take it for one that is on the disk.
-                try? folder.removeFolder()
-                throw error
+                return
             }
         }
-        return !missing.isEmpty
     }
+
+    /// The same of a folder and of those above it.
+    /// - Parameter count: how many of them in all.
+    package static func removeEmpty(_ path: FilePath, count: Int) {
+        var folders: [FilePath] = []
+        var place = path
+        for _ in 0..<max(0, count) {
+            folders.append(place)
+            place = parent(of: place)
+        }
+        removeEmpty(folders.reversed())
+    }
+
+    /// - Returns: `false` when somebody else was quicker.
+    private static func makeOne(
+        _ folder: FilePath, of path: FilePath, _ mode: FilePermissions, _ calls: Calls
+    ) throws(FolderError) -> Bool {
+        do {
+            try calls.make(folder, mode)
+            return true
+        } catch Errno.fileExists {
+            // Or a file came in between.
+            guard try isThere(folder, of: path) else { throw FolderError(.fileExists, path, at: folder) }
+            return false
+        } catch {
+            throw FolderError(error, path, at: folder)
+        }
+    }
+
+    private static func start(of path: FilePath) -> FilePath { path.isEmpty ? "." : path }
 
     /// Puts the names in a folder on the disk (fsync(2)); an empty path is the working folder.
     /// - Throws: `Errno`.

@@ -290,7 +290,7 @@ extension RestoreDownloaderTests {
             #expect(FolderIdentity(at: output) == nil)
         } else {
             let next = try await folders().reserve(output)
-            #expect(next.job == left.job && next.mark != left.mark && next.makesFolder)
+            #expect(next.job == left.job && next.mark != left.mark && next.madeFolders == 1)
             #expect(try tree.files(below: "out") == [next.mark.string])
         }
         #expect(try reservations().contains(left) == false)
@@ -301,6 +301,30 @@ extension RestoreDownloaderTests {
         _ = try await folders(owner: ClaimOwner(name: "killed")).reserve(output)
         try await folders().leaveEnded()
         #expect(try tree.files() == ["out/a.txt"] && reservations() == [])
+    }
+
+    @Test(arguments: ["no job", "killed", "stopped", "stopped with a photo", "stopped with another's file"])
+    func `folders above that were made go with the folder, where nothing was saved`(end: String) async throws {
+        try tree.makeFolder("mine")
+        let place = tree.path("mine/a/b/out")
+        let owner = ClaimOwner(name: end == "killed" ? "killed" : "me")
+        let reservation = try await folders(owner: owner).reserve(place)
+        #expect(reservation.madeFolders == 3)
+        if end == "no job" { await folders().cancel(reservation) }
+        if end.hasPrefix("stopped") {
+            let job = try await restore(["1.jpg", "2.jpg"], output: place, ready: 0, as: reservation)
+            if end.hasSuffix("photo") {
+                try bringBack(job, 1)
+                #expect(try await delivery.run().saved == 1)
+                try tree.path("mine/a/b/out/1.jpg").unlink()
+            }
+            if end.hasSuffix("file") { try tree.write("of another", to: "mine/a/file") }
+            try ledger.stopSaving(job)
+        }
+        try await folders().leaveEnded()
+        let left = ["mine", "mine/a", "mine/a/b", "mine/a/b/out"].count { FolderIdentity(at: tree.path($0)) != nil }
+        #expect(left == (end.hasSuffix("photo") ? 4 : end.hasSuffix("file") ? 2 : 1))
+        #expect(try reservations() == [] && ledger.endedRestoreMarks() == [])
     }
 
     // MARK: On a drive that is away
@@ -343,7 +367,7 @@ extension RestoreDownloaderTests {
         let folders = folders()
         let last = place
         await #expect(throws: DownloadError.self) { try await folders.reserve(last) }
-        #expect(FolderIdentity(at: last) == nil && FolderIdentity(at: last.removingLastComponent()) != nil)
+        #expect(FolderIdentity(at: last) == nil && FolderIdentity(at: output) == nil)
         #expect(try reservations() == [])
     }
 }

@@ -123,12 +123,12 @@ import Testing
 
     @Test func `a job of a reserved number has its file from its beginning, and others get other numbers`() throws {
         let archive = try Archive(["a", "b", "c"])
-        let reserve = { try archive.ledger.reserveRestore(in: "/out", makesFolder: $0, by: $1, at: archive.now) }
+        let reserve = { try archive.ledger.reserveRestore(in: "/out", makingFolders: $0, by: $1, at: archive.now) }
         let abandoned = { (hasEnded: (String) -> Bool) in
             try archive.ledger.abandonedReservations(of: hasEnded, at: archive.now)
         }
-        let first = try reserve(true, "one")
-        #expect(first.job == RestoreJobID(rawValue: 1) && first.folder == "/out" && first.makesFolder)
+        let first = try reserve(2, "one")
+        #expect(first.job == RestoreJobID(rawValue: 1) && first.folder == "/out" && first.madeFolders == 2)
         #expect(try archive.ask(for: [archive.keys[0]]).job?.id == RestoreJobID(rawValue: 2))
         let draft = RestoreJobDraft(
             requestedBy: "ana", tier: .bulk, days: 7, output: "/out",
@@ -137,7 +137,7 @@ import Testing
         #expect(job.id == first.job && job.mark == first.mark && job.isMarked)
         #expect(try !archive.ledger.isReserved(first.job))
         // Nothing is left of it: the objects are on their way.
-        let second = try reserve(false, "two")
+        let second = try reserve(0, "two")
         #expect(try archive.ledger.addRestoreJob(draft, as: second, at: archive.now).job == nil)
         #expect(try archive.ledger.isReserved(second.job))
         #expect(try abandoned { $0 == "one" } == [])
