@@ -116,10 +116,10 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
         let show = { progress.count($0, of: memories.count, "photo") }
         var outcomes: [ArchiveDownload.Outcome] = []
         if zip == nil {
-            try FolderMaker().makeFolder(
-                destination, permissions: [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute])
+            try FolderMaker().makeOutput(destination, workspace.installation)
             outcomes = await download.save(memories, to: destination, finished: show)
         } else if !memories.isEmpty {
+            try OutputPlace.checkAgain(destination, workspace.installation)
             let archive = try ZipFile(at: destination)
             // Until it is finished, nothing has its name.
             defer { archive.cancel() }

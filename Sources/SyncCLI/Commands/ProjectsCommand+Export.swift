@@ -56,11 +56,11 @@ struct ProjectsExportCommand: WorkspaceCommand {
         let (items, without) = ProjectExport.items(of: entries)
         let outcomes: [ProjectExport.Outcome]
         if zip == nil {
-            try FolderMaker().makeFolder(
-                destination, permissions: [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute])
+            try FolderMaker().makeOutput(destination, workspace.installation)
             outcomes = await export.save(items, to: destination)
         } else {
             if items.isEmpty { throw CommandFailure(.failed, "there is no image to export") }
+            try OutputPlace.checkAgain(destination, workspace.installation)
             let archive = try ZipFile(at: destination)
             // Until it is finished, nothing has its name.
             defer { archive.cancel() }

@@ -24,6 +24,14 @@ struct FolderMaker {
         try Folder.make(path, permissions: permissions)
     }
 
+    /// Makes a folder for what a person wants saved there.
+    /// - Throws: ``CommandFailure`` for the folders of this program; ``FolderError``.
+    func makeOutput(_ path: FilePath, _ installation: Installation) throws {
+        try OutputPlace.checkAgain(path, installation)
+        try makeFolder(
+            path, permissions: [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute])
+    }
+
     /// Makes folders, and then a file that must not exist yet, readable for its owner only: all of it, or nothing. The
     /// folders that were made are removed again when something cannot be made.
     /// - Throws: ``FolderError``; ``CommandFailure`` that names the file and says what to do.

@@ -23,6 +23,12 @@ struct OutputPlace {
         }
     }
 
+    /// The same once more, right before something is made there: since a person was asked, or a store was waited for, a link on
+    /// the way may lead elsewhere.
+    static func checkAgain(_ path: FilePath, _ installation: Installation) throws {
+        _ = try OutputPlace(path, installation)
+    }
+
     /// The same of a new store, which may be the one that is there already under another name.
     static func check(newStore path: FilePath, _ installation: Installation) throws {
         let place = FolderPlace(path)

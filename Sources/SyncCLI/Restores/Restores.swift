@@ -169,6 +169,7 @@ struct Restores: Sendable {
         }
         let folders = RestoreFolders(
             ledger: parts.ledger, owner: parts.owner, pool: workspace.threads.disk, time: time)
+        try OutputPlace.checkAgain(output, workspace.installation)
         let reservation = try await folders.reserve(output)
         do {
             let (job, taken) = try await parts.desk.accept(proposal, as: reservation)

@@ -209,6 +209,24 @@ import Testing
         }
     }
 
+    @Test func `a folder that leads into the store by the time when it is made is refused`() async throws {
+        let home = try await archivedHome(restoring: 3_600)
+        #expect(try await home.restore("Rome").items.count == 4)
+        let link = home.tree.path("link").string
+        let good = try home.tree.makeFolder("good").string
+        #expect(symlink(good, link) == 0)
+        let waiting = try home.start(["restore", "Rome", "--yes", "--wait", "--output", link])
+        try await waiting.logged { $0.contains("0 of 4 photos restored") }
+        #expect(unlink(link) == 0 && symlink(home.store.root.string, link) == 0)
+        try home.store.endCopies(inSeconds: 86_400)
+        _ = try await home.refreshed { $0.state == "ready" }
+        let finished = try await waiting.finished()
+        #expect(finished.code == 64 && finished.complaint.contains("name another folder"), "\(finished)")
+        #expect(try await home.restores().count == 1)
+        let names = try FileManager.default.contentsOfDirectory(atPath: home.store.root.string)
+        #expect(!names.contains(where: { $0 == "Rome" || $0.hasPrefix(".sync-agent-restore-") }))
+    }
+
     @Test func `what can be read is saved at once, and what is archived when it is there`() async throws {
         let home = try await archivedHome(restoring: 3_600)
         let config = String(decoding: try home.tree.read("config.yaml"), as: UTF8.self)
