@@ -120,10 +120,10 @@ struct MirrorView {
             terminal.styled("failed", .red) + "  \(failure.name): \(failure.error)".escapingControls
         }
         if let obstacle = result.obstacle {
+            let rest = result.untried > 0 ? "\(photos(result.untried)) still to come: the" : "The"
             lines.append(
                 terminal.styled("sync-agent: ", .bold)
-                    + "\("\(obstacle)".escapingControls). \(photos(result.untried)) still to come: the same command goes on"
-            )
+                    + "\("\(obstacle)".escapingControls). \(rest) same command goes on")
         }
         return lines
     }

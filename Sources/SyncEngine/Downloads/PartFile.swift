@@ -131,6 +131,10 @@ package struct DownloadCalls: Sendable {
     package var link: NewFile.Link = NewFile.link
     /// fsync(2) of the folder that a file gets its name in.
     package var syncFolder: NewFile.SyncFolder = NewFile.syncFolder
+    /// Writes a small file beside what is downloaded, in one step, in place of what has its name.
+    package var save: @Sendable ([UInt8], FilePath, FilePermissions) throws -> Void = { bytes, path, permissions in
+        _ = try NewFile.save(bytes, to: path, permissions: permissions, overwrites: true)
+    }
 
     package init() {}
 

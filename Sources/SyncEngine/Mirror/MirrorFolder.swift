@@ -110,10 +110,8 @@ final class MirrorFolder: Sendable {
 
     /// Writes a file of ours in one step: whoever reads it sees the old one or the new one, also after a power failure.
     /// - Parameter isPrivate: whether only its owner may read it.
-    func write(_ bytes: [UInt8], to name: FilePath.Component, isPrivate: Bool) throws {
-        _ = try NewFile.save(
-            bytes, to: held.appending(name), permissions: FilePermissions(rawValue: isPrivate ? 0o600 : 0o666),
-            overwrites: true)
+    func write(_ bytes: [UInt8], to name: FilePath.Component, isPrivate: Bool, _ calls: DownloadCalls) throws {
+        try calls.save(bytes, held.appending(name), FilePermissions(rawValue: isPrivate ? 0o600 : 0o666))
     }
 
     /// Size and time of a regular file; `nil` when nothing has the name.

@@ -67,6 +67,9 @@ package struct MirrorResult: Sendable {
     /// Photos that should be there and are not, as far as can be told.
     package var failed: Int { failures.count + untried + neverFetched.count + unreadable.count }
 
+    /// Whether photos of the share are here.
+    var hasPhotos: Bool { !downloaded.isEmpty || alreadyThere > 0 }
+
     /// Whether the share has ended, and nothing of it ever was here.
     package var neverCame: Bool {
         end != nil && !hadPhotos && downloaded.isEmpty && alreadyThere == 0

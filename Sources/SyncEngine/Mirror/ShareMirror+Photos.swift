@@ -16,7 +16,8 @@ extension ShareMirror {
     private static let stateWrites = 100
 
     /// One pass over the photos; a second one, with another reading, takes up what the first could not do.
-    /// - Throws: ``DownloadError`` where nothing can be written into the folder; `Errno`, `CancellationError`.
+    /// - Throws: ``DownloadError`` where nothing can be written into the folder, and no photo is there; `Errno`,
+    ///   `CancellationError`.
     func pass(
         over read: ReadShare, _ visit: inout Visit, _ download: ObjectDownload,
         _ observe: @escaping @Sendable (MirrorProgress) -> Void
@@ -31,11 +32,27 @@ extension ShareMirror {
         visit.result.unwritten = []
         visit.result.untried = 0
         visit.state.manifestLink = read.manifestLink?.description
+        do {
+            try await bring(photos, of: share, &visit, download, observe)
+        } catch let error as DownloadError where visit.result.hasPhotos {
+            // What has come is told all the same.
+            visit.result.obstacle = visit.result.obstacle ?? error
+            (visit.result.isComplete, visit.state.isComplete) = (false, false)
+        }
+        await DownloadBatch.tidy(visit.folder.held, isComplete: visit.result.isComplete, pool, now: download.now)
+    }
+
+    private func bring(
+        _ photos: [CheckedShare.Photo], of share: CheckedShare, _ visit: inout Visit, _ download: ObjectDownload,
+        _ observe: @escaping @Sendable (MirrorProgress) -> Void
+    ) async throws {
         let planned = try await plan(photos, of: share, &visit)
         if !planned.isEmpty {
             // Also finds out whether anything can be written there, before the first byte is asked for.
             visit.state.isComplete = false
+            visit.result.untried = planned.count
             try await save(&visit)
+            visit.result.untried = 0
             try await fetch(planned, &visit, download, observe, share.photos.count)
         }
         try await writeManifest(of: share, &visit)
@@ -44,7 +61,6 @@ extension ShareMirror {
         visit.result.isComplete = visit.result.failed == 0 && (isAllInView || visit.state.covers(share))
         visit.state.isComplete = visit.result.isComplete && visit.state.covers(share)
         try await save(&visit)
-        await DownloadBatch.tidy(visit.folder.held, isComplete: visit.result.isComplete, pool, now: download.now)
     }
 
     // MARK: Planning
@@ -145,15 +161,19 @@ extension ShareMirror {
             }
             meter.noteEnd()
         }
-        try await save(&visit)
+        do {
+            try await save(&visit)
+        } catch {
+            failure = failure ?? error
+        }
         try Task.checkCancellation()
-        if let failure { throw failure }
         if let obstacle = visit.result.failures.first(where: { DownloadBatch.concernsAll($0.error) }) {
             visit.result.obstacle = obstacle.error
             let others = visit.result.failures.filter { !DownloadBatch.concernsAll($0.error) }
             visit.result.untried = planned.count - ended + visit.result.failures.count - others.count
             visit.result.failures = others
         }
+        if let failure { throw failure }
     }
 
     private func note(
@@ -212,7 +232,7 @@ extension ShareMirror {
         visit.result.unwritten.removeAll { $0.name == name.string }
         do {
             try await pool.finish {
-                Result { try folder.write(bytes, to: name, isPrivate: isPrivate) }
+                Result { try folder.write(bytes, to: name, isPrivate: isPrivate, calls) }
             }.get()
             return true
         } catch let errno as Errno {

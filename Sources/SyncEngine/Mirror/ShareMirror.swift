@@ -72,7 +72,7 @@ package struct ShareMirror: Sendable {
     let pool: BlockingPool
     private let policy: RetryPolicy
     private let time: TimeSource
-    private let calls: DownloadCalls
+    let calls: DownloadCalls
 
     /// - Parameters:
     ///   - asked: the share, where the person's reference tells it.

@@ -294,6 +294,39 @@ import Testing
         }
     }
 
+    /// Not even the small file by which the next run knows what is there.
+    @Test(arguments: [0, 2])
+    func `On a disk that is full to the last block, what has come is counted`(room: Int) async throws {
+        try await SharedTrip.run { trip in
+            var calls = DownloadCalls()
+            let (write, save) = (calls.write, calls.save)
+            let written = Mutex(0)
+            calls.write = { file, offset, bytes in
+                let count = written.withLock { written in
+                    written += 1
+                    return written
+                }
+                if count > 2 { throw Errno.noSpace }
+                return try write(file, offset, bytes)
+            }
+            calls.save = { bytes, path, permissions in
+                if written.withLock({ $0 }) >= room { throw Errno.noSpace }
+                try save(bytes, path, permissions)
+            }
+            if room == 0 {
+                let error = await #expect(throws: DownloadError.self) { try await trip.mirror(calls: calls).run() }
+                #expect(error?.code == .noSpace)
+                return
+            }
+            let full = try await trip.mirror(calls: calls).run()
+            #expect("\(try #require(full.obstacle))".contains("the disk is full"))
+            #expect(!full.downloaded.isEmpty && full.downloaded.count + full.untried == 4)
+            #expect(full.failures.isEmpty && !full.isComplete)
+            let rest = try await trip.mirror().run()
+            #expect(rest.isComplete && rest.alreadyThere + rest.downloaded.count == 4)
+        }
+    }
+
     @Test func `A folder that cannot be one is refused`() async throws {
         try await SharedTrip.run { trip in
             try trip.tree.write("a file", to: "home/paris")
