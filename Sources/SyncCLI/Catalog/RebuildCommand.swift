@@ -175,6 +175,8 @@ struct RebuildReport: Report {
     var machines: [Machine]
     /// Photos that a catalogue names, and that the store does not have.
     var lost: Int
+    /// Photos of restores that were still to be saved, nobody knows where.
+    var unsaved: Int
     /// What could not be read.
     var problems: [String]
     /// Where a damaged ledger was put.
@@ -183,7 +185,7 @@ struct RebuildReport: Report {
     private var isCatalogOff = false
 
     private enum CodingKeys: CodingKey {
-        case photos, fromCatalog, recovered, vacations, shares, requests, machines, lost, problems, setAside
+        case photos, fromCatalog, recovered, vacations, shares, requests, machines, lost, unsaved, problems, setAside
     }
 
     init(_ result: LedgerRebuild.Summary, setAside aside: FilePath?, store: CatalogSwitch) {
@@ -199,6 +201,7 @@ struct RebuildReport: Report {
                 path: $0.place.map { String($0.text.dropFirst()) })
         }
         lost = result.lost
+        unsaved = result.unsaved
         problems = result.problems
         setAside = aside?.string
         isCatalogOff = store == .off
@@ -225,6 +228,11 @@ struct RebuildReport: Report {
             }
         }
         if lost > 0 { lines.append("\(Quantities.counted(lost, "photo")) lost: sync-agent status names them") }
+        if unsaved > 0 {
+            lines.append(
+                "\(Quantities.counted(unsaved, "photo")) of restores not saved yet, and the folder is not known any more: "
+                    + "sync-agent restore PATH --output DIR saves them (sync-agent restores lists them)")
+        }
         if photos == 0 { return lines + ["The store has no photos of this user."] }
         if isCatalogOff { lines.append("store.catalog is off: what is stored from now on has no names in the store.") }
         return lines + [

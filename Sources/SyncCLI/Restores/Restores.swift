@@ -170,6 +170,14 @@ struct Restores: Sendable {
         let folders = RestoreFolders(
             ledger: parts.ledger, owner: parts.owner, pool: workspace.threads.disk, time: time)
         try OutputPlace.checkAgain(output, workspace.installation)
+        let strangers = try await folders.strangers(in: output)
+        if !strangers.isEmpty {
+            errors.wrapped(
+                "\(output.text.escapingControls) has a hidden file of a restore that is not known here "
+                    + "(\(strangers.prefix(3).map(\.string).joined(separator: ", "))). Another sync-agent saves there; or the "
+                    + "state folder of that restore is gone, and the file may be deleted"
+            ).forEach(errors.writeLine)
+        }
         let reservation = try await folders.reserve(output)
         do {
             let (job, taken) = try await parts.desk.accept(proposal, as: reservation)

@@ -317,6 +317,8 @@ package struct CatalogRestore: Hashable, Sendable, Codable {
         package var requestedAt: Int64?
         package var readyAt: Int64?
         package var expiresAt: Int64?
+        /// Whether it was still to be saved in a folder. In which one, the catalogue does not tell.
+        package var unsaved: Bool?
 
         package init(key: String, path: FilePath?, size: Int64, storageClass: String, tier: String, state: String) {
             self.key = key

@@ -42,6 +42,8 @@ package struct LedgerRebuild: Sendable {
         package var problems: [String] = []
         /// Photos that a catalogue tells of and the store does not have.
         package var lost = 0
+        /// Photos of restores that were still to be saved, nobody knows where.
+        package var unsaved = 0
     }
 
     package enum Step: Hashable, Sendable {
@@ -342,7 +344,7 @@ package struct LedgerRebuild: Sendable {
             try await ledger { try $0.noteOthersProfiles(whole.profiles) }
             return isRead
         }
-        try await ledger { try $0.noteCatalog(whole, in: folders, movedTo: moves, at: now) }
+        summary.unsaved += try await ledger { try $0.noteCatalog(whole, in: folders, movedTo: moves, at: now) }
         return isRead
     }
 

@@ -89,6 +89,17 @@ package struct RestoreFolders: Sendable {
         try? await ledger.finish { try $0.cancelReservation(of: job) }
     }
 
+    /// Hidden files in a folder that are those of jobs which this ledger does not have: of another machine, or of a state
+    /// folder that is gone. Nobody here can tell which, so that they are left.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func strangers(in output: FilePath) async throws -> [FilePath.Component] {
+        let names = try await pool.run { (try? Folder.names(in: output)) ?? [] }
+        let marks = names.filter(RestoreJobID.isMark)
+        if marks.isEmpty { return [] }
+        let known = try await ledger { try $0.restoreMarks() }
+        return marks.filter { !known.contains($0) }.sorted { $0.string < $1.string }
+    }
+
     // MARK: A job's folder
 
     /// The folder of a job. That of a job of an older version, which has no file yet, is made where nothing was saved in it.

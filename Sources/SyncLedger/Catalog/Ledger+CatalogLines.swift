@@ -256,14 +256,16 @@ extension Database {
                 SELECT id, requested_at, requested_by, tier, is_rush, days FROM restore_jobs WHERE id IN (
                     SELECT job_id FROM restore_items WHERE state IN ('planned', 'retrieving')
                     UNION SELECT job_id FROM restore_items WHERE state = 'restored' AND requested_at IS NOT NULL
+                    UNION SELECT id FROM restore_jobs AS jobs WHERE \(LedgerQuery.savesMore)
                 ) ORDER BY id
                 """
         ).map { row in
             let items = try Row.fetchAll(
                 self,
                 sql: """
-                    SELECT key, path, size, storage_class, tier, state, requested_at, ready_at, expires_at
-                    FROM restore_items WHERE job_id = ? ORDER BY id
+                    SELECT key, path, size, storage_class, tier, state, requested_at, ready_at, expires_at,
+                        saved_at IS NULL AND state IN ('planned', 'retrieving', 'restored') AND \(LedgerQuery.isSavingJob)
+                    FROM restore_items AS items WHERE job_id = ? ORDER BY id
                     """, arguments: [row[0] as Int64]
             ).map { row in
                 var item = CatalogRestore.Item(
@@ -272,6 +274,8 @@ extension Database {
                 item.requestedAt = row[6]
                 item.readyAt = row[7]
                 item.expiresAt = row[8]
+                let isUnsaved: Bool = row[9]
+                if isUnsaved { item.unsaved = true }
                 return item
             }
             return CatalogRestore(

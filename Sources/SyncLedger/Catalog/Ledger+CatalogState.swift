@@ -29,17 +29,21 @@ package struct CatalogState: Hashable, Sendable {
 extension Ledger {
     /// Notes vacations, shares and restores as a catalogue has them, after its photos. What is known already stays.
     /// - Parameter places: where the watched folders of its machine are here, where that is another path.
+    /// - Returns: how many photos of restores that are new here were still to be saved, nobody knows where.
+    @discardableResult
     package func noteCatalog(
         _ state: CatalogState, in folders: [Int64: FolderID], movedTo places: [FilePath: FilePath] = [:], at time: Date
-    ) throws(LedgerError) {
+    ) throws(LedgerError) -> Int {
         try write("note what the catalogue tells") { db in
             for vacation in state.vacations {
                 guard let folder = folders[vacation.f] else { continue }
                 try db.note(vacation, in: folder)
             }
             for share in state.shares { try db.note(share, movedTo: places, besideAnother: true) }
-            for restore in state.restores { try db.note(restore, at: time) }
+            var unsaved = 0
+            for restore in state.restores { unsaved += try db.note(restore, at: time) }
             try db.note(state.profiles)
+            return unsaved
         }
     }
 
@@ -264,31 +268,39 @@ extension Database {
         }
     }
 
+    private static let unsavedNote =
+        "it was to be saved in a folder; which one is not known after a rebuild: restore it with --output"
+
     /// Items whose objects are not known are left out: nothing could be read by them.
-    fileprivate func note(_ restore: CatalogRestore, at time: Date) throws {
+    /// - Returns: how many of its photos were still to be saved; none of a restore that is known already.
+    fileprivate func note(_ restore: CatalogRestore, at time: Date) throws -> Int {
         let known = try number(
             "SELECT id FROM restore_jobs WHERE requested_at = ? AND requested_by = ?",
             [restore.requestedAt, restore.by])
-        guard known == nil, RestoreTier(rawValue: restore.tier) != nil, restore.days > 0 else { return }
+        guard known == nil, RestoreTier(rawValue: restore.tier) != nil, restore.days > 0 else { return 0 }
         try run(
             """
             INSERT INTO restore_jobs (requested_at, requested_by, tier, is_rush, days) VALUES (?, ?, ?, ?, ?)
             """, [restore.requestedAt, restore.by, restore.tier, restore.rush, restore.days])
         let job = lastInsertedRowID
+        var unsaved = 0
         for item in restore.items {
             guard RestoreTier(rawValue: item.tier) != nil, RestoreItemState(rawValue: item.state) != nil,
                 try number("SELECT id FROM objects WHERE key = ?", [item.key]) != nil
             else { continue }
-            try run(
+            let isUnsaved = item.unsaved ?? false
+            let note = isUnsaved ? Self.unsavedNote : nil
+            let added = try run(
                 """
                 INSERT INTO restore_items (job_id, key, path, size, storage_class, tier, state, requested_at, ready_at,
-                    expires_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                    expires_at, note)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """,
                 [
                     job, item.key, item.path.map { Data($0.path.bytes) }, item.size, item.storageClass, item.tier,
-                    item.state, item.requestedAt, item.readyAt, item.expiresAt,
+                    item.state, item.requestedAt, item.readyAt, item.expiresAt, note,
                 ])
+            if isUnsaved { unsaved += added }
         }
         try run(
             "DELETE FROM restore_jobs WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM restore_items WHERE job_id = ?1)",
@@ -299,5 +311,6 @@ extension Database {
         {
             try run("UPDATE restore_jobs SET finished_at = ?, announced = 1 WHERE id = ?", [time.milliseconds, job])
         }
+        return unsaved
     }
 }

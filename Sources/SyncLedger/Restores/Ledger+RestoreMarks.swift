@@ -105,6 +105,19 @@ extension Ledger {
         try read("list files of restores that are over") { try $0.rows(LedgerQuery.endedMarks) }
     }
 
+    /// Names of all files that jobs have somewhere, and those that are about to be made.
+    package func restoreMarks() throws(LedgerError) -> Set<FilePath.Component> {
+        try read("list files of restores") { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT id, mark FROM restore_jobs WHERE mark IS NOT NULL
+                    UNION ALL SELECT id, mark FROM restore_reservations
+                    """)
+            return Set(rows.compactMap { RestoreJobID(rawValue: $0[0]).mark($0[1]) })
+        }
+    }
+
     /// Notes that a job's file was taken away.
     package func noteMarkRemoved(of job: RestoreJobID) throws(LedgerError) {
         try write("note that a restore is over") { db in

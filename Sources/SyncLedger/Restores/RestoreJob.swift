@@ -64,7 +64,16 @@ extension RestoreJob: FetchableRecord {
 extension RestoreJobID {
     /// Each machine counts its jobs from 1, and several may save into one folder: a random part tells them apart.
     func mark(_ random: String?) -> FilePath.Component? {
-        random.flatMap { FilePath.Component(".sync-agent-restore-\(rawValue)-\($0)") }
+        random.flatMap { FilePath.Component("\(Self.markPrefix)\(rawValue)-\($0)") }
+    }
+
+    private static let markPrefix = ".sync-agent-restore-"
+
+    /// Whether a file has such a name, of whatever ledger.
+    package static func isMark(_ name: FilePath.Component) -> Bool {
+        guard name.string.hasPrefix(markPrefix) else { return false }
+        let parts = name.string.dropFirst(markPrefix.count).split(separator: "-", omittingEmptySubsequences: false)
+        return parts.count == 2 && Int64(parts[0]) != nil && parts[1].count == 16 && parts[1].allSatisfy(\.isHexDigit)
     }
 }
 

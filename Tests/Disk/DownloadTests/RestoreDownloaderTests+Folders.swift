@@ -327,6 +327,20 @@ extension RestoreDownloaderTests {
         #expect(try reservations() == [] && ledger.endedRestoreMarks() == [])
     }
 
+    @Test func `hidden files of jobs that this ledger does not have are told, and stay`() async throws {
+        #expect(try await folders().strangers(in: output) == [])
+        let reservation = try await folders().reserve(output)
+        let stranger = ".sync-agent-restore-7-0123456789abcdef"
+        for name in [stranger, ".sync-agent-restore-7", ".sync-agent-restore-7-0123456789abcdeg", "1.jpg"] {
+            try tree.write("of another", to: "out/\(name)")
+        }
+        #expect(try await folders().strangers(in: output).map(\.string) == [stranger])
+        try await restore(["2.jpg"], output: output, as: reservation)
+        #expect(try await folders().strangers(in: output).map(\.string) == [stranger])
+        #expect(try await delivery.run().saved == 1)
+        #expect(try tree.files(below: "out").contains(stranger))
+    }
+
     // MARK: On a drive that is away
 
     @Test func `what a killed process left on a drive that is away goes when the drive is back`() async throws {

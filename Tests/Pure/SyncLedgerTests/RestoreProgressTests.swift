@@ -168,6 +168,22 @@ import Testing
         #expect(try archive.ledger.check() == [])
     }
 
+    @Test func `a ledger that is made anew tells which photos were still to be saved`() throws {
+        let archive = try Archive(["a", "b", "c"])
+        _ = try archive.ask(output: "/out")
+        for item in 1...2 as ClosedRange<Int64> { try archive.bring(item, to: .restored) }
+        try archive.ledger.noteSaved(1, at: archive.now)
+        var state = CatalogState()
+        for line in try archive.ledger.catalogState() { _ = state.take(line) }
+        #expect(state.restores.flatMap(\.items).map(\.unsaved) == [nil, true, true])
+        let other = try Archive(["a", "b", "c"])
+        #expect(try other.ledger.noteCatalog(state, in: [:], at: other.now) == 2)
+        #expect(try other.items().map { $0.note?.contains("restore it with --output") } == [nil, true, true])
+        // Known already.
+        #expect(try other.ledger.noteCatalog(state, in: [:], at: other.now) == 0)
+        #expect(try archive.ledger.noteCatalog(state, in: [:], at: archive.now) == 0)
+    }
+
     @Test func `what a killed process had in hand is not waited for`() throws {
         let archive = try Archive(["a"])
         let job = try #require(try archive.ask(output: "/out").job).id
