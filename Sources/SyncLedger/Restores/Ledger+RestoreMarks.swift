@@ -126,3 +126,8 @@ extension Ledger {
         }
     }
 }
+
+extension LedgerQuery {
+    /// Whether more of the job of `items` is to be saved.
+    static let isSavingJob = "(SELECT output FROM restore_jobs WHERE id = items.job_id) IS NOT NULL"
+}

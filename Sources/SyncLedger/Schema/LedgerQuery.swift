@@ -339,8 +339,6 @@ extension LedgerQuery {
         FROM restore_jobs AS jobs INDEXED BY restore_jobs_marked
         WHERE jobs.marked_in IS NOT NULL AND NOT (\(savesMore))
         """
-    /// Of `items`.
-    static let isSavingJob = "(SELECT output FROM restore_jobs WHERE id = items.job_id) IS NOT NULL"
     /// Of `jobs`.
     static let savesMore = """
         jobs.output IS NOT NULL AND EXISTS (

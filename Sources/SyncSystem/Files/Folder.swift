@@ -68,7 +68,8 @@ package enum Folder {
             do {
                 try folder.removeFolder()
             } catch {
-                return
+                // One that is gone is in nobody's way.
+                guard error.isMissing else { return }
             }
         }
     }
