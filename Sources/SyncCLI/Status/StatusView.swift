@@ -164,7 +164,8 @@ struct StatusView {
             )
         }
         if let compared = report.store.comparedAt {
-            lines += terminal.wrapped("Last compared with the listing of the store \(Quantities.ago(compared, now: now))")
+            lines += terminal.wrapped(
+                "Last compared with the listing of the store \(Quantities.ago(compared, now: now))")
         }
         if report.verification.unread > 0 {
             let files = Quantities.counted(report.verification.unread, "file is", plural: "files are")
