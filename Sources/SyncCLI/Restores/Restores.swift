@@ -173,7 +173,7 @@ struct Restores: Sendable {
         let strangers = try await folders.strangers(in: output)
         if !strangers.isEmpty {
             errors.wrapped(
-                "\(output.text.escapingControls) has a hidden file of a restore that is not known here "
+                "\(output.text.escapingControls) has a hidden file of a restore that is not, or no longer, known here "
                     + "(\(strangers.prefix(3).map(\.string).joined(separator: ", "))). Another sync-agent saves there; or the "
                     + "state folder of that restore is gone, and the file may be deleted"
             ).forEach(errors.writeLine)
@@ -247,12 +247,14 @@ struct Restores: Sendable {
     func unfinished(
         of job: RestoreJobID, in output: FilePath, besides told: [RestoreDownloader.Problem]
     ) async throws -> [RestoreDownloader.Problem] {
-        let told = Set(told.map(\.item))
+        let known = Set(told.map(\.item))
         for look in 1... {
             let isStopped = try await summary(of: job).job.output == nil
-            if isStopped { return try await givenUp(of: job, in: output, besides: told) }
+            if isStopped {
+                return try await givenUp(of: job, in: output, besides: told).filter { !known.contains($0.item) }
+            }
             let items = try await parts.ledger { try $0.restoreItems(of: job, after: 0, limit: .max) }
-            let left = items.filter { $0.state == .restored && $0.savedAt == nil && !told.contains($0.id) }
+            let left = items.filter { $0.state == .restored && $0.savedAt == nil && !known.contains($0.id) }
             guard !left.isEmpty else { return [] }
             if look > Self.looksAtOthers {
                 let problems = left.map { RestoreDownloader.Problem($0, in: output, Self.inOtherHands(job)) }
@@ -275,15 +277,17 @@ struct Restores: Sendable {
 
     /// Tells that another process has stopped the saving of a job, and what is not saved.
     /// - Parameter told: what could not be saved before.
+    /// - Returns: what is not saved in the end.
     private func givenUp(
-        of job: RestoreJobID, in output: FilePath, besides told: Set<Int64>
+        of job: RestoreJobID, in output: FilePath, besides told: [RestoreDownloader.Problem]
     ) async throws -> [RestoreDownloader.Problem] {
         let stopped = StoppedSaving(job: job, output: output, ledger: parts.ledger, owner: parts.owner, time: time)
-        let problems = try await stopped.unsaved(besides: told)
-        guard !problems.isEmpty else { return [] }
-        errors.writeLine("another process has stopped the saving of restore \(job) (--stop-saving)")
-        stopped.lines(problems, errors).forEach(errors.writeLine)
-        return problems
+        let problems = try await stopped.unsaved(besides: Set(told.map(\.item)))
+        if !problems.isEmpty {
+            errors.writeLine("another process has stopped the saving of restore \(job) (--stop-saving)")
+            stopped.lines(problems, errors).forEach(errors.writeLine)
+        }
+        return try await stopped.stillLeft(told) + problems
     }
 
     /// Waits for jobs, with a bar, and saves what they bring. The agent may work on the same jobs meanwhile: what it has
@@ -338,7 +342,7 @@ struct Restores: Sendable {
             let summary = try await summary(of: job)
             if let output, summary.job.output == nil {
                 line.finish()
-                unsaved += try await givenUp(of: job, in: output, besides: Set(unsaved.map(\.item)))
+                unsaved = try await givenUp(of: job, in: output, besides: unsaved)
                 // What was in hand may have come meanwhile.
                 return Ended(
                     summary: try await self.summary(of: job), output: output, unsaved: unsaved,

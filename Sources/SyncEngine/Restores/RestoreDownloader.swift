@@ -184,13 +184,18 @@ package struct RestoreDownloader: Sendable {
         let now = time.now
         // An item is saved when it is in all of its places: one that cannot be there leaves it unsaved.
         var left = Dictionary(uniqueKeysWithValues: items.map { ($0.id, $0.places.count) })
+        var running = Dictionary(tasks.map { ($0.item.id, 1) }, uniquingKeysWith: +)
         // Whoever stops the saving has named them as not saved.
         var givenUp: Set<Int64> = []
         let outcomes = await batch.run(
             tasks.map(\.task),
             finished: { index, outcome in
                 let item = tasks[index].item.id
-                guard case .success(let done) = outcome, done != .kept else { return await putDown([item]) }
+                running[item, default: 1] -= 1
+                guard case .success(let done) = outcome, done != .kept else {
+                    // As long as it is on its way to another place, it is in hand.
+                    return running[item] == 0 ? await putDown([item]) : ()
+                }
                 left[item, default: 1] -= 1
                 let isWhole = left[item] == 0
                 // Not noted is saved again, and found to be there already.

@@ -70,7 +70,7 @@ package struct RestoreFolder: Hashable, Sendable {
             Folder.removeEmpty(made)
             throw error
         }
-        return made.count
+        return Folder.count(of: made, upTo: path)
     }
 
     /// Puts the name of the file on the disk for good.

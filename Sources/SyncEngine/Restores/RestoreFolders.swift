@@ -143,6 +143,8 @@ package struct RestoreFolders: Sendable {
             try $0.abandonedReservations(of: owner.hasEnded, at: time.now())
         }
         for reservation in abandoned { await cancel(reservation) }
+        // What one had in hand that was killed keeps no file.
+        try await ledger { [owner] in try $0.releaseRestoreClaims(of: owner.hasEnded) }
         for mark in try await ledger({ try $0.endedRestoreMarks() }) {
             let removal = try await takeAway(mark.file)
             // Nothing was saved: as if it had never been asked for.

@@ -128,6 +128,16 @@ extension Ledger {
 }
 
 extension LedgerQuery {
+    /// Its cost is that of the items of jobs that save photos. Where one is in hand, the job's file stays until it has its name.
+    package static let endedMarks = """
+        SELECT jobs.id, jobs.mark, jobs.marked_in, IIF(EXISTS (
+            SELECT 1 FROM restore_items AS items INDEXED BY restore_items_by_job
+            WHERE items.job_id = jobs.id AND items.saved_at IS NOT NULL), 0, jobs.made_folders)
+        FROM restore_jobs AS jobs INDEXED BY restore_jobs_marked
+        WHERE jobs.marked_in IS NOT NULL AND NOT (\(savesMore)) AND NOT EXISTS (
+            SELECT 1 FROM restore_items AS held INDEXED BY restore_items_claimed WHERE held.claimed_by IS NOT NULL
+            AND held.job_id = jobs.id AND held.state = 'restored' AND held.saved_at IS NULL)
+        """
     /// Whether more of the job of `items` is to be saved.
     static let isSavingJob = "(SELECT output FROM restore_jobs WHERE id = items.job_id) IS NOT NULL"
 }

@@ -39,7 +39,9 @@ extension Ledger {
     /// Gives back an item that was claimed and not asked for.
     package func releaseClaim(of item: Int64) throws(LedgerError) {
         try write("release a restore") { db in
-            try db.run("UPDATE restore_items SET claimed_at = NULL, claimed_by = NULL WHERE id = ?", [item])
+            try db.run(
+                "UPDATE restore_items SET claimed_at = NULL, claimed_by = NULL WHERE id = ? AND state = 'planned'",
+                [item])
             return
         }
     }

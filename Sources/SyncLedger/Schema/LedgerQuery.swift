@@ -331,14 +331,6 @@ extension LedgerQuery {
         WHERE jobs.output IS NOT NULL AND items.state = 'restored' AND items.saved_at IS NULL AND items.id > ?
         ORDER BY jobs.id, items.id LIMIT ?
         """
-    /// Its cost is that of the items of jobs that save photos.
-    package static let endedMarks = """
-        SELECT jobs.id, jobs.mark, jobs.marked_in, IIF(EXISTS (
-            SELECT 1 FROM restore_items AS items INDEXED BY restore_items_by_job
-            WHERE items.job_id = jobs.id AND items.saved_at IS NOT NULL), 0, jobs.made_folders)
-        FROM restore_jobs AS jobs INDEXED BY restore_jobs_marked
-        WHERE jobs.marked_in IS NOT NULL AND NOT (\(savesMore))
-        """
     /// Of `jobs`.
     static let savesMore = """
         jobs.output IS NOT NULL AND EXISTS (

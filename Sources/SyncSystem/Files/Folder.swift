@@ -74,6 +74,14 @@ package enum Folder {
         }
     }
 
+    /// How many of the folders that were made are the last ones of a path: one on the way that somebody else has made meanwhile
+    /// is not ours, nor are those above it.
+    package static func count(of made: [FilePath], upTo path: FilePath) -> Int {
+        var (count, place) = (0, start(of: path))
+        while made.contains(place) { (count, place) = (count + 1, parent(of: place)) }
+        return count
+    }
+
     /// The same of a folder and of those above it.
     /// - Parameter count: how many of them in all.
     package static func removeEmpty(_ path: FilePath, count: Int) {

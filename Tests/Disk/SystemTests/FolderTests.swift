@@ -28,6 +28,13 @@ import Testing
         #expect(try !make(tree.path(name)))
     }
 
+    @Test func `of the folders that were made, those count that are the last of the path`() {
+        #expect(Folder.count(of: ["/a", "/a/b", "/a/b/c"], upTo: "/a/b/c") == 3)
+        #expect(Folder.count(of: ["/a", "/a/b/c"], upTo: "/a/b/c") == 1, "somebody else has made the one between")
+        #expect(Folder.count(of: ["/a", "/a/b"], upTo: "/a/b/c") == 0 && Folder.count(of: [], upTo: "/a") == 0)
+        #expect(Folder.count(of: ["a", "a/b"], upTo: "a/b") == 2)
+    }
+
     @Test func `a link to a folder is a folder`() throws {
         try tree.makeFolder("real")
         symlink("real", tree.path("link").string)

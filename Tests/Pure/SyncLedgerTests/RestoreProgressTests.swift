@@ -149,6 +149,7 @@ import Testing
     @Test func `what is in hand when the saving is stopped is saved, and nothing else`() throws {
         let archive = try Archive(["a", "b", "c"])
         let job = try #require(try archive.ask(output: "/out").job).id
+        #expect(try archive.ledger.noteMark(of: job, in: "/out"))
         for item in 1...3 as ClosedRange<Int64> { try archive.bring(item, to: .restored) }
         #expect(try archive.ledger.beginSaving(1, by: "me"))
         #expect(try archive.ledger.beginSaving(2, by: "me"))
@@ -156,12 +157,15 @@ import Testing
         try archive.bring(1, to: .restored)
         let left = try #require(try archive.ledger.stopSaving(job)).left
         #expect(left.map(\.isBeingSaved) == [true, true, false])
+        #expect(try archive.ledger.endedRestoreMarks() == [], "what is in hand is held against the job's file")
         #expect(try archive.ledger.beginSaving(1, by: "me"))
         #expect(try !archive.ledger.beginSaving(2, by: "another") && !archive.ledger.beginSaving(3, by: "me"))
         #expect(try archive.ledger.noteSaved(1, at: archive.now) && !archive.ledger.noteSaved(3, at: archive.now))
         try archive.ledger.endSaving(of: [2], by: "another")
         #expect(try archive.items().map(\.isBeingSaved) == [false, true, false])
+        #expect(try archive.ledger.endedRestoreMarks() == [])
         try archive.ledger.endSaving(of: [2], by: "me")
+        #expect(try archive.ledger.endedRestoreMarks().map(\.job) == [job])
         #expect(try !archive.ledger.noteSaved(2, at: archive.now) && !archive.ledger.beginSaving(2, by: "me"))
         #expect(try archive.items().map(\.savedAt) == [archive.now, nil, nil])
         #expect(try archive.items().map(\.isBeingSaved) == [false, false, false])
@@ -189,6 +193,8 @@ import Testing
         let job = try #require(try archive.ask(output: "/out").job).id
         try archive.bring(1, to: .restored)
         #expect(try archive.ledger.beginSaving(1, by: "killed"))
+        try archive.ledger.releaseClaim(of: 1)
+        #expect(try archive.items().map(\.isBeingSaved) == [true], "that is for what was not asked for")
         try archive.ledger.stopSaving(job)
         try archive.ledger.releaseRestoreClaims(of: { $0 == "killed" })
         #expect(try archive.items().map(\.isBeingSaved) == [false])
