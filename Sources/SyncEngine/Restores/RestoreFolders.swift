@@ -57,7 +57,7 @@ package struct RestoreFolders: Sendable {
             return reservation
         } catch {
             // What was not put is not looked for on a drive that is away.
-            if isPut { await cancel(reservation) } else { await giveUp(reservation.job) }
+            if isPut { await cancel(reservation) } else { await giveUp(reservation) }
             throw (error as? Errno).map { DownloadError($0, output) } ?? error
         }
     }
@@ -71,10 +71,13 @@ package struct RestoreFolders: Sendable {
         }
     }
 
-    /// Takes back what ``reserve(_:)`` has made, where no job came of it. What is on a drive that is away is taken back later.
+    /// Takes back what ``reserve(_:)`` has made, where no job came of it. What is on a drive that is away is taken back later,
+    /// unless another has given it up meanwhile.
     package func cancel(_ reservation: RestoreReservation) async {
-        let job = reservation.job
-        guard (try? await ledger.finish { try $0.isReserved(job) }) == true else { return }
+        let isMade = try? await ledger.finish { ledger in
+            try ledger.restoreJob(reservation.job)?.job.mark == reservation.mark
+        }
+        guard isMade == false else { return }
         let removal = await pool.finish {
             let removal = RestoreFolder(reservation).leave()
             // What somebody has put something into meanwhile stays, and so does what has only the path of ours: the place where
@@ -82,11 +85,11 @@ package struct RestoreFolders: Sendable {
             if removal == .done { Folder.removeEmpty(reservation.folder, count: reservation.madeFolders) }
             return removal
         }
-        if removal != .pending { await giveUp(job) }
+        if removal != .pending { await giveUp(reservation) }
     }
 
-    private func giveUp(_ job: RestoreJobID) async {
-        try? await ledger.finish { try $0.cancelReservation(of: job) }
+    private func giveUp(_ reservation: RestoreReservation) async {
+        try? await ledger.finish { try $0.cancel(reservation) }
     }
 
     /// Hidden files in a folder that are those of jobs which this ledger does not have: of another machine, or of a state

@@ -119,6 +119,7 @@ extension Database {
     /// Takes what was reserved for a job, which is made now.
     /// - Returns: `nil` when it was given up.
     fileprivate func takePlace(of reservation: RestoreReservation) throws -> ReservedPlace? {
+        guard try isReserved(reservation) else { return nil }
         let job = reservation.job.rawValue
         var place = try row(
             "SELECT id, mark, folder FROM restore_reservations WHERE id = ?", [job], as: ReservedPlace.self)

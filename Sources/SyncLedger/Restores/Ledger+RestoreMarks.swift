@@ -60,10 +60,8 @@ extension Ledger {
     }
 
     /// Whether no job was made of it yet, and nobody has given it up.
-    package func isReserved(_ job: RestoreJobID) throws(LedgerError) -> Bool {
-        try read("look up the number of a restore") { db in
-            try db.number("SELECT id FROM restore_reservations WHERE id = ?", [job.rawValue]) != nil
-        }
+    package func isReserved(_ reservation: RestoreReservation) throws(LedgerError) -> Bool {
+        try read("look up the number of a restore") { try $0.isReserved(reservation) }
     }
 
     /// Those of which no job will come: whoever was to make it is no more, or ``restoreReservationSeconds`` have passed.
@@ -77,11 +75,12 @@ extension Ledger {
     }
 
     /// Gives one up, of which the file is not there. The next job gets the number, if none has a later one.
-    package func cancelReservation(of job: RestoreJobID) throws(LedgerError) {
+    package func cancel(_ reservation: RestoreReservation) throws(LedgerError) {
+        let job = reservation.job.rawValue
         try write("give up the number of a restore") { db in
-            guard try db.run("DELETE FROM restore_reservations WHERE id = ?", [job.rawValue]) > 0 else { return }
-            try db.run(
-                "UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'restore_jobs' AND seq = ?", [job.rawValue])
+            guard try db.isReserved(reservation) else { return }
+            try db.run("DELETE FROM restore_reservations WHERE id = ?", [job])
+            try db.run("UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'restore_jobs' AND seq = ?", [job])
         }
     }
 }
@@ -124,6 +123,14 @@ extension Ledger {
             try db.run("UPDATE restore_jobs SET mark = NULL, marked_in = NULL WHERE id = ?", [job.rawValue])
             return
         }
+    }
+}
+
+extension Database {
+    /// Whether the number is still this one's: it may have been given up, and taken by another.
+    func isReserved(_ reservation: RestoreReservation) throws -> Bool {
+        let mine = "\(RestoreReservation.selection) WHERE id = ?"
+        return try row(mine, [reservation.job.rawValue], as: RestoreReservation.self)?.mark == reservation.mark
     }
 }
 

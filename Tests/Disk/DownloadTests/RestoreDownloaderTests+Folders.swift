@@ -296,6 +296,16 @@ extension RestoreDownloaderTests {
         #expect(try reservations().contains(left) == false)
     }
 
+    @Test func `a command whose number was given up meanwhile takes away what it has made since`() async throws {
+        let slow = try await folders().reserve(output)
+        try ledger.cancel(slow)
+        let next = try await folders().reserve(tree.path("other"))
+        #expect(next.job == slow.job)
+        await folders().cancel(slow)
+        #expect(FolderIdentity(at: output) == nil)
+        #expect(try tree.files() == ["other/\(next.mark.string)"] && reservations() == [next])
+    }
+
     @Test func `what a killed process left in a folder of people's own goes, and the folder stays`() async throws {
         try tree.write("mine", to: "out/a.txt")
         _ = try await folders(owner: ClaimOwner(name: "killed")).reserve(output)

@@ -135,11 +135,11 @@ import Testing
             items: [.init(key: archive.keys[1], size: 1_000, storageClass: .deepArchive, tier: .bulk)])
         let job = try #require(try archive.ledger.addRestoreJob(draft, as: first, at: archive.now).job)
         #expect(job.id == first.job && job.mark == first.mark && job.isMarked)
-        #expect(try !archive.ledger.isReserved(first.job))
+        #expect(try !archive.ledger.isReserved(first))
         // Nothing is left of it: the objects are on their way.
         let second = try reserve(0, "two")
         #expect(try archive.ledger.addRestoreJob(draft, as: second, at: archive.now).job == nil)
-        #expect(try archive.ledger.isReserved(second.job))
+        #expect(try archive.ledger.isReserved(second))
         #expect(try abandoned { $0 == "one" } == [])
         #expect(try abandoned { $0 == "two" } == [second])
         // Nobody knows of a process without a lock whether it has ended.
@@ -147,7 +147,7 @@ import Testing
         #expect(try abandoned { _ in false } == [])
         archive.world.now += 1
         #expect(try abandoned { _ in false } == [second])
-        for _ in 1...2 { try archive.ledger.cancelReservation(of: second.job) }
+        for _ in 1...2 { try archive.ledger.cancel(second) }
         // Without its file there is no job.
         let jobs = try archive.ledger.restoreJobs(limit: 9)
         var late = draft
@@ -157,6 +157,13 @@ import Testing
         }
         #expect(told?.message.contains("given up") == true)
         #expect(try archive.ledger.restoreJobs(limit: 9) == jobs)
+        // Nor by the number, which another has taken since.
+        let third = try reserve(0, "three")
+        #expect(third.job == second.job)
+        #expect(throws: LedgerError.self) { try archive.ledger.addRestoreJob(late, as: second, at: archive.now) }
+        try archive.ledger.cancel(second)
+        #expect(try archive.ledger.isReserved(third) && archive.ledger.restoreJobs(limit: 9) == jobs)
+        try archive.ledger.cancel(third)
         #expect(try abandoned { _ in true } == [])
         #expect(try archive.ask(for: [archive.keys[2]]).job?.id == second.job)
         #expect(try archive.ledger.check() == [])
