@@ -153,8 +153,9 @@ package struct CatalogWriter: Sendable {
 
     private func digest(of state: [CatalogLine]) throws -> String {
         let coding = CatalogCoding(keys: keys)
+        let lines = try state.map { try coding.data($0.standing) }
         // The name of the machine, too: who renames it wants to see it.
-        return try "\(SHA256Digest(of: state.map { try coding.data($0) }.reduce(Array(name.utf8)) { $0 + $1 }))"
+        return "\(SHA256Digest(of: lines.reduce(Array(name.utf8)) { $0 + $1 }))"
     }
 
     // MARK: What is in the store
@@ -264,5 +265,21 @@ package struct CatalogWriter: Sendable {
             let body = try file.finish()
             return (body, file.lines)
         }
+    }
+}
+
+extension CatalogLine {
+    /// With what of a restore is not new: a photo that was saved since is none of what a write is due for, the end of the
+    /// saving is.
+    fileprivate var standing: CatalogLine {
+        guard case .restore(var restore) = self else { return self }
+        guard restore.items.contains(where: { $0.unsaved == true }) else { return self }
+        // Those that could be read at once are there as long as they are unsaved, or as others are asked for.
+        restore.items.removeAll { $0.state == RestoreItemState.restored.rawValue && $0.requestedAt == nil }
+        for index in restore.items.indices {
+            guard let state = RestoreItemState(rawValue: restore.items[index].state) else { continue }
+            if state.isOpen || state == .restored { restore.items[index].unsaved = true }
+        }
+        return .restore(restore)
     }
 }

@@ -126,6 +126,32 @@ struct CatalogWriterTests {
         #expect(try other.known() == ["/pictures/Gallery/z.jpg missing"])
     }
 
+    @Test(arguments: [true, false])
+    func `a photo that a restore saves is no reason for a write, and the end of its saving is`(
+        isAsked: Bool
+    ) async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a", "b.jpg": "b", "c.jpg": "c"])
+        let stored = try await bench.memory.list(prefix: "users/ana/photos/", after: nil, limit: 9).objects
+        let items = stored.map {
+            RestoreJobDraft.Item(key: $0.key, size: $0.size, storageClass: .deepArchive, tier: .bulk)
+        }
+        let (ledger, now) = (machine.ledger, bench.time.now)
+        let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, output: "/out", items: items)
+        #expect(try ledger.addRestoreJob(draft, at: now).job != nil)
+        if isAsked { try ledger.note(RestoreOutcome(state: .retrieving), of: [1, 2, 3], at: now) }
+        try ledger.note(RestoreOutcome(state: .restored), of: [1, 2, 3], at: now)
+        _ = try await machine.write()
+        let digest = try ledger.catalogStanding().stateDigest
+        for item in 1...2 as ClosedRange<Int64> {
+            try ledger.noteSaved(item, at: now)
+            #expect(try await machine.write() == .unchanged)
+        }
+        try ledger.noteSaved(3, at: now)
+        _ = try await machine.write()
+        #expect(try ledger.catalogStanding().stateDigest != digest)
+    }
+
     private func profileNames(of ledger: Ledger) throws -> [String] {
         try ledger.catalogState().compactMap { line -> String? in
             if case .profile(let profile) = line { profile.name } else { nil }
