@@ -150,9 +150,15 @@ package struct CatalogAudit: Sendable {
                 return nil
             }
         }
-        switch try await ObjectExaminer(store).look(
-            at: record, reading: isUnread ? .always : .inDoubt, isUnlisted: sight == nil)
-        {
+        let examiner = ObjectExaminer(store)
+        let way: ObjectExaminer.Reading = isUnread ? .always : .inDoubt
+        var standing = try await examiner.look(at: record, reading: way, isUnlisted: sight == nil)
+        if case .broken(.damaged) = standing, record.etag != nil, try await isLocked(key) {
+            // A listing tells no archive tier: there, too, a copy may have another mark.
+            record.etag = nil
+            standing = try await examiner.look(at: record, reading: way, isUnlisted: sight == nil)
+        }
+        switch standing {
         case .broken(let fault): return fault
         case .intact(let now, _):
             if isUnread, !now.storageClass.isArchive { finding.bytes += now.size }
@@ -161,6 +167,14 @@ package struct CatalogAudit: Sendable {
                 try await ledger { try $0.noteCatalogProof(of: segment, sha256: sha256, etag: etag) }
             }
             return nil
+        }
+    }
+
+    private func isLocked(_ key: ObjectKey) async throws -> Bool {
+        do {
+            return try await store.head(key)?.isLocked == true
+        } catch let error as StoreError where error.code == .badDigest {
+            return false
         }
     }
 }
@@ -184,7 +198,7 @@ extension ObjectRecord {
 
 extension ObjectFault {
     /// Of a part of the catalogue: what is noted, and told until it is written anew.
-    fileprivate var lossOfCatalog: String {
+    var lossOfCatalog: String {
         let what =
             switch self {
             case .missing: "a part of it is gone from the store"

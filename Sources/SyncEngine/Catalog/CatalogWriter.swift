@@ -172,7 +172,11 @@ package struct CatalogWriter: Sendable {
             return []
         }
         let last = found.map(\.to).max() ?? 0
-        try await ledger { try $0.restartCatalog(from: last + 1) }
+        let isGone = standing.problem == nil && !Set(found).isSuperset(of: standing.ownSegments)
+        try await ledger { ledger in
+            if isGone { try ledger.noteCatalogProblem(ObjectFault.missing.lossOfCatalog) }
+            try ledger.restartCatalog(from: last + 1, keepsProblem: true)
+        }
         return found
     }
 

@@ -141,12 +141,17 @@ extension Ledger {
     }
 
     /// What the store has is another thing than was noted here: the next write is a full one.
-    /// - Parameter number: the lowest that it may have.
-    package func restartCatalog(from number: Int) throws(LedgerError) {
+    /// - Parameters:
+    ///   - number: the lowest that it may have.
+    ///   - keepsProblem: whether what is known to be wrong stays known until that write is noted.
+    package func restartCatalog(from number: Int, keepsProblem: Bool = false) throws(LedgerError) {
         try write("begin the catalogue anew") { db in
             try db.run("DELETE FROM catalog_segments")
             try db.run(
-                "UPDATE agent SET catalog_next = MAX(catalog_next, ?), catalog_problem = NULL", [number])
+                """
+                UPDATE agent SET catalog_next = MAX(catalog_next, ?1),
+                    catalog_problem = CASE WHEN ?2 THEN catalog_problem END
+                """, [number, keepsProblem])
         }
     }
 

@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
 import Testing
 
@@ -89,18 +90,26 @@ struct CatalogDamageTests {
         }
     }
 
-    @Test func `an archived segment with another mark is no damage, and one of another size is`() async throws {
+    @Test(arguments: [false, true])
+    func `an archived segment with another mark is no damage, and one of another size is`(
+        isInTier: Bool
+    ) async throws {
         let bench = try CatalogBench(hasDigests: false, listedDigests: .marks)
         let (machine, segments) = try await twoSegments(in: bench)
+        let archive = { (key: ObjectKey) in
+            if isInTier { bench.memory.moveToArchiveTier(key) } else { bench.memory.setClass(.glacier, of: key) }
+        }
         for key in segments {
-            bench.memory.setClass(.glacier, of: key)
+            archive(key)
             bench.memory.remark(key, as: "9b2cf535f27731c974343645a3985328-2")
         }
         for _ in 0..<2 { #expect(try await machine.look() == nil) }
+        for key in segments { bench.memory.remark(key, as: "0b4e5b2e9c7f4a0f8e6d2c1b3a495867-3") }
+        #expect(try await machine.readBack() == nil)
         let key = segments[1]
         try await bench.memory.delete(key)
         try await bench.memory.store([1], at: key)
-        bench.memory.setClass(.glacier, of: key)
+        archive(key)
         #expect(try await machine.look()?.contains("it has 1 bytes") == true)
     }
 
@@ -140,6 +149,35 @@ struct CatalogDamageTests {
         let key = try #require(try await bench.keysOfSegments().first)
         try await Deed.overwritten.apply(to: key, in: bench.memory)
         #expect(try await machine.look()?.contains("damaged in the store") == true)
+    }
+
+    @Test(arguments: [true, false])
+    func `what is wrong stays known until another write is noted`(isDamaged: Bool) async throws {
+        let bench = try CatalogBench()
+        let (machine, segments) = try await twoSegments(in: bench)
+        let ledger = machine.ledger
+        if isDamaged {
+            try await Deed.cut.apply(to: segments[0], in: bench.memory)
+            _ = try await machine.look()
+        } else {
+            // The write itself finds it.
+            try await bench.memory.delete(segments[0])
+            try ledger.noteOthersProfiles([CatalogProfile(profile: "u-17", name: "Grandma")])
+        }
+        let told = Mutex<[String?]>([])
+        bench.store.add(
+            StoreFault(
+                .put, number: 1,
+                .meanwhile {
+                    let problem = (try? ledger.catalogStanding())?.problem
+                    told.withLock { $0.append(problem) }
+                }))
+        try await requireWritten(machine)
+        let first = told.withLock { $0.first } ?? nil
+        let problem = try #require(first)
+        #expect(problem.contains(isDamaged ? "damaged in the store" : "gone from the store"))
+        #expect(try ledger.catalogStanding().problem == nil)
+        #expect(try await bench.machine("laptop").rebuild().fromCatalog == 101)
     }
 
     @Test func `damage that is found while something is written stays known after it`() async throws {

@@ -87,10 +87,10 @@ extension InMemoryStore.Entry {
         return .restored(until: restore.expiresAt)
     }
 
-    /// In an archive class, and not restored.
+    /// In an archive class or tier, and not restored.
     func isArchived(at now: Date) -> Bool {
         if case .restored = restoreState(at: now) { return false }
-        return info.storageClass.isArchive
+        return info.storageClass.isArchive || info.isInArchiveTier
     }
 
     func info(at now: Date) -> ObjectInfo {

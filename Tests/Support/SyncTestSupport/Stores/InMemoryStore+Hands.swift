@@ -38,6 +38,14 @@ extension InMemoryStore {
         }
     }
 
+    /// The object comes into an archive tier of its class, which only HEAD tells.
+    package func moveToArchiveTier(_ key: ObjectKey) {
+        entries.withLock { entries in
+            entries[key]?.info.storageClass = .intelligentTiering
+            entries[key]?.info.isInArchiveTier = true
+        }
+    }
+
     /// The object gets another mark, as a copy in another store has.
     package func remark(_ key: ObjectKey, as etag: String) {
         entries.withLock { $0[key]?.info.etag = etag }

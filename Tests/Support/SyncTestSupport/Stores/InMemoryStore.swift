@@ -146,6 +146,7 @@ package final class InMemoryStore: ObjectStore {
             var info = info
             info.contentType = nil
             info.metadata = [:]
+            info.isInArchiveTier = false
             if !restoresInLists { info.restore = .none }
             if listedDigests != .all { (info.md5, info.sha256) = (nil, nil) }
             if listedDigests == .none { info.etag = nil }
