@@ -68,11 +68,16 @@ struct VerifyCommand: WorkspaceCommand {
         var result = try await look(verifier, limit, workspace)
         var catalog: ObjectKey?
         if paths.isEmpty {
-            let finding = try await CatalogAudit.readBack(
-                store: parts.store, ledger: ledger, keys: try KeyLayout(user: workspace.settings.user),
-                hold: workspace.catalogHold, cost: cost, costingAtMost: limit - result.costUSD, time: workspace.time)
-            result.add(finding)
-            catalog = finding.broken?.key
+            do {
+                let finding = try await CatalogAudit.readBack(
+                    store: parts.store, ledger: ledger, keys: try KeyLayout(user: workspace.settings.user),
+                    hold: workspace.catalogHold, cost: cost, costingAtMost: limit - result.costUSD,
+                    time: workspace.time)
+                result.add(finding)
+                catalog = finding.broken?.key
+            } catch let error as StoreError {
+                result.addUnreadCatalog(error)
+            }
         }
         var repaired = 0
         if !result.broken.isEmpty, lock != nil {

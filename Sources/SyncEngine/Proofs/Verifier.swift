@@ -48,6 +48,12 @@ package struct Verifier: Sendable {
             undecided += catalog.unclear.count
             failures += catalog.unclear.prefix(max(Self.namedFailures - failures.count, 0)).map(\.error)
         }
+
+        /// This machine's catalogue could not be looked at: what was found of objects counts.
+        package mutating func addUnreadCatalog(_ error: StoreError) {
+            undecided += 1
+            if failures.count < Self.namedFailures { failures.append(error) }
+        }
     }
 
     private static let looksInFlight = 3

@@ -185,11 +185,15 @@ package struct StoreUpkeep: Sendable {
         if result.checked > 0 { logger.info("verified: \(result.checked.counted("object")), \(result.intact) whole") }
         // What a listing of it tells is what was noted with the bytes, and not what the disk has now.
         if store.capabilities.digestsInLists {
-            let catalog = try await CatalogAudit.readBack(
-                store: store, ledger: ledger, keys: keys, hold: holdCatalog, cost: verification.cost,
-                costingAtMost: budget - result.costUSD, time: time)
-            // What was known before was told.
-            if catalog.broken != nil { tellCatalog(catalog.problem) }
+            do {
+                let catalog = try await CatalogAudit.readBack(
+                    store: store, ledger: ledger, keys: keys, hold: holdCatalog, cost: verification.cost,
+                    costingAtMost: budget - result.costUSD, time: time)
+                // What was known before was told.
+                if catalog.broken != nil { tellCatalog(catalog.problem) }
+            } catch let error as StoreError {
+                logger.warning("not verified: the catalogue: \(error)")
+            }
         }
         if result.isOverBudget { logger.info("verification has used up its budget of this month") }
         // Not on the first day: the pass after a rebuild reads nothing that it need not.

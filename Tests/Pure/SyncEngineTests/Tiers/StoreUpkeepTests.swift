@@ -71,6 +71,22 @@ import Testing
         #expect(try await upkeep(bench).run().moved == 1)
     }
 
+    @Test func `a catalogue that cannot be listed does not keep the day's verification from being noted`() async throws
+    {
+        let bench = try RestoreBench()
+        let keys = try KeyLayout(user: "ana")
+        let machine = try bench.ledger.catalogStanding().machine
+        bench.store.add(StoreFault(.list, key: keys.catalog + machine + "/", .failBefore(.serverFailed)))
+        let upkeep = StoreUpkeep(
+            store: TellingStore(base: bench.store), ledger: bench.queue, keys: keys, policy: Self.policy(.off),
+            verification: VerificationRule(
+                percentPerDay: 1, maximumUSDPerMonth: 1, cost: VerificationCost(prices: nil)),
+            time: bench.time.source, logger: bench.logger)
+        try await upkeep.run()
+        #expect(bench.store.lines.contains("list \(keys.catalog)\(machine)/"))
+        #expect(try bench.ledger.verifiedAt() == bench.time.now)
+    }
+
     @Test func `the service works at the start and every hour, and stops when it is told to`() async throws {
         let bench = try RestoreBench()
         let service = UpkeepService(try upkeep(bench), patience: bench.patience, time: bench.time.source)
@@ -87,5 +103,16 @@ import Testing
             }
         }
         #expect(bench.store.count(.tidy) == 3)
+    }
+}
+
+/// A store whose listings tell digests.
+private struct TellingStore: WrappedStore {
+    let base: any ObjectStore
+
+    var capabilities: StoreCapabilities {
+        var capabilities = base.capabilities
+        capabilities.digestsInLists = true
+        return capabilities
     }
 }
