@@ -109,6 +109,21 @@ import Testing
         #expect(finished.complaint.ranges(of: "cannot reach").count == 1, "\(finished)")
     }
 
+    @Test func `where the catalogue cannot be listed, verify tells what it has found, and that this is not known`()
+        async throws
+    {
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(2))
+        #expect(try await home.run("sync").code == 0)
+        let folder = home.store.root.pushing("records/users/ana/catalog")
+        try folder.setMode(0)
+        defer { try? folder.setMode(0o700) }
+        let finished = try await home.runBoundByPermissions("verify", "--all")
+        #expect(finished.code == 3, "\(finished)")
+        let told = finished.text + finished.complaint
+        #expect(told.contains("not known: ") && told.contains("1 object checked"), "\(finished)")
+        #expect(told.contains("\(folder)"), "\(finished)")
+    }
+
     @Test func `every pass that ends with 3 names what waits`() async throws {
         let locked = home.gallery.appending("locked.jpg")
         try locked.create(SamplePhoto.unique(2))
