@@ -56,7 +56,7 @@ import Testing
         // Each folder was looked at, once there was a pass.
         let folders = (answer["folders"] as? [Fields])?.count ?? 0
         // An agent may have had its first daily cleanup already.
-        #expect(times(in: answer.filter { $0.key != "retention" }).count == (isFilled ? 5 + folders : 0))
+        #expect(times(in: answer.filter { $0.key != "retention" }).count == (isFilled ? 6 + folders : 0))
         expectTimes(in: answer)
         agent?.send(SIGTERM)
     }
