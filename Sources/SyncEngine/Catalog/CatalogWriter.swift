@@ -278,8 +278,6 @@ extension CatalogLine {
     fileprivate var standing: CatalogLine {
         guard case .restore(var restore) = self else { return self }
         guard restore.items.contains(where: { $0.unsaved == true }) else { return self }
-        // Those that could be read at once are there as long as they are unsaved, or as others are asked for.
-        restore.items.removeAll { $0.state == RestoreItemState.restored.rawValue && $0.requestedAt == nil }
         for index in restore.items.indices {
             guard let state = RestoreItemState(rawValue: restore.items[index].state) else { continue }
             if state.isOpen || state == .restored { restore.items[index].unsaved = true }

@@ -248,34 +248,24 @@ extension Database {
         }
     }
 
-    /// Those that are not over: of what has ended, the store tells all that is to be known. Of one that only saves what can be
-    /// read anyway, the photos that are still to be saved.
+    /// Those that are not over: of what has ended, the store tells all that is to be known.
     fileprivate func catalogRestores() throws -> [CatalogRestore] {
         try Row.fetchAll(
             self,
             sql: """
-                WITH asked AS (
+                SELECT id, requested_at, requested_by, tier, is_rush, days FROM restore_jobs WHERE id IN (
                     SELECT job_id FROM restore_items WHERE state IN ('planned', 'retrieving')
                     UNION SELECT job_id FROM restore_items WHERE state = 'restored' AND requested_at IS NOT NULL
-                )
-                SELECT id, requested_at, requested_by, tier, is_rush, days, id IN (SELECT job_id FROM asked)
-                FROM restore_jobs WHERE id IN (
-                    SELECT job_id FROM asked
-                    UNION SELECT jobs.id FROM restore_jobs AS jobs WHERE jobs.output IS NOT NULL AND EXISTS (
-                        SELECT 1 FROM restore_items AS items INDEXED BY restore_items_unsaved
-                        WHERE items.job_id = jobs.id AND items.state = 'restored' AND items.saved_at IS NULL)
                 ) ORDER BY id
                 """
         ).map { row in
-            let isAsked: Bool = row[6]
             let items = try Row.fetchAll(
                 self,
                 sql: """
                     SELECT key, path, size, storage_class, tier, state, requested_at, ready_at, expires_at,
                         saved_at IS NULL AND state IN ('planned', 'retrieving', 'restored') AND \(LedgerQuery.isSavingJob)
-                    FROM restore_items AS items
-                    WHERE job_id = ?1 AND (?2 OR state = 'restored' AND saved_at IS NULL) ORDER BY id
-                    """, arguments: [row[0] as Int64, isAsked]
+                    FROM restore_items AS items WHERE job_id = ? ORDER BY id
+                    """, arguments: [row[0] as Int64]
             ).map { row in
                 var item = CatalogRestore.Item(
                     key: row[0], path: (row[1] as Data?).map { FilePath(blob: $0) }, size: row[2], storageClass: row[3],

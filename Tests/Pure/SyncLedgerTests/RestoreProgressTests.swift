@@ -188,20 +188,6 @@ import Testing
         #expect(try archive.ledger.noteCatalog(state, in: [:], at: archive.now) == 0)
     }
 
-    @Test func `of a restore that only saves what can be read, the catalogue tells what is still to be saved`() throws {
-        let archive = try Archive(["a", "b", "c"])
-        _ = try archive.ask(output: "/out")
-        for item in 1...3 as ClosedRange<Int64> { try archive.bring(item, to: .restored) }
-        var told: [[String]] = []
-        for item in [2, 1, 3] as [Int64] {
-            try archive.ledger.noteSaved(item, at: archive.now)
-            var state = CatalogState()
-            for line in try archive.ledger.catalogState() { _ = state.take(line) }
-            told.append(state.restores.flatMap(\.items).map(\.key))
-        }
-        #expect(told == [["a", "c"], ["c"], []])
-    }
-
     @Test func `what a killed process had in hand is not waited for`() throws {
         let archive = try Archive(["a"])
         let job = try #require(try archive.ask(output: "/out").job).id
