@@ -134,7 +134,17 @@ package struct OtherShares: Sendable {
                 problems.append("\(try keys.shareEnd(shares[index].id)): \(damage)")
             }
         }
+        for index in shares.indices where !shares[index].state.isOver && shares[index].state != .revoking {
+            try await noteExpiry(&shares[index])
+        }
         return (shares, problems)
+    }
+
+    /// Another machine may have removed it for one that is silent, and writes no catalogue any more.
+    private func noteExpiry(_ share: inout OtherShare) async throws {
+        guard share.expiresAt <= time.now(), try await !store.hasObjects(below: ShareKeys(share.id).folder) else { return }
+        share.state = .expired
+        share.endedAt = share.expiresAt
     }
 
     /// A machine that was off when another one took its share over has it in its catalogue still.

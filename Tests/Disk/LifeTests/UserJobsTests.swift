@@ -49,6 +49,11 @@ import Testing
         laptop.clock.advance(by: Self.day)
         let done = try await jobs(of: tower)
         #expect(done.count == 1 && done[0].contains("laptop") && !isSeen())
+        let other = try tower.start()
+        // The laptop's catalogue has it as live.
+        let told = try #require(try await other.otherShares().shares.first)
+        #expect(told.id == id && told.state == .expired && told.endedAt == told.expiresAt)
+        _ = try await tower.finish(other)
         let own = try laptop.start()
         try await own.pass()
         #expect(try own.ledger.share(id)?.state == .expired)
