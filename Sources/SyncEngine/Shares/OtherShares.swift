@@ -142,7 +142,9 @@ package struct OtherShares: Sendable {
 
     /// Another machine may have removed it for one that is silent, and writes no catalogue any more.
     private func noteExpiry(_ share: inout OtherShare) async throws {
-        guard share.expiresAt <= time.now(), try await !store.hasObjects(below: ShareKeys(share.id).folder) else { return }
+        guard share.expiresAt <= time.now(), try await !store.hasObjects(below: ShareKeys(share.id).folder) else {
+            return
+        }
         share.state = .expired
         share.endedAt = share.expiresAt
     }
