@@ -82,6 +82,8 @@ struct StatusCheck {
             let grade = report.store.since.flatMap(level(since:)) ?? .warning
             add(grade, "the store is not reachable (\(report.store.error ?? ""))")
         }
+        let unclear = report.store.unclear
+        add(unclear > 0 ? .warning : nil, "\(unclear.counted("object")) could not be looked at in the store")
         if !report.agent.running {
             if let last = report.lastSyncAt {
                 add(level(since: last), "no agent runs, and the last whole pass was \(span(since: last)) ago")

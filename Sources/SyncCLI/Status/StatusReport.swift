@@ -25,6 +25,8 @@ struct StatusReport: Encodable {
         @Nullable var note: String?
         /// When the ledger was held against its listing last: what it has lost since is not known.
         @Nullable var comparedAt: Date?
+        /// Objects that it could not tell of then.
+        var unclear = 0
     }
 
     struct Folder: Encodable {

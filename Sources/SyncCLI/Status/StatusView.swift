@@ -233,11 +233,18 @@ struct StatusView {
         return terminal.wrapped("Everything is safe\(exception).", .green)
     }
 
-    /// What is not in the store yet besides photos; `nil` where all of it is.
+    /// What is not in the store yet besides photos, or of which nobody can tell; `nil` where all of it is there.
     private var lacking: String? {
         // Why stands beside the names, above.
         let names = report.catalog.problem == nil ? nil : "the catalogue of their names is not up to date"
-        let parts = [lackingOriginals, names].compactMap(\.self)
+        let unclear = report.store.unclear
+        let parts = [
+            lackingOriginals, names,
+            unclear == 0
+                ? nil
+                : "\(Quantities.counted(unclear, "object")) could not be looked at in the store (sync-agent status "
+                    + "--refresh tells why)",
+        ].compactMap(\.self)
         return parts.isEmpty ? nil : parts.joined(separator: ", and ")
     }
 

@@ -32,7 +32,7 @@ package struct CatalogAudit: Sendable {
         case listed(ObjectInfo)
         case damaged
         /// What cannot be looked at is there.
-        case unclear
+        case unclear(ObjectProblem)
     }
 
     /// - Throws: ``LedgerError``.
@@ -78,7 +78,7 @@ package struct CatalogAudit: Sendable {
         }
         for problem in page.problems where problem.key.rawValue.hasPrefix(prefix) {
             guard let segment = CatalogSegment(problem.key, keys) else { continue }
-            found[segment] = problem.error.code == .badDigest ? .damaged : .unclear
+            found[segment] = problem.error.code == .badDigest ? .damaged : .unclear(problem)
         }
     }
 
@@ -137,7 +137,10 @@ package struct CatalogAudit: Sendable {
         var isUnread = reading == .always
         let sight = found[segment]
         switch sight {
-        case .unclear?: return nil
+        case .unclear(let problem)?:
+            // Who has listed for other reasons tells what they could not look at.
+            if reading == .always { finding.unclear.append(problem) }
+            return nil
         case .damaged?: break
         case nil:
             if found.keys.contains(where: { $0.covers(segment) }) { return nil }

@@ -6,6 +6,14 @@ import SyncLedger
 import SyncSystem
 import SystemPackage
 
+extension Error {
+    /// Whether a segment cannot be read, and others may be.
+    var concernsOneSegment: Bool {
+        if let error = self as? StoreError { return !error.concernsWholeStore }
+        return self is CatalogError
+    }
+}
+
 /// Reads segments of the catalogue into the ledger. A segment is on the disk while it is read, and a thousand lines of it
 /// are in memory.
 struct CatalogReader: Sendable {

@@ -172,14 +172,16 @@ package struct LedgerRebuild: Sendable {
             guard let last = chain.segments.last else { continue }
             var entry = Entry(
                 machine: Machine(id: id, name: id, role: .other), chain: chain, replaces: [:], last: last.to)
-            do {
-                let header = try await reader.header(of: last)
-                entry.machine.name = header.name
-                entry.machine.writtenAt = header.written
-                entry.replaces = header.replaces ?? [:]
-            } catch let error as CatalogError {
-                summary.problems.append("the catalogue of machine \(id): \(error)")
-                if case .newer = error { entry.machine.role = .unreadable }
+            for segment in chain.segments.reversed() where entry.machine.writtenAt == nil {
+                do {
+                    let header = try await reader.header(of: segment)
+                    entry.machine.name = header.name
+                    entry.machine.writtenAt = header.written
+                    entry.replaces = header.replaces ?? [:]
+                } catch let error where error.concernsOneSegment {
+                    summary.problems.append("the catalogue of machine \(id): \(error)")
+                    if case .newer? = error as? CatalogError { entry.machine.role = .unreadable }
+                }
             }
             entries.append(entry)
         }
@@ -331,10 +333,7 @@ package struct LedgerRebuild: Sendable {
                         : "what could be read of it counts"
                     summary.problems.append(problem(segment, entry, "\(damage); \(rest)"))
                 }
-            } catch let error as CatalogError {
-                isRead = false
-                summary.problems.append(problem(segment, entry, "\(error)"))
-            } catch let error as StoreError where error.code == .notFound || error.code == .archived {
+            } catch let error where error.concernsOneSegment {
                 isRead = false
                 summary.problems.append(problem(segment, entry, "\(error)"))
             }

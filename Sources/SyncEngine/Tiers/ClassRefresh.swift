@@ -17,6 +17,8 @@ package struct ClassRefresh: Sendable {
         package var problems: [ObjectProblem] = []
         /// How many there are of them.
         package var problemCount = 0
+        /// Of those, what the store does not call damaged itself.
+        fileprivate var unclear = 0
         /// What the store no longer has, or has other than it was stored; and what it has again.
         package var findings = ObjectAudit.Findings()
         /// Manifests of vacations that are gone, and are written again.
@@ -27,6 +29,7 @@ package struct ClassRefresh: Sendable {
         fileprivate mutating func add(_ more: [ObjectProblem]) {
             problems += more.prefix(ClassRefresh.problemsKept - problems.count)
             problemCount += more.count
+            unclear += more.count { $0.error.code != .badDigest }
         }
     }
 
@@ -90,8 +93,8 @@ package struct ClassRefresh: Sendable {
         let finding = try await catalog.finish()
         result.catalogProblem = finding.problem
         result.add(finding.unclear)
-        let now = time.now()
-        try await ledger { try $0.noteClassesRefreshed(at: now) }
+        let (now, unclear) = (time.now(), result.unclear)
+        try await ledger { try $0.noteClassesRefreshed(at: now, unclear: unclear) }
         return result
     }
 

@@ -53,9 +53,17 @@ extension Ledger {
         }
     }
 
-    package func noteClassesRefreshed(at time: Date) throws(LedgerError) {
+    /// Objects that were listed then, and of which the store could not tell more: neither there nor gone.
+    package func unclearObjects() throws(LedgerError) -> Int {
+        try read("count what the store could not tell of") { db in
+            try db.number("SELECT unclear_objects FROM agent").map(Int.init) ?? 0
+        }
+    }
+
+    /// - Parameter unclear: see ``unclearObjects()``.
+    package func noteClassesRefreshed(at time: Date, unclear: Int = 0) throws(LedgerError) {
         try write("note that classes were refreshed") { db in
-            try db.run("UPDATE agent SET classes_refreshed_at = ?", [time.milliseconds])
+            try db.run("UPDATE agent SET classes_refreshed_at = ?, unclear_objects = ?", [time.milliseconds, unclear])
             return
         }
     }

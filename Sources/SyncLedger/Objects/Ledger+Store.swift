@@ -52,7 +52,8 @@ extension Ledger {
     package func adopt(store: String, id: String?, isCopy: Bool) throws(LedgerError) {
         try write("note another place of the store", isDurable: true) { db in
             try db.run(
-                "UPDATE agent SET store = ?, store_id = ?, classes_refreshed_at = NULL", [store, id])
+                "UPDATE agent SET store = ?, store_id = ?, classes_refreshed_at = NULL, unclear_objects = 0",
+                [store, id])
             guard isCopy else { return }
             try db.run("UPDATE objects SET etag = NULL WHERE etag IS NOT NULL")
             try db.run("DELETE FROM archive_notes")

@@ -72,6 +72,7 @@ enum Schema {
         (ShareTwinSchema.name, running(ShareTwinSchema.all)),
         (CatalogProofSchema.name, running(CatalogProofSchema.all)),
         (MadeFolderSchema.name, running(MadeFolderSchema.all)),
+        (UnclearObjectSchema.name, running(UnclearObjectSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

@@ -152,11 +152,12 @@ final class CatalogMachine: Sendable {
 
     /// As `verify` reads the catalogue.
     /// - Returns: what is wrong with it.
-    func readBack() async throws -> String? {
+    func readBack() async throws -> String? { try await findingOfReadBack().problem }
+
+    func findingOfReadBack() async throws -> CatalogAudit.Finding {
         try await CatalogAudit.readBack(
             store: bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, cost: VerificationCost(prices: nil),
-            costingAtMost: 0, time: bench.time.source
-        ).problem
+            costingAtMost: 0, time: bench.time.source)
     }
 
     @discardableResult

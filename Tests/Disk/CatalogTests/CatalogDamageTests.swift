@@ -200,6 +200,30 @@ struct CatalogDamageTests {
         #expect(try await bench.machine("laptop").rebuild().fromCatalog == 101)
     }
 
+    @Test(arguments: [(false, 1), (true, 100)])
+    func `a segment that the store does not give is told, and the others are read by a rebuild`(
+        isLast: Bool, names: Int
+    ) async throws {
+        let bench = try CatalogBench()
+        let (machine, segments) = try await twoSegments(in: bench)
+        let key = segments[isLast ? 1 : 0]
+        for number in 1...9 {
+            bench.store.add(StoreFault(.get, key: key.rawValue, number: number, .failBefore(.serverFailed)))
+        }
+        let result = try await bench.machine("laptop").rebuild()
+        #expect(result.fromCatalog == names && result.recovered == 101 - names)
+        #expect(result.problems.contains { $0.contains("get \(key)") }, "\(result.problems)")
+        #expect(try await machine.readBack() == nil)
+    }
+
+    @Test func `a segment that cannot be looked at is no whole one when the catalogue is read back`() async throws {
+        let bench = try CatalogBench()
+        let (machine, segments) = try await twoSegments(in: bench)
+        bench.memory.makeUnreadable(segments[0], as: .invalidResponse)
+        let finding = try await machine.findingOfReadBack()
+        #expect(finding.unclear.map(\.key) == [segments[0]] && finding.broken == nil && finding.problem == nil)
+    }
+
     @Test func `what is damaged of another machine's catalogue is not this one's to write anew`() async throws {
         let bench = try CatalogBench()
         let (machine, other) = (try bench.machine("laptop"), try bench.machine("tower"))

@@ -66,6 +66,17 @@ import Testing
         #expect(view.text.contains("Last compared with the listing of the store 2 h ago"))
     }
 
+    @Test func `while the store cannot tell of an object nothing is called safe`() {
+        let before = view(tallies(uploaded: 3))
+        var report = before.report
+        report.store.unclear = 2
+        let text = StatusView(report: report, failed: [], terminal: before.terminal, now: now, home: before.home).text
+        #expect(!text.contains("Everything is safe"))
+        #expect(text.contains("Every photo is stored; 2 objects could not be looked at in the store"))
+        let check = StatusCheck(report, waitingSince: nil, now: now).result
+        #expect(check.level >= .warning && check.line.contains("2 objects could not be looked at in the store"))
+    }
+
     @Test func `while the store cannot be reached nothing is called safe`() {
         let text = view(tallies(uploaded: 3), storeError: "it is not the store that this ledger knows").text
         #expect(!text.contains("Everything is safe"))

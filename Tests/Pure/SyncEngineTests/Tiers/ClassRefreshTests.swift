@@ -78,14 +78,18 @@ import Testing
         #expect(result.seen == 1_001)
     }
 
-    @Test func `an object that cannot be looked at is named, and stops none of the others`() async throws {
+    @Test(arguments: [(StoreError.Code.badDigest, 0), (.invalidResponse, 1)])
+    func `an object that cannot be looked at is named, and stops none of the others`(
+        code: StoreError.Code, unclear: Int
+    ) async throws {
         let keys = try await bench.add(3, in: .standard)
         for key in keys { bench.memory.setClass(.deepArchive, of: key) }
-        bench.memory.makeUnreadable(keys[1])
+        bench.memory.makeUnreadable(keys[1], as: code)
         let result = try await refresh().run()
         #expect(result.seen == 2)
         #expect(result.changed == 2)
         #expect(result.problems.map(\.key) == [keys[1]])
+        #expect(try bench.ledger.unclearObjects() == unclear, "what the store calls damaged is")
         #expect(result.problemCount == 1)
         #expect(try bench.ledger.object(keys[1])?.storageClass == .standard)
         #expect(try bench.ledger.classesRefreshedAt() == bench.time.now)

@@ -52,8 +52,8 @@ extension InMemoryStore {
     }
 
     /// What is known of the object cannot be read any more: listings have it as a problem.
-    package func makeUnreadable(_ key: ObjectKey) {
-        entries.withLock { $0[key]?.isUnreadable = true }
+    package func makeUnreadable(_ key: ObjectKey, as code: StoreError.Code = .badDigest) {
+        entries.withLock { $0[key]?.unreadable = code }
     }
 
     /// The object is gone, and nobody asked for it.

@@ -21,7 +21,8 @@ package final class InMemoryStore: ObjectStore {
         var digest: ContentDigest
         var restore: Restore?
         /// What the store knows of the object cannot be read.
-        var isUnreadable = false
+        /// What is told of it in place of all else.
+        var unreadable: StoreError.Code?
     }
 
     /// What listings tell of an object's bytes besides their length.
@@ -102,7 +103,7 @@ package final class InMemoryStore: ObjectStore {
 
     package func head(_ key: ObjectKey) async throws -> ObjectInfo? {
         try Task.checkCancellation()
-        if entries.withLock({ $0[key]?.isUnreadable ?? false }) { throw Self.unreadable(key, "head") }
+        if let code = entries.withLock({ $0[key]?.unreadable }) { throw Self.unreadable(key, "head", code) }
         var found = info(key)
         if !hasDigests { found?.sha256 = nil }
         return found
@@ -132,7 +133,7 @@ package final class InMemoryStore: ObjectStore {
         guard (1...1_000).contains(limit) else {
             throw StoreError(.invalidRequest, operation: "list", key: prefix, message: "limit \(limit)")
         }
-        let unreadable = entries.withLock { $0.filter(\.value.isUnreadable).keys }
+        let unreadable = entries.withLock { $0.compactMapValues(\.unreadable) }
         let found = entries.withLock { entries in
             entries.values.map { $0.info(at: now()) }
                 .filter { $0.key.rawValue.utf8.starts(with: prefix.utf8) }
@@ -142,7 +143,7 @@ package final class InMemoryStore: ObjectStore {
                 .sorted { $0.key < $1.key }
         }
         let page = found.prefix(limit)
-        let objects = page.filter { !unreadable.contains($0.key) }.map { info in
+        let objects = page.filter { unreadable[$0.key] == nil }.map { info in
             var info = info
             info.contentType = nil
             info.metadata = [:]
@@ -152,14 +153,15 @@ package final class InMemoryStore: ObjectStore {
             if listedDigests == .none { info.etag = nil }
             return info
         }
-        let problems = page.filter { unreadable.contains($0.key) }
-            .map { ObjectProblem(key: $0.key, error: Self.unreadable($0.key, "list")) }
+        let problems = page.compactMap { info in
+            unreadable[info.key].map { ObjectProblem(key: info.key, error: Self.unreadable(info.key, "list", $0)) }
+        }
         let next = found.count > limit ? page.last.map { PageToken(rawValue: $0.key.rawValue) } : nil
         return ObjectPage(objects: objects, problems: problems, next: next)
     }
 
-    private static func unreadable(_ key: ObjectKey, _ operation: String) -> StoreError {
-        StoreError(.badDigest, operation: operation, key: key.rawValue, message: "its record cannot be read")
+    private static func unreadable(_ key: ObjectKey, _ operation: String, _ code: StoreError.Code) -> StoreError {
+        StoreError(code, operation: operation, key: key.rawValue, message: "its record cannot be read")
     }
 
     package func delete(_ key: ObjectKey) async throws {
