@@ -35,6 +35,38 @@ struct LocalStoreFailureTests {
         #expect(try tree.files(below: "store/records") == [])
     }
 
+    @Test func `a disk that is full while a file is copied is the trouble of the store, and not of the file`()
+        async throws
+    {
+        try tree.write(.noise(1_000_000), to: "photo.jpg")
+        let body = try tree.body("photo.jpg")
+        let path = tree.path("store/staging/some.data")
+        let store = LocalStore(
+            root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5),
+            onStep: { if $0 == .writing { throw FileError(call: "write", path: path, errno: .noSpace) } })
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await store.put(
+                body, at: ObjectKey("p"), attributes: ObjectAttributes(contentType: "image/jpeg"), condition: .ifAbsent)
+        }
+        #expect(error?.code == .noSpace)
+        #expect(error?.message.contains(path.string) == true)
+        #expect(try tree.files(below: "store/staging") == [])
+    }
+
+    @Test(arguments: ["objects", "records", "staging", "locks"])
+    func `a store of which a folder is gone is told before anything is put into it`(folder: String) async throws {
+        let store = LocalStore(root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5))
+        try await store.check()
+        try FileManager.default.moveItem(
+            atPath: tree.path("store/\(folder)").string, toPath: tree.path("aside").string)
+        let error = await #expect(throws: StoreError.self) { try await store.check() }
+        #expect(error?.code == .storeMissing)
+        #expect(error?.message.contains("store/\(folder)") == true)
+        try FileManager.default.moveItem(
+            atPath: tree.path("aside").string, toPath: tree.path("store/\(folder)").string)
+        try await store.check()
+    }
+
     @Test func `a put that is cancelled in the middle of a file stops there and leaves nothing`() async throws {
         try tree.write(.noise(4 << 20), to: "video.mp4")
         let body = try tree.body("video.mp4")
