@@ -192,6 +192,22 @@ struct LocalStoreSyncTests {
         #expect(syncs.folders.contains(failed))
     }
 
+    @Test func `a folder that was pruned and is made again is synced again: it may have the inode of the one before`()
+        async throws
+    {
+        let syncs = Syncs()
+        let store = store(syncs)
+        let key = try ObjectKey("trip/photo.dat")
+        for _ in 0..<8 {
+            syncs.forget()
+            try await store.store(bytes, at: key)
+            // Where the names of the two folders are.
+            #expect(syncs.folders.contains(tree.path("store/objects")))
+            #expect(syncs.folders.contains(tree.path("store/records")))
+            try await store.delete(key)
+        }
+    }
+
     @Test func `where another process prunes folders that are about to be synced, the one above is synced`()
         async throws
     {
