@@ -40,6 +40,21 @@ import Testing
         #expect(round?.photos == nil)
     }
 
+    @Test func `a photo that is another one since it was stored is tried as one that nobody has refused`() throws {
+        let bench = try Bench()
+        let old = try claim(bench, attempts: 4)
+        var rounds = PassRounds()
+        rounds.notePostponed(old)
+        rounds.noteStored(old.photoID)
+        try bench.ledger.commit(old, outcome: .postponed("refused", until: bench.time.now), at: bench.time.now)
+        // The file is written once more.
+        let new = try claim(bench, attempts: 1)
+        try #require(new.photoID == old.photoID && new.attempts == 1)
+        rounds.notePostponed(new)
+        let round = rounds.next(at: .zero, .seconds(30), random: 0.5)
+        #expect(round?.photos == [new.photoID])
+    }
+
     @Test func `what an earlier round got stored is no reason for another one`() throws {
         let claim = try claim(try Bench(), attempts: 1)
         var rounds = PassRounds()
