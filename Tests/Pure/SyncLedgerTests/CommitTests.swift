@@ -112,6 +112,55 @@ import Testing
         #expect(try world.ledger.object(ObjectKey("users/ana/photos/y.dat")) == nil)
     }
 
+    @Test func `what is stored anew is known by its new facts alone`() throws {
+        let world = try World()
+        let key = try ObjectKey("users/ana/photos/x.dat")
+        let digests = try [1, 2].map { try World.digest(of: world.write(FilePath("/elsewhere/\($0).jpg"))) }
+        // As an older version has noted it.
+        var old = ObjectRecord(
+            key: key, size: 7, md5: digests[0].md5, sha256: digests[0].sha256, contentType: "video/mp4",
+            storageClass: .glacier, restore: .restored(until: Date(timeIntervalSince1970: 77.5)), width: 4, height: 3,
+            duration: .seconds(9), takenAt: CaptureTime(clock: 500_000, offset: nil),
+            storedAt: Date(timeIntervalSince1970: 9), storedMD5: digests[0].md5, etag: "old", dropped: [.xmp],
+            note: "old")
+        old.isDatedBefore = true
+        old.encoding = OriginalEncoding.none
+        var new = ObjectRecord(
+            key: key, size: 8, md5: digests[1].md5, sha256: digests[1].sha256, contentType: "image/jpeg",
+            storageClass: .standard, restore: .none, width: 6, height: 5, duration: .seconds(8),
+            takenAt: CaptureTime(clock: 600_000, offset: 540), storedAt: Date(timeIntervalSince1970: 10),
+            storedMD5: digests[1].md5, etag: "new", dropped: [.exif, .iptc], note: "new")
+        new.encoding = .jxl
+        for (record, digest) in zip([old, new, old], digests + digests) {
+            world.write(Self.photo)
+            try world.scan()
+            let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+            try world.ledger.commit(claim, outcome: .uploaded(digest, record), at: world.now)
+            #expect(try world.ledger.object(key) == record)
+        }
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `a photo that is read again and found as it is stored keeps the time of its upload`() throws {
+        let world = try World()
+        try PhotoState.uploaded.prepare(Self.photo, in: world)
+        let before = try #require(try world.status(Self.photo))
+        var record = try #require(before.object)
+        let digest = try World.digest(of: try #require(world.disk[Self.photo]))
+        // Touched: the same bytes with another stamp. At last the store has lost them, and they are sent once more.
+        for isSent in [false, true] {
+            world.now += 60
+            if isSent { record.storedAt = world.now }
+            world.write(Self.photo)
+            try world.scan()
+            let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+            try world.ledger.commit(claim, outcome: .uploaded(digest, record), at: world.now)
+            let after = try #require(try world.status(Self.photo))
+            #expect(after.state == .uploaded)
+            #expect(after.uploadedAt == (isSent ? world.now : before.uploadedAt))
+        }
+    }
+
     @Test func `two photos of one content have one object`() throws {
         let world = try World()
         world.put(world.write(Self.photo), at: "/pictures/gallery/copy.jpg")
