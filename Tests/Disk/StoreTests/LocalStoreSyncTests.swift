@@ -236,6 +236,30 @@ struct LocalStoreSyncTests {
         #expect(try await store.bytes(of: key) == bytes)
     }
 
+    @Test func `where another process prunes the folders whose names a delete syncs, the one above is synced`()
+        async throws
+    {
+        try await put(bytes, in: store(Syncs()))
+        let syncs = Syncs()
+        let tree = tree
+        let (top, users) = (tree.path("store/records"), tree.path("store/records/users"))
+        let second = LocalStore(
+            root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5),
+            onStep: { step in
+                try syncs.note(step)
+                guard step == .syncing(users) else { return }
+                for folder in ["users/ana/photos", "users/ana", "users"] {
+                    guard rmdir(tree.path("store/records/\(folder)").string) == 0 else { return }
+                }
+            })
+        try await second.delete(key)
+        #expect(syncs.folders.contains(users))
+        #expect(syncs.folders.filter { [top, users].contains($0) } == [top, users, users, top])
+        #expect(try await second.head(key) == nil)
+        #expect(try tree.files(below: "store/objects") == [])
+        #expect(try tree.files(below: "store/staging") == [])
+    }
+
     @Test
     func `a delete whose sync fails is not done, and is made up for before anybody is told that nothing is there`()
         async throws

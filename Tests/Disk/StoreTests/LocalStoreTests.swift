@@ -85,6 +85,27 @@ struct LocalStoreTests {
         #expect(try await store.keys() == ["\(name)/\(name)"])
     }
 
+    @Test func `a name that is too long is cut as every version cuts it, between characters`() async throws {
+        // Of the file's name two bytes make a character; the folder's ends with its SHA-256.
+        let (folder, file) = (String(repeating: "a", count: 300), "x" + String(repeating: "ü", count: 147) + ".jpg")
+        try await put("long", "\(folder)/\(file)")
+        let path = try #require(try tree.files(below: "store/objects").first)
+        let names = path.split(separator: "/").map(String.init)
+        try #require(names.count == 2)
+        #expect(names[0] == String(repeating: "a", count: 200) + "~9835fa6bf4e20a9b")
+        let parts = names[1].split(separator: "~").map(String.init)
+        try #require(parts.count == 2)
+        #expect(parts[0] == "x" + String(repeating: "ü", count: 99))
+        #expect(parts[1].count == 12 && parts[1].hasSuffix(".jpg"))
+        #expect(try await text("\(folder)/\(file)") == "long")
+    }
+
+    @Test(arguments: [("photo.dat", "bd"), ("users/ana/photos/photo.dat", "47"), ("photos/5.jpg", "08")])
+    func `a key has the lock that every version takes for it`(key: String, name: String) async throws {
+        try await put("x", key)
+        #expect(try tree.files(below: "store/locks") == [name, "marker"].sorted())
+    }
+
     @Test func `a deleted object leaves no empty folders`() async throws {
         try await put("x", "shares/abc/vacation.json")
         try await put("y", "kept")
