@@ -31,6 +31,7 @@ import Testing
         (LedgerQuery.dueEventCount, "events_due (created_at<?)"),
         (LedgerQuery.filesOfEvent, "PRIMARY KEY (event=?)"),
         (LedgerQuery.eventsOfFile, "event_files_by_photo (photo_id=?)"),
+        (LedgerQuery.projectsToGiveUp, "projects_processing (folder=? AND created_at<?)"),
     ])
     func `a page begins where the last one ended`(query: String, search: String) throws {
         let steps = try Ledger.inMemory().plan(of: query)
