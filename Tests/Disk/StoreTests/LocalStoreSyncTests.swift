@@ -175,6 +175,26 @@ struct LocalStoreSyncTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
+    @Test func `a new version keeps both of its names until it is on the disk which of them counts`() async throws {
+        let syncs = Syncs()
+        let store = store(syncs)
+        try await put(bytes, in: store)
+        syncs.fail(4)
+        try await put([1, 2, 3], in: store, .overwrite)
+        try #require(syncs.folders.count == 4 && syncs.folders.last == records, "the one behind the change of names")
+        // Whichever record a power failure leaves, its bytes are there.
+        let names = try tree.files(below: "store/objects/users/ana/photos")
+        #expect(names.count == 2 && names.contains("photo.dat"))
+        for name in names { #expect(try tree.read("store/objects/users/ana/photos/\(name)") == [1, 2, 3]) }
+        #expect(try await store.bytes(of: key) == [1, 2, 3])
+        let later = LocalStore(
+            root: tree.path("store"), now: { Date().addingTimeInterval(7_200) }, restoreDuration: .seconds(5))
+        try await later.tidy()
+        #expect(try await later.bytes(of: key) == [1, 2, 3])
+        #expect(try tree.files(below: "store/objects") == ["users/ana/photos/photo.dat"])
+        #expect(try tree.files(below: "store/staging") == [])
+    }
+
     @Test func `a folder whose name could not be synced is synced by the next put into it, whoever makes it`()
         async throws
     {

@@ -94,7 +94,11 @@ import Testing
         try await testGracefulShutdown { trigger in
             async let run: Void = pipeline.run(.untilStopped)
             await gate.waitForArrivals(3)
+            // Whoever waits for more photos sleeps, and does so no more when the agent stops.
+            await bench.time.waitForSleepers(1)
+            let before = bench.time.sleeps.count
             trigger.triggerGracefulShutdown()
+            _ = try await eventually("the last seconds") { bench.time.sleeps.count > before ? true : nil }
             await bench.time.waitForSleepers(1)
             await bench.time.advance(by: .seconds(5))
             // The scripted store does not hear that it is cancelled; it ends now, and late.

@@ -112,6 +112,24 @@ import Testing
         #expect(try world.ledger.object(ObjectKey("users/ana/photos/y.dat")) == nil)
     }
 
+    @Test func `an object of which a listing tells first is known with all that it tells`() throws {
+        let world = try World()
+        let digest = try World.digest(of: world.write("/elsewhere/film.mp4"))
+        let info = ObjectInfo(
+            key: try ObjectKey("users/ana/photos/x.dat"), size: 8, md5: digest.md5, sha256: digest.sha256, etag: "e",
+            storageClass: .glacier, restore: .inProgress, contentType: "video/mp4",
+            metadata: [
+                MetadataName.md5: "\(digest.md5)", MetadataName.width: "4", MetadataName.height: "3",
+                MetadataName.duration: "9", MetadataName.takenAt: "2024-06-15T07:30:00+09:00",
+                MetadataName.originalEncoding: "none",
+            ], modified: Date(timeIntervalSince1970: 9))
+        let record = ObjectRecord(info)
+        try #require(record.encoding == OriginalEncoding.none && record.duration == .seconds(9))
+        try #require(record.takenAt != nil && record.md5 == digest.md5 && record.width == 4 && record.height == 3)
+        try world.ledger.noteListed([info], keys: KeyLayout(user: "ana"), tellsRestores: true, at: world.now)
+        #expect(try world.ledger.object(info.key) == record)
+    }
+
     @Test func `what is stored anew is known by its new facts alone`() throws {
         let world = try World()
         let key = try ObjectKey("users/ana/photos/x.dat")

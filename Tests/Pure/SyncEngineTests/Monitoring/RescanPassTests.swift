@@ -32,6 +32,23 @@ import Testing
         #expect(try bench.ledger.overview().store?.error == nil)
     }
 
+    @Test func `a whole pass is told once, and not each time that there is nothing to do`() async throws {
+        let bench = try Bench()
+        try await running(bench) { pipeline in
+            pipeline.noteRescan()
+            let told = try await eventually("a whole pass", seen: { "none" }) {
+                try bench.ledger.overview().lastSyncAt
+            }
+            // Each time that it sleeps, it has looked at the queue before.
+            for _ in 1...3 {
+                await bench.time.waitForSleepers()
+                await bench.time.advance(by: .seconds(5))
+            }
+            await bench.time.waitForSleepers()
+            #expect(try bench.ledger.overview().lastSyncAt == told)
+        }
+    }
+
     @Test func `new files of which nothing is stored make a pass, too`() async throws {
         let bench = try Bench()
         try await running(bench) { pipeline in
