@@ -136,14 +136,21 @@ struct LocalStoreTests {
         }
     }
 
-    @Test func `a file that is cut is damage, in ranges too, and one that is gone is no object`() async throws {
+    @Test func `a file that is cut or goes on is damage, in ranges too, and one that is gone is no object`()
+        async throws
+    {
         let key = try ObjectKey("photo.dat")
-        try await store.store(.noise(10_000), at: key)
-        try tree.write(.noise(9_999), to: "store/objects/photo.dat")
-        var error = await #expect(throws: StoreError.self) { _ = try await store.bytes(of: key, range: 0..<10) }
-        #expect(error?.code == .badDigest)
+        let bytes = [UInt8].noise(10_000)
+        try await store.store(bytes, at: key)
+        for other in [Array(bytes.dropLast()), bytes + [0]] {
+            try tree.write(other, to: "store/objects/photo.dat")
+            for range in [nil, 0..<10] as [Range<Int64>?] {
+                let error = await #expect(throws: StoreError.self) { _ = try await store.bytes(of: key, range: range) }
+                #expect(error?.code == .badDigest)
+            }
+        }
         try FileManager.default.removeItem(atPath: tree.path("store/objects/photo.dat").string)
-        error = await #expect(throws: StoreError.self) { _ = try await store.bytes(of: key) }
+        let error = await #expect(throws: StoreError.self) { _ = try await store.bytes(of: key) }
         #expect(error?.code == .notFound)
         #expect(error?.key == "photo.dat")
     }
