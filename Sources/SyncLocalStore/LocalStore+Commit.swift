@@ -275,10 +275,13 @@ extension LocalStore {
     }
 
     /// Makes up for what an earlier commit of the key owes. The key need not be locked.
-    func settleIfOwed(_ key: ObjectKey) throws {
-        guard try Disk.exists(layout.unsettled(key)) else { return }
+    /// - Returns: whether something was made up for: what was read of the key before may be otherwise now.
+    @discardableResult
+    func settleIfOwed(_ key: ObjectKey) throws -> Bool {
+        guard try Disk.exists(layout.unsettled(key)) else { return false }
         do {
             try locked(key) { try settle(key) }
+            return true
         } catch let error as FileError where error.errno == .readOnlyFileSystem || error.isOfRemoval {
             // Nobody can change anything there, or bytes that are nobody's any more cannot be removed now: to readers that
             // is nothing. What was not written before the disk became read-only fails here.
@@ -286,6 +289,7 @@ extension LocalStore {
             if let record = try lookup(key).object {
                 try syncFolders(above: layout.content(record), below: layout.objects)
             }
+            return false
         }
     }
 

@@ -10,7 +10,7 @@ extension LocalStore {
             while true {
                 let record = try store.record(key, "head")
                 // What is there may not be on the disk yet, and what is not there may come back with the next start.
-                try store.settleIfOwed(key)
+                if try store.settleIfOwed(key) { continue }
                 guard let record else {
                     try store.requireRoot("head")
                     return nil

@@ -168,6 +168,7 @@ package final class PhotoPipeline: Sendable {
     private func feed(_ claims: AsyncChannel<[Claim]>, _ large: AsyncChannel<Claim>, _ mode: Mode) async throws {
         do {
             try await cancelWhenGracefulShutdown {
+                _ = try await self.isRetryAsked()
                 try await self.lookAtStore(mode)
                 while let group = try await self.nextGroup(mode) {
                     self.gate.beginTrial(group[0].photoID)
