@@ -82,7 +82,7 @@ struct StatusCheck {
             let grade = report.store.since.flatMap(level(since:)) ?? .warning
             add(grade, "the store is not reachable (\(report.store.error ?? ""))")
         }
-        let unclear = report.store.unclear
+        let unclear = report.store.unclearObjects
         add(unclear > 0 ? .warning : nil, "\(unclear.counted("object")) could not be looked at in the store")
         if !report.agent.running {
             if let last = report.lastSyncAt {

@@ -72,7 +72,7 @@ struct StatusReader {
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: store.identity,
             storeError: store.error, storeNote: store.note)
         report.store.comparedAt = try ledger.classesRefreshedAt()
-        report.store.unclear = try ledger.unclearObjects()
+        report.store.unclearObjects = try ledger.unclearObjects()
         try addNotes(to: &report, ledger)
         report.originals = try originals(ledger)
         report.guests = StatusReport.Guests(

@@ -26,7 +26,7 @@ struct StatusReport: Encodable {
         /// When the ledger was held against its listing last: what it has lost since is not known.
         @Nullable var comparedAt: Date?
         /// Objects that it could not tell of then.
-        var unclear = 0
+        var unclearObjects = 0
     }
 
     struct Folder: Encodable {

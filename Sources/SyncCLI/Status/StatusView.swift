@@ -237,7 +237,7 @@ struct StatusView {
     private var lacking: String? {
         // Why stands beside the names, above.
         let names = report.catalog.problem == nil ? nil : "the catalogue of their names is not up to date"
-        let unclear = report.store.unclear
+        let unclear = report.store.unclearObjects
         let parts = [
             lackingOriginals, names,
             unclear == 0

@@ -33,7 +33,9 @@ import Testing
         expect(answer["catalog"], has: "enabled", "machineId", "machine", "writtenAt", "waiting", "problem")
         expect(answer["retention"], has: "events", "kept", "overdue", "lastRunAt", "nextRunAt")
         expect(answer["agent"], has: "running", "pid", "since")
-        expect(answer["store"], has: "type", "location", "reachable", "error", "since", "note", "comparedAt", "unclear")
+        expect(
+            answer["store"], has: "type", "location", "reachable", "error", "since", "note", "comparedAt",
+            "unclearObjects")
         for folder in try #require(answer["folders"] as? [Fields]) {
             expect(
                 folder, has: "path", "kind", "profile", "watching", "files", "uploaded", "pending", "failed", "skipped",

@@ -69,7 +69,7 @@ import Testing
     @Test func `while the store cannot tell of an object nothing is called safe`() {
         let before = view(tallies(uploaded: 3))
         var report = before.report
-        report.store.unclear = 2
+        report.store.unclearObjects = 2
         let text = StatusView(report: report, failed: [], terminal: before.terminal, now: now, home: before.home).text
         #expect(!text.contains("Everything is safe"))
         #expect(text.contains("Every photo is stored; 2 objects could not be looked at in the store"))
