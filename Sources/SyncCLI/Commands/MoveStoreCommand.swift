@@ -303,7 +303,8 @@ struct MoveStoreCommand: WorkspaceCommand {
                 .usage, "\(path.text.escapingControls): the configuration is text in UTF-8 and cannot name this folder")
         }
         let status = try? FileStatus(at: path, followsLinks: true)
-        if status == nil, (try? FileStatus(at: path, followsLinks: false)) != nil {
+        let isMissing = try? FileStatus.find(path, followsLinks: true) == nil
+        if isMissing == true, (try? FileStatus(at: path, followsLinks: false)) != nil {
             throw CommandFailure(
                 .usage,
                 "\(path.text.escapingControls) is a link to what is not there; see that the disk is there, or name the folder itself"

@@ -183,8 +183,7 @@ struct RestoreCommand: WorkspaceCommand {
         if !wait, let job, let folder = job.output, answer.items.contains(where: { $0.state == "restored" }) {
             let delivered = try await restores.save(job.id)
             answer = try await restores.report(request)
-            unsaved = delivered.problems
-            unsaved += try await restores.unfinished(of: job.id, in: folder, besides: delivered.problems)
+            unsaved = try await restores.unfinished(of: job.id, in: folder, besides: delivered.problems)
             isSaved = unsaved.isEmpty
             if !options.json {
                 // By the agent, too.

@@ -244,30 +244,29 @@ struct Restores: Sendable {
 
     /// What can be read, and another process has begun to save: it is waited for a while, and told where that is not the end.
     /// - Parameter told: what could not be saved here.
+    /// - Returns: what is not saved in the end.
     func unfinished(
         of job: RestoreJobID, in output: FilePath, besides told: [RestoreDownloader.Problem]
     ) async throws -> [RestoreDownloader.Problem] {
         let known = Set(told.map(\.item))
         for look in 1... {
             let isStopped = try await summary(of: job).job.output == nil
-            if isStopped {
-                return try await givenUp(of: job, in: output, besides: told).filter { !known.contains($0.item) }
-            }
+            if isStopped { return try await givenUp(of: job, in: output, besides: told) }
             let items = try await parts.ledger { try $0.restoreItems(of: job, after: 0, limit: .max) }
             let left = items.filter { $0.state == .restored && $0.savedAt == nil && !known.contains($0.id) }
-            guard !left.isEmpty else { return [] }
+            guard !left.isEmpty else { return told }
             if look > Self.looksAtOthers {
                 let problems = left.map { RestoreDownloader.Problem($0, in: output, Self.inOtherHands(job)) }
                 for failure in RestoreDownloader.SaveSummary.lines(problems.map(\.description)) {
                     errors.writeLine(unsaved(failure))
                 }
-                return problems
+                return told + problems
             }
             try await time.sleep(.seconds(1))
             // Whoever had it may have been stopped.
             _ = try await parts.service.save(job)
         }
-        return []
+        return told
     }
 
     /// Why a photo is not known to be saved that is on its way there.

@@ -36,8 +36,8 @@ struct StoppedSaving {
     /// Of what could not be saved before, what nobody has saved since.
     func stillLeft(_ told: [RestoreDownloader.Problem]) async throws -> [RestoreDownloader.Problem] {
         let items = try await ledger { [job] in try $0.restoreItems(of: job, after: 0, limit: .max) }
-        let left = Set(items.filter(\.isLeftToSave).map(\.id))
-        return told.filter { left.contains($0.item) }
+        let unsaved = Set(items.filter { $0.savedAt == nil }.map(\.id))
+        return told.filter { unsaved.contains($0.item) }
     }
 
     func problem(_ item: RestoreItem) -> RestoreDownloader.Problem {

@@ -224,7 +224,8 @@ struct StatusView {
         let exception = filtered == 0 ? "" : ", but \(files) left out by the filters"
         if let lacking {
             let stored = isReachable ? "is stored" : "was stored when the store was reached last"
-            return terminal.wrapped("Every photo \(stored)\(exception); \(lacking).", .yellow)
+            let every = report.store.unclearObjects == 0 ? "Every photo" : "As far as can be told, every photo"
+            return terminal.wrapped("\(every) \(stored)\(exception); \(lacking).", .yellow)
         }
         guard isReachable else {
             return terminal.wrapped(

@@ -135,6 +135,7 @@ package struct CatalogAudit: Sendable {
     ) async throws -> ObjectFault? {
         var record = noted.record(at: key, storedAt: time.now())
         var isUnread = reading == .always
+        var isLocked = false
         let sight = found[segment]
         switch sight {
         case .unclear(let problem)?:
@@ -147,8 +148,9 @@ package struct CatalogAudit: Sendable {
         case .listed(let info)?:
             record.storageClass = info.storageClass
             // Nobody can read it, and a copy in another class may have another mark.
-            if info.storageClass.isArchive { record.etag = nil }
-            isUnread = isUnread || (record.sha256 == nil && !info.storageClass.isArchive)
+            isLocked = info.storageClass.isArchive
+            if isLocked { record.etag = nil }
+            isUnread = isUnread || (record.sha256 == nil && !isLocked)
             guard isUnread || record.isToBeAsked(beside: info, isTold: store.capabilities.digestsInLists) else {
                 return nil
             }
@@ -156,16 +158,18 @@ package struct CatalogAudit: Sendable {
         let examiner = ObjectExaminer(store)
         let way: ObjectExaminer.Reading = isUnread ? .always : .inDoubt
         var standing = try await examiner.look(at: record, reading: way, isUnlisted: sight == nil)
-        if case .broken(.damaged) = standing, record.etag != nil, try await isLocked(key) {
+        if case .broken(.damaged) = standing, record.etag != nil, try await self.isLocked(key) {
             // A listing tells no archive tier: there, too, a copy may have another mark.
+            isLocked = true
             record.etag = nil
             standing = try await examiner.look(at: record, reading: way, isUnlisted: sight == nil)
         }
         switch standing {
         case .broken(let fault): return fault
         case .intact(let now, _):
-            if isUnread, !now.storageClass.isArchive { finding.bytes += now.size }
-            let (sha256, etag) = (now.sha256.map { "\($0)" }, now.etag)
+            if isUnread, !isLocked { finding.bytes += now.size }
+            // A mark of bytes that nobody has read would hide others when they can be read again.
+            let (sha256, etag) = (now.sha256.map { "\($0)" }, isLocked ? noted.etag : now.etag)
             if sha256 != noted.sha256 || etag != noted.etag {
                 try await ledger { try $0.noteCatalogProof(of: segment, sha256: sha256, etag: etag) }
             }

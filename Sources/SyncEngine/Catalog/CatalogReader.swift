@@ -7,10 +7,12 @@ import SyncSystem
 import SystemPackage
 
 extension Error {
-    /// Whether a segment cannot be read, and others may be.
+    /// Whether a segment cannot be read, and others may be. What the next try may bring is none of it: until then its names would
+    /// be under `recovered/`.
     var concernsOneSegment: Bool {
-        if let error = self as? StoreError { return !error.concernsWholeStore }
-        return self is CatalogError
+        guard let error = self as? StoreError else { return self is CatalogError }
+        let isPassing = [.throttled, .connectionLost, .conflict, .invalidResponse].contains(error.code)
+        return !error.concernsWholeStore && !isPassing
     }
 }
 

@@ -179,7 +179,7 @@ package struct LedgerRebuild: Sendable {
                     entry.machine.writtenAt = header.written
                     entry.replaces = header.replaces ?? [:]
                 } catch let error where error.concernsOneSegment {
-                    summary.problems.append("the catalogue of machine \(id): \(error)")
+                    summary.problems.append(problem(segment, entry, "\(error)"))
                     if case .newer? = error as? CatalogError { entry.machine.role = .unreadable }
                 }
             }

@@ -215,34 +215,37 @@ package struct ObjectAudit: Sendable {
         self.time = time
     }
 
-    /// For objects that a listing has left out, or told otherwise. What the store cannot say now is left for later.
+    /// For objects that a listing has left out, or told otherwise.
+    /// - Returns: of what the store cannot tell now: that is left for later.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
     func look(
         at suspects: [(record: ObjectRecord, isUnlisted: Bool)], _ findings: inout Findings
-    ) async throws {
-        if suspects.isEmpty { return }
+    ) async throws -> [ObjectProblem] {
+        if suspects.isEmpty { return [] }
         let look = moves?.look()
-        let standings: [ObjectExaminer.Standing?] = try await suspects.concurrently(Self.looksInFlight) { suspect in
+        let standings = try await suspects.concurrently(Self.looksInFlight) {
+            suspect -> Result<ObjectExaminer.Standing, StoreError> in
             do {
                 let standing = try await examiner.look(
                     at: suspect.record, reading: .inDoubt, isUnlisted: suspect.isUnlisted)
                 if standing == .broken(.missing), let moved = try await look?.follow(suspect.record) {
-                    return .intact(moved, isRead: true)
+                    return .success(.intact(moved, isRead: true))
                 }
-                return standing
+                return .success(standing)
             } catch let error as StoreError where !error.concernsWholeStore {
-                return nil
+                return .failure(error)
             }
         }
+        var unclear: [ObjectProblem] = []
         var broken: [BrokenObject] = []
         var proven: [(record: ObjectRecord, isRead: Bool)] = []
         for (suspect, standing) in zip(suspects, standings) {
             switch standing {
-            case .broken(let problem): broken.append(BrokenObject(suspect.record, problem))
-            case .intact(let record, let isRead):
+            case .success(.broken(let problem)): broken.append(BrokenObject(suspect.record, problem))
+            case .success(.intact(let record, let isRead)):
                 if record != suspect.record || record.problem != nil || isRead { proven.append((record, isRead)) }
                 if record.problem != nil { findings.mended += 1 }
-            case nil: break
+            case .failure(let error): unclear.append(ObjectProblem(key: suspect.record.key, error: error))
             }
         }
         let (marks, proofs, now) = (broken, proven, time.now())
@@ -251,6 +254,7 @@ package struct ObjectAudit: Sendable {
             return try ledger.markBroken(marks, at: now)
         }
         findings.add(count)
+        return unclear
     }
 
     /// For an object that a read, a restore or a copy has not found, or found damaged.

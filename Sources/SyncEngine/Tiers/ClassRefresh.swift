@@ -141,7 +141,7 @@ package struct ClassRefresh: Sendable {
             }
             let learned = tags
             if !learned.isEmpty { try await ledger { try $0.noteTags(learned) } }
-            try await audit.look(at: suspects, &result.findings)
+            result.add(try await audit.look(at: suspects, &result.findings))
             if page.count < Self.pageSize { return known }
         }
     }

@@ -119,12 +119,13 @@ extension Database {
     /// Takes what was reserved for a job, which is made now.
     /// - Returns: `nil` when it was given up.
     fileprivate func takePlace(of reservation: RestoreReservation) throws -> ReservedPlace? {
-        guard try isReserved(reservation) else { return nil }
-        let job = reservation.job.rawValue
-        var place = try row(
-            "SELECT id, mark, folder FROM restore_reservations WHERE id = ?", [job], as: ReservedPlace.self)
-        place?.madeFolders = reservation.madeFolders
-        try run("DELETE FROM restore_reservations WHERE id = ?", [job])
+        let job = reservation.job
+        let row = try row(
+            "SELECT id, mark, folder FROM restore_reservations WHERE id = ?", [job.rawValue], as: ReservedPlace.self)
+        // The number may have been given up, and taken by another.
+        guard var place = row, job.mark(place.mark) == reservation.mark else { return nil }
+        place.madeFolders = reservation.madeFolders
+        try run("DELETE FROM restore_reservations WHERE id = ?", [job.rawValue])
         return place
     }
 

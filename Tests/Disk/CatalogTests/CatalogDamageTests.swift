@@ -99,6 +99,7 @@ struct CatalogDamageTests {
         let archive = { (key: ObjectKey) in
             if isInTier { bench.memory.moveToArchiveTier(key) } else { bench.memory.setClass(.glacier, of: key) }
         }
+        let marks = try machine.ledger.catalogStanding().segments.map(\.etag)
         for key in segments {
             archive(key)
             bench.memory.remark(key, as: "9b2cf535f27731c974343645a3985328-2")
@@ -106,6 +107,7 @@ struct CatalogDamageTests {
         for _ in 0..<2 { #expect(try await machine.look() == nil) }
         for key in segments { bench.memory.remark(key, as: "0b4e5b2e9c7f4a0f8e6d2c1b3a495867-3") }
         #expect(try await machine.readBack() == nil)
+        #expect(try machine.ledger.catalogStanding().segments.map(\.etag) == marks, "nobody has read those bytes")
         let key = segments[1]
         try await bench.memory.delete(key)
         try await bench.memory.store([1], at: key)

@@ -95,6 +95,17 @@ import Testing
         #expect(try bench.ledger.classesRefreshedAt() == bench.time.now)
     }
 
+    @Test func `what a listing leaves out, and the store cannot tell of, is neither there nor gone`() async throws {
+        let keys = try await bench.add(2, in: .standard)
+        bench.memory.lose(keys[0])
+        for number in 1...9 {
+            bench.store.add(StoreFault(.head, key: keys[0].rawValue, number: number, .failBefore(.serverFailed)))
+        }
+        let result = try await refresh().run()
+        #expect(result.problems.map(\.key) == [keys[0]] && result.findings.broken.objects == 0)
+        #expect(try bench.ledger.unclearObjects() == 1 && bench.ledger.object(keys[0])?.problem == nil)
+    }
+
     @Test func `a restore that is under way is not forgotten where listings tell nothing of it`() async throws {
         let bench = try RestoreBench(restoresInLists: false)
         let keys = try await bench.add(1)
