@@ -26,6 +26,8 @@ struct FolderMaker {
 
     /// Makes a folder for what a person wants saved there.
     /// - Throws: ``CommandFailure`` for the folders of this program; ``FolderError``.
+    // Swift 6.3.1 crashes where it optimises an async function with this in it.
+    @inline(never)
     func makeOutput(_ path: FilePath, _ installation: Installation) throws {
         try OutputPlace.checkAgain(path, installation)
         try makeFolder(

@@ -25,6 +25,8 @@ struct OutputPlace {
 
     /// The same once more, right before something is made there: since a person was asked, or a store was waited for, a link on
     /// the way may lead elsewhere.
+    // Swift 6.3.1 crashes where it optimises an async function with this in it.
+    @inline(never)
     static func checkAgain(_ path: FilePath, _ installation: Installation) throws {
         _ = try OutputPlace(path, installation)
     }
