@@ -262,7 +262,8 @@ struct WebForm: Sendable {
         var fields: [WebRequest.Field] = []
         for pair in request.body.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decoded(parts[0]), let value = Self.decoded(parts.count > 1 ? parts[1] : Data())
+            guard let name = [UInt8](parts[0]).percentDecoded(plusIsSpace: true),
+                let value = [UInt8](parts.count > 1 ? parts[1] : Data()).percentDecoded(plusIsSpace: true)
             else { return nil }
             fields.append(WebRequest.Field(name, value))
         }
@@ -272,21 +273,4 @@ struct WebForm: Sendable {
     subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
     func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
-
-    private static func decoded(_ text: Data) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), rest.count >= 2
-                else { return nil }
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            default: bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
 }

@@ -40,13 +40,13 @@ enum ShareRecipient: Hashable, Sendable {
     /// An address that a program of this recipient's opens with the text ready to be sent.
     func link(subject: String, text: String) -> String {
         switch self {
-        case .whatsapp(let number): "https://wa.me/\(number.digits)?text=\(Self.encoded(text))"
+        case .whatsapp(let number): "https://wa.me/\(number.digits)?text=\(text.uriEncoded())"
         // RFC 5724.
-        case .sms(let number): "sms:\(number)?body=\(Self.encoded(text))"
+        case .sms(let number): "sms:\(number)?body=\(text.uriEncoded())"
         // RFC 6068: lines end in CRLF, and the @ stays.
         case .email(let address):
-            "mailto:\(address.split(separator: "@").map { Self.encoded(String($0)) }.joined(separator: "@"))"
-                + "?subject=\(Self.encoded(subject))&body=\(Self.encoded(text))"
+            "mailto:\(address.split(separator: "@").map { $0.uriEncoded() }.joined(separator: "@"))"
+                + "?subject=\(subject.uriEncoded())&body=\(text.uriEncoded())"
         }
     }
 
@@ -71,20 +71,6 @@ enum ShareRecipient: Hashable, Sendable {
         let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
         return labels.count >= 2 && labels.allSatisfy { !$0.isEmpty && !$0.hasPrefix("-") && !$0.hasSuffix("-") }
     }
-
-    /// All but the unreserved characters of RFC 3986 as `%XX`.
-    fileprivate static func encoded(_ text: String) -> String {
-        text.utf8.map { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                String(UnicodeScalar(byte))
-            default:
-                (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-            }
-        }.joined()
-    }
 }
 
 /// The message about a share that somebody is to get, ready to be sent.
@@ -103,12 +89,12 @@ struct ShareMessage {
     /// Addresses that open the message in what a person sends with, who chooses to whom there: by what, and where.
     /// - Parameter url: the link to tell.
     static func addresses(_ share: ShareRecord, _ url: String) -> [(channel: ShareChannel, address: String)] {
-        let text = ShareRecipient.encoded(text(share, url))
+        let text = text(share, url).uriEncoded()
         return ShareChannel.allCases.map { channel in
             switch channel {
             case .whatsapp: (channel, "https://wa.me/?text=\(text)")
             case .sms: (channel, "sms:?body=\(text)")
-            case .email: (channel, "mailto:?subject=\(ShareRecipient.encoded(subject(share)))&body=\(text)")
+            case .email: (channel, "mailto:?subject=\(subject(share).uriEncoded())&body=\(text)")
             }
         }
     }

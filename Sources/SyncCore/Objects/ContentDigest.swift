@@ -85,7 +85,7 @@ extension [UInt8] {
         }
     }
 
-    private static func nibble(_ digit: UInt8) -> UInt8? {
+    static func nibble(_ digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10

@@ -137,15 +137,6 @@ package struct WebLink: Hashable, Sendable, LosslessStringConvertible {
 
     /// What people write and RFC 3986 does not allow, as `%XX`.
     private static func encoded(_ text: some StringProtocol) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            if byte >= 0x80 || "\"<>^`{|}".utf8.contains(byte) {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        text.percentEncoded { $0 < 0x80 && !"\"<>^`{|}".utf8.contains($0) }
     }
 }

@@ -278,7 +278,7 @@ package struct ShareExport: Sendable {
 
     private static func page(of checked: CheckedShare, _ entries: [Entry], _ names: [String]) -> SharePage {
         let manifest = checked.manifest
-        func link(_ index: Int) -> String { "\(photoFolder)/\(names[index].asURLSegment)" }
+        func link(_ index: Int) -> String { "\(photoFolder)/\(names[index].uriEncoded())" }
         return SharePage(
             location: manifest.locationName, startDate: manifest.startDate, endDate: manifest.endDate,
             sharedBy: manifest.sharedBy,
@@ -336,20 +336,5 @@ package struct ShareExport: Sendable {
             try add(file, place, entry.takenAt.map { offsets.instant(of: $0, zone: .current) } ?? now)
         }
         try archive.finish()
-    }
-}
-
-extension String {
-    /// As a segment of a link (RFC 3986, 2.3): what is not unreserved is percent-encoded.
-    fileprivate var asURLSegment: String {
-        utf8.reduce(into: "") { text, byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            default: text += "%" + [byte].hexadecimal.uppercased()
-            }
-        }
     }
 }

@@ -37,7 +37,7 @@ struct RequestTarget: Hashable {
         if isFolder { parts = parts.dropLast() }
         var segments: [String] = []
         for part in parts {
-            guard let segment = Self.decoded(part, plusIsSpace: false), Self.isName(segment) else { throw .noSuchPath }
+            guard let segment = part.percentDecoded(), Self.isName(segment) else { throw .noSuchPath }
             segments.append(segment)
         }
         self.segments = segments
@@ -54,38 +54,11 @@ struct RequestTarget: Hashable {
         var fields: [WebRequest.Field] = []
         for pair in query.split(separator: "&") {
             let name = pair.prefix { $0 != "=" }
-            guard let decodedName = decoded(name, plusIsSpace: true),
-                let value = decoded(pair[name.endIndex...].dropFirst(), plusIsSpace: true)
+            guard let decodedName = name.percentDecoded(plusIsSpace: true),
+                let value = pair[name.endIndex...].dropFirst().percentDecoded(plusIsSpace: true)
             else { throw .malformed }
             fields.append(WebRequest.Field(decodedName, value))
         }
         return fields
-    }
-
-    /// - Returns: `nil` when an escape is none, or the bytes are no UTF-8.
-    private static func decoded(_ text: Substring, plusIsSpace: Bool) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst()?.hexDigit, let low = rest.popFirst()?.hexDigit else { return nil }
-                bytes.append(high << 4 | low)
-            case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
-            default: bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-}
-
-extension UInt8 {
-    fileprivate var hexDigit: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

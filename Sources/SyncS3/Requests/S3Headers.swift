@@ -1,3 +1,5 @@
+import SyncCore
+
 /// User metadata as headers: `x-amz-meta-NAME: value`.
 ///
 /// S3 takes raw UTF-8 for Latin-1 and gives back something else, so values travel percent-encoded, in printable ASCII.

@@ -1,3 +1,5 @@
+import SyncCore
+
 /// Tags of an object, as the header `x-amz-tagging` has them (S3 User Guide, "Categorizing your objects using tags").
 package struct S3Tags: Hashable, Sendable {
     package let values: [String: String]

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SyncCore
 import SyncS3
 import Testing
 

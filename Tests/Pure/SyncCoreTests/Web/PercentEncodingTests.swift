@@ -1,4 +1,4 @@
-import SyncS3
+import SyncCore
 import Testing
 
 @Suite struct PercentEncodingTests {
