@@ -69,12 +69,6 @@ struct ForgetReport: Report {
         earlyObjects = cost.earlyObjects
     }
 
-    /// What was named and is not lost, where only keys were.
-    mutating func add(kept path: String, reason: String) {
-        kept.append(Kept(path: path, key: nil, reason: reason))
-        refused += 1
-    }
-
     /// What has come of it in the store.
     mutating func note(_ summary: ObjectDeletions.Summary) {
         let gone = Set(summary.deleted.map(\.key.rawValue))

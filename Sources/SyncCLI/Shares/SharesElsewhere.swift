@@ -29,8 +29,6 @@ struct SharesElsewhere: Sendable {
         }
     }
 
-    init() {}
-
     /// Without the store there are none, and a problem says so.
     init(_ unasked: Unasked) { problems = [unasked.problem] }
 

@@ -121,8 +121,6 @@ package struct VerificationCost: Hashable, Sendable {
         self.prices = prices
     }
 
-    package var isBilled: Bool { prices != nil }
-
     /// US dollars for one object. An archived one is only asked for; the others are read, and leave the store.
     /// - Parameter storageClass: one without prices here is taken for STANDARD.
     package func usd(bytes: Int64, in storageClass: StorageClass) -> Double {

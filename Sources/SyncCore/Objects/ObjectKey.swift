@@ -103,11 +103,6 @@ package struct KeyLayout: Hashable, Sendable {
     /// The beginning of the keys of all photos in the pool.
     package var photos: String { "users/\(user)/photos/" }
 
-    /// The original of a photo in the pool, kept bit for bit.
-    package func original(_ id: PhotoID) throws(InvalidName) -> ObjectKey {
-        try ObjectKey(segments: ["users", user, "originals", "\(id).dat"])
-    }
-
     /// The beginning of the keys of all originals.
     package var originals: String { "users/\(user)/originals/" }
 

@@ -111,11 +111,6 @@ extension PhoneNumbers {
         return count >= ProfileText.fewestDigits
     }
 
-    /// The telephone number that a profile goes by, or that is in its id; `nil` when there is none.
-    package func phoneNumber(ofProfile id: String, region: String?) -> PhoneNumber? {
-        if case .number(let number) = identity(ofProfile: id, region: region) { number } else { nil }
-    }
-
     // MARK: Reading
 
     /// What follows `+` or `00`. What stands behind the number itself may be digits, too.

@@ -27,7 +27,6 @@ package struct SettleQueue: Sendable {
     }
 
     package var isEmpty: Bool { dueByPath.isEmpty }
-    package var count: Int { dueByPath.count }
 
     /// A file was closed or moved in.
     package mutating func note(_ file: FilePath, at now: Duration) {

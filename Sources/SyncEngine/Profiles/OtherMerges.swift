@@ -103,9 +103,6 @@ package struct OtherMerges: Sendable {
 /// A merge is told before it begins, and all others are read after that. Of two that are told at the same time, the one that
 /// reads last sees the other; both may see each other, and then neither begins.
 package struct MergeAgreement: Sendable {
-    /// No other machine is there.
-    package static let alone = MergeAgreement(others: { [] }, tell: {})
-
     let others: @Sendable () async throws -> [OtherMerge]
     let tell: @Sendable () async throws -> Void
 

@@ -12,9 +12,7 @@ package struct Vacation: Hashable, Sendable {
     /// In order. Those on the disk that are stored or wait to be; or, when the whole folder is gone from the disk, those
     /// that were stored last, each of them `.missing` or `.lost`.
     package var photos: [VacationPhoto]
-    /// How many of its photos cannot be stored.
-    package var failed: Int
-    /// Those of them that are on the disk.
+    /// Those on the disk that cannot be stored.
     package var failures: [VacationPhoto]
     /// How many photos were in its folder, and are not there any more.
     package var gone: Int
@@ -24,14 +22,13 @@ package struct Vacation: Hashable, Sendable {
     package var revision: Int64
 
     package init(
-        id: VacationID, folder: FilePath, details: VacationDetails, photos: [VacationPhoto], failed: Int = 0,
+        id: VacationID, folder: FilePath, details: VacationDetails, photos: [VacationPhoto],
         failures: [VacationPhoto] = [], gone: Int = 0, problems: [String] = [], revision: Int64 = 0
     ) {
         self.id = id
         self.folder = folder
         self.details = details
         self.photos = photos
-        self.failed = failed
         self.failures = failures
         self.gone = gone
         self.problems = problems

@@ -55,7 +55,7 @@ struct VacationReader: Sendable {
         let details = record.isOnDisk ? resolved : record.lookedDetails ?? resolved
         return details.map {
             Vacation(
-                id: record.id, folder: record.folder, details: $0, photos: photos, failed: record.failed,
+                id: record.id, folder: record.folder, details: $0, photos: photos,
                 failures: content.photos.filter { $0.state == .failed }.sorted { $0.name < $1.name },
                 gone: record.isOnDisk ? gone : photos.count, problems: description.problems, revision: record.revision)
         }
@@ -150,9 +150,6 @@ package struct FolderLook: Sendable {
     let files: [File]?
     /// Files that the ledger knows to be there, and that are not.
     let gone: [FilePath]
-
-    /// Whether nothing has happened in the folder of which the ledger does not know. A file that was not read yet is known.
-    package var isCurrent: Bool { unseen.isEmpty }
 
     /// What is not as the ledger knows it.
     package var unseen: [FilePath] { (files ?? []).filter { $0.known == nil }.map(\.path) + gone }

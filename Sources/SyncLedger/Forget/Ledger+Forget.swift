@@ -54,13 +54,6 @@ extension Ledger {
         }
     }
 
-    /// Whose a photo is: `false` for what a rebuild has found of other machines, or without a name.
-    package func isOfThisMachine(_ folder: FolderID) throws(LedgerError) -> Bool {
-        try read("read whose a folder is") { db in
-            try db.number("SELECT 1 FROM folders WHERE id = ? AND machine IS NULL", [folder.rawValue]) != nil
-        }
-    }
-
     /// Forgets photos, and notes the objects that nothing refers to any more as such that are to be deleted. What was
     /// changed since it was looked at is left alone. On the disk when this returns.
     /// - Parameters:

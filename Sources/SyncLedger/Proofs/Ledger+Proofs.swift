@@ -74,13 +74,6 @@ extension Ledger {
         return try read("list objects") { try $0.rows(LedgerQuery.objectsOfRange, [range.from, upper, limit]) }
     }
 
-    /// Objects that are known to be gone or damaged, in the order of keys.
-    package func brokenObjects(after last: ObjectKey?, limit: Int) throws(LedgerError) -> [ObjectRecord] {
-        try read("list broken objects") {
-            try $0.rows(LedgerQuery.brokenObjects, [last?.rawValue ?? "", limit])
-        }
-    }
-
     /// Photos of which nothing is left, those that were found first at the head.
     package func lostPhotos(limit: Int) throws(LedgerError) -> [PhotoStatus] {
         try read("list lost photos") { db in

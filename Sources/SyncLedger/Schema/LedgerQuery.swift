@@ -258,10 +258,6 @@ extension LedgerQuery {
         SELECT objects.id FROM photos JOIN objects ON objects.id = photos.object_id
         WHERE photos.id = ? AND objects.problem IS NOT NULL
         """
-    package static let brokenObjects = """
-        SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_broken
-        WHERE problem IS NOT NULL AND key > ? ORDER BY key LIMIT ?
-        """
     package static let firstLost = """
         SELECT id FROM photos INDEXED BY photos_lost_in_folder
         WHERE folder_id = ? AND state = 'lost' ORDER BY queued_at LIMIT ?
@@ -289,7 +285,7 @@ extension LedgerQuery {
         """
 
     static let ofProofs = [
-        brokenObject, brokenObjectOfPhoto, brokenObjects, firstLost, objectsOfRange, longestUnproven, oldestProof,
+        brokenObject, brokenObjectOfPhoto, firstLost, objectsOfRange, longestUnproven, oldestProof,
         anyPhotosOfObject, objectOfDigest,
     ]
 }

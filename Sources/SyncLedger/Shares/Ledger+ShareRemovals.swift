@@ -9,13 +9,10 @@ package struct ShareRemoval: Hashable, Sendable {
     /// What people call the machine that has it.
     package let machine: String
     package let expiresAt: Date
-    package let begunAt: Date
     /// Since when the store tells the other machines.
     package let toldAt: Date?
     /// When nothing of it was left.
     package let goneAt: Date?
-    /// Why something of it is still there, in plain words.
-    package let problem: String?
 }
 
 extension Ledger {
@@ -74,13 +71,13 @@ extension Ledger {
 }
 
 extension ShareRemoval: FetchableRecord {
-    static let columns = "share, location, machine, expires_at, begun_at, told_at, gone_at, problem"
+    static let columns = "share, location, machine, expires_at, told_at, gone_at"
 
     init(row: Row) throws {
         guard let id = ShareID(row[0] as String) else { throw UnknownName() }
         self.init(
             id: id, location: row[1], machine: row[2], expiresAt: Date(milliseconds: row[3]),
-            begunAt: Date(milliseconds: row[4]), toldAt: (row[5] as Int64?).map(Date.init(milliseconds:)),
-            goneAt: (row[6] as Int64?).map(Date.init(milliseconds:)), problem: row[7])
+            toldAt: (row[4] as Int64?).map(Date.init(milliseconds:)),
+            goneAt: (row[5] as Int64?).map(Date.init(milliseconds:)))
     }
 }

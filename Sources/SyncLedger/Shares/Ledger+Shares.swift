@@ -35,11 +35,6 @@ extension Ledger {
         try read("list shares") { try $0.rows(LedgerQuery.newestShares, [limit]) }
     }
 
-    /// The vacations of which a share can be seen: their folders.
-    package func liveShares() throws(LedgerError) -> Set<FilePath> {
-        Set(try unendedShares().filter { $0.state == .live }.map(\.folder))
-    }
-
     /// In the order in which they are seen, and then those that are no longer shared.
     package func sharePhotos(_ id: ShareID) throws(LedgerError) -> [SharePhoto] {
         try read("list the photos of a share") { db in

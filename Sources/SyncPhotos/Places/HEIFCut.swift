@@ -21,7 +21,6 @@ struct HEIFCut {
     private let bytes: [UInt8]
     private var output: [UInt8]
     private var dropped: Set<DroppedPart> = []
-    private var held: [Range<Int>] = []
 
     static func cut(_ bytes: [UInt8]) throws(PhotoError) -> PlaceCut {
         var cut = HEIFCut(bytes: bytes)

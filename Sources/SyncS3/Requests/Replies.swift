@@ -63,13 +63,8 @@ package enum MultipartReply {
     }
 
     /// `<CompleteMultipartUploadResult>`: only with it the object is there, whatever the status said before.
-    /// - Throws: ``InvalidReply``.
-    package static func completed(_ body: [UInt8]) throws(InvalidReply) {
-        _ = try completedTag(body)
-    }
-
-    /// As ``completed(_:)``.
     /// - Returns: the object's ETag, as it is written.
+    /// - Throws: ``InvalidReply``.
     package static func completedTag(_ body: [UInt8]) throws(InvalidReply) -> String {
         try XMLElement(document: body, root: "CompleteMultipartUploadResult").required("ETag")
     }

@@ -63,8 +63,8 @@ import Testing
         (" <Error><Code>InternalError</Code></Error>", false), ("", false),
     ])
     func `Only the whole result is a success`(body: String, isComplete: Bool) {
-        let result: Void? = try? MultipartReply.completed(Array(body.utf8))
-        #expect((result != nil) == isComplete)
+        let tag = try? MultipartReply.completedTag(Array(body.utf8))
+        #expect((tag != nil) == isComplete)
     }
 
     @Test func `Old uploads of ours are found`() throws {
