@@ -183,6 +183,7 @@ extension Ledger {
     /// - Parameter isDurable: whether it is on the disk when this returns, with all that was committed before it. A sync
     ///   that fails takes the transaction back. For what a promise to others leans on: an object that only the ledger can
     ///   find, a request that costs money.
+    @discardableResult
     func write<Value>(
         _ operation: String, isDurable: Bool = false, _ body: (Database) throws -> Value
     ) throws(LedgerError) -> Value {

@@ -172,7 +172,6 @@ extension Ledger {
     package func noteCatalogProblem(_ problem: String) throws(LedgerError) {
         try write("note that the catalogue was not written") { db in
             try db.run("UPDATE agent SET catalog_problem = ?", [problem])
-            return
         }
     }
 
@@ -201,7 +200,6 @@ extension Ledger {
                 UPDATE catalog_segments SET sha256 = COALESCE(?1, sha256), etag = COALESCE(?2, etag)
                 WHERE first = ?4 AND last = ?5 AND (SELECT machine_id FROM agent) = ?3
                 """, [sha256, etag, segment.machine, segment.from, segment.to])
-            return
         }
     }
 
@@ -210,14 +208,12 @@ extension Ledger {
     package func beginRebuild(of machine: String) throws(LedgerError) {
         try write("note a rebuild", isDurable: true) { db in
             try db.run("UPDATE agent SET rebuild_of = ?", [machine])
-            return
         }
     }
 
     package func endRebuild() throws(LedgerError) {
         try write("note the end of a rebuild") { db in
             try db.run("UPDATE agent SET rebuild_of = NULL")
-            return
         }
     }
 

@@ -14,7 +14,6 @@ extension Ledger {
     package func noteMachineNote(_ digest: String, at time: Date) throws(LedgerError) {
         try write("note what other machines were told") { db in
             try db.run("UPDATE agent SET machine_note = ?, machine_note_at = ?", [digest, time.milliseconds])
-            return
         }
     }
 }

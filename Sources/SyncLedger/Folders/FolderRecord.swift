@@ -247,7 +247,6 @@ extension Ledger {
                     report.mode.rawValue, report.note, report.untold?.path.blob, report.untold?.found,
                     folder.rawValue,
                 ])
-            return
         }
     }
 
@@ -258,7 +257,6 @@ extension Ledger {
             try db.run(
                 "UPDATE folders SET problem = ?, scanned_at = ? WHERE id = ?",
                 [problem, time.milliseconds, folder.rawValue])
-            return
         }
     }
 

@@ -76,7 +76,6 @@ extension Ledger {
                 UPDATE events SET photo_state = 'failed', problem = ?, photo_name = NULL
                 WHERE id = ? AND photo_state <> 'stored'
                 """, [problem, event.id])
-            return
         }
     }
 
@@ -91,7 +90,6 @@ extension Ledger {
                 UPDATE events SET photo_state = 'waiting', problem = NULL, photo_name = ?
                 WHERE id = ? AND photo_state <> 'stored'
                 """, [Data(name.bytes), event.id])
-            return
         }
     }
 
@@ -245,7 +243,6 @@ extension Ledger {
                 AND NOT EXISTS (SELECT 1 FROM photos WHERE object_id = objects.id)
                 AND NOT EXISTS (SELECT 1 FROM events WHERE object_id = objects.id)
                 """, [old.rawValue])
-            return
         }
     }
 }

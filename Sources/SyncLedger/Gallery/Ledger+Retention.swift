@@ -213,7 +213,6 @@ extension Ledger {
                 INSERT INTO daily_runs VALUES (?, ?, ?) ON CONFLICT DO UPDATE
                 SET scheduled_at = excluded.scheduled_at, finished_at = excluded.finished_at
                 """, [name, scheduledAt.milliseconds, time.milliseconds])
-            return
         }
     }
 }

@@ -12,7 +12,6 @@ extension Ledger {
     package func noteUserJobs(on day: CalendarDay) throws(LedgerError) {
         try write("note the daily jobs") { db in
             try db.run("UPDATE agent SET jobs_day = ?", [day.description])
-            return
         }
     }
 }

@@ -68,7 +68,6 @@ extension Ledger {
                     etag = NULL
                 WHERE key = ?3 AND storage_class <> ?1
                 """, [storageClass.rawValue, time.milliseconds, key.rawValue])
-            return
         }
     }
 
@@ -144,7 +143,6 @@ extension Ledger {
                     "UPDATE objects SET taken_at = ?2, taken_offset = ?3, taken_rules = 1 WHERE id = ?1",
                     [object, time?.clock, time?.offset])
             }
-            return
         }
     }
 }

@@ -64,7 +64,6 @@ extension Ledger {
     package func noteClassesRefreshed(at time: Date, unclear: Int = 0) throws(LedgerError) {
         try write("note that classes were refreshed") { db in
             try db.run("UPDATE agent SET classes_refreshed_at = ?, unclear_objects = ?", [time.milliseconds, unclear])
-            return
         }
     }
 }

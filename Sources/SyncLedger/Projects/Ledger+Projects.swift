@@ -271,7 +271,6 @@ extension Ledger {
             try db.run(
                 "INSERT OR IGNORE INTO project_versions (project_id, key) VALUES (?, ?)",
                 [project, object.key.rawValue])
-            return
         }
     }
 

@@ -117,7 +117,6 @@ extension Ledger {
                 INSERT INTO daily_runs (name, scheduled_at, finished_at) VALUES ('verify', ?1, ?1)
                 ON CONFLICT DO UPDATE SET scheduled_at = ?1, finished_at = ?1
                 """, [time.milliseconds])
-            return
         }
     }
 

@@ -41,7 +41,6 @@ extension Ledger {
                 UPDATE photos SET next_try_at = MAX(?1, 1) WHERE state = 'pending' AND next_try_at > 0
                 AND directory_id IN (SELECT id FROM directories WHERE vacation_id = ?2)
                 """, [time.milliseconds, vacation.rawValue])
-            return
         }
     }
 

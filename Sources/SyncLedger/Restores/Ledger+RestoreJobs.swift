@@ -97,7 +97,6 @@ extension Ledger {
             try db.run(
                 "UPDATE restore_jobs SET looked_at = ?, looks = looks + 1 WHERE id = ?",
                 [time.milliseconds, id.rawValue])
-            return
         }
     }
 }

@@ -121,7 +121,6 @@ extension Ledger {
     package func noteMarkRemoved(of job: RestoreJobID) throws(LedgerError) {
         try write("note that a restore is over") { db in
             try db.run("UPDATE restore_jobs SET mark = NULL, marked_in = NULL WHERE id = ?", [job.rawValue])
-            return
         }
     }
 }

@@ -42,7 +42,6 @@ extension Ledger {
             try db.run(
                 "UPDATE restore_items SET claimed_at = NULL, claimed_by = NULL WHERE id = ? AND state = 'planned'",
                 [item])
-            return
         }
     }
 
@@ -142,7 +141,6 @@ extension Ledger {
                 UPDATE restore_jobs SET expiry_announced = 0
                 WHERE id IN (SELECT job_id FROM restore_items WHERE key = ? AND state = 'restored')
                 """, [key.rawValue])
-            return
         }
     }
 

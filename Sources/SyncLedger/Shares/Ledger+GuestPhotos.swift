@@ -87,7 +87,6 @@ extension Ledger {
         try write("note where a guest's photo is") { db in
             try db.run(
                 "UPDATE guest_photos SET source = ? WHERE share = ? AND slot = ?", [source, share.description, slot])
-            return
         }
     }
 
@@ -97,7 +96,6 @@ extension Ledger {
             try db.run(
                 "UPDATE shares SET guests_problem = ?1 WHERE id = ?2 AND guests_problem IS NOT ?1",
                 [problem, share.description])
-            return
         }
     }
 

@@ -46,7 +46,6 @@ extension Ledger {
             try db.run(
                 "UPDATE shares SET claimed_by = NULL, claimed_until = NULL WHERE id = ? AND claimed_by = ?",
                 [id.description, owner])
-            return
         }
     }
 
@@ -96,7 +95,6 @@ extension Ledger {
                     WHEN state IN ('preparing', 'waiting') THEN IIF(?2, 'waiting', 'preparing') ELSE state END
                 WHERE id = ?3 AND claimed_by = ?4
                 """, [problem, waits, id.description, owner])
-            return
         }
     }
 
@@ -105,7 +103,6 @@ extension Ledger {
         try write("note the restore of a share", isDurable: true) { db in
             try db.run(
                 "UPDATE shares SET restore_job = ? WHERE id = ?", [job.rawValue, id.description])
-            return
         }
     }
 
@@ -146,7 +143,6 @@ extension Ledger {
                 """
                 UPDATE shares SET step = 'publish' WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
                 """, [id.description])
-            return
         }
     }
 
@@ -164,7 +160,6 @@ extension Ledger {
                 """
                 UPDATE shares SET step = 'publish' WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
                 """, [id.description])
-            return
         }
     }
 

@@ -26,7 +26,6 @@ extension Ledger {
                 INSERT INTO share_removals (share, location, machine, expires_at, begun_at) VALUES (?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET gone_at = NULL, problem = NULL
                 """, [id.description, location, machine, expiresAt.milliseconds, time.milliseconds])
-            return
         }
     }
 
@@ -53,7 +52,6 @@ extension Ledger {
             try db.run(
                 "UPDATE share_removals SET told_at = COALESCE(told_at, ?) WHERE share = ?",
                 [time.milliseconds, id.description])
-            return
         }
     }
 
@@ -65,7 +63,6 @@ extension Ledger {
                 UPDATE share_removals SET problem = ?1, gone_at = IIF(?1 IS NULL AND told_at IS NOT NULL, ?2, gone_at)
                 WHERE share = ?3
                 """, [problem, time.milliseconds, id.description])
-            return
         }
     }
 }

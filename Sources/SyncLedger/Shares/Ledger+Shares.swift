@@ -50,7 +50,6 @@ extension Ledger {
             try db.run(
                 "UPDATE shares SET recipient = ? WHERE id = ? AND state IN ('preparing', 'waiting', 'live')",
                 [recipient, id.description])
-            return
         }
     }
 
@@ -67,7 +66,6 @@ extension Ledger {
         try write("remember who shares") { db in
             try db.run(
                 "INSERT INTO sharer VALUES (1, ?) ON CONFLICT DO UPDATE SET name = excluded.name", [name])
-            return
         }
     }
 }
@@ -131,7 +129,6 @@ extension Ledger {
     package func noteOwnership(_ number: Int, ofShare id: ShareID) throws(LedgerError) {
         try write("note who has a share", isDurable: true) { db in
             try db.run("UPDATE shares SET ownership = ? WHERE id = ?", [number, id.description])
-            return
         }
     }
 
@@ -152,7 +149,6 @@ extension Ledger {
                 """
                 UPDATE shares SET problem = ? WHERE id = ? AND claimed_by = ? AND state IN ('revoking', 'expiring')
                 """, [problem, id.description, owner])
-            return
         }
     }
 

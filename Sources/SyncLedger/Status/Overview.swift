@@ -166,7 +166,6 @@ extension Ledger {
     package func noteSync(at time: Date) throws(LedgerError) {
         try write("note a sync") { db in
             try db.run("UPDATE agent SET last_sync_at = ?", [time.milliseconds])
-            return
         }
     }
 
@@ -182,7 +181,6 @@ extension Ledger {
                 UPDATE agent SET store_error = ?1, store_checked_at = ?2,
                     store_failing_since = CASE WHEN ?1 IS NOT NULL THEN COALESCE(store_failing_since, ?2) END
                 """, [error, time.milliseconds])
-            return
         }
     }
 }

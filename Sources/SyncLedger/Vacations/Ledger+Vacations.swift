@@ -134,7 +134,6 @@ extension Ledger {
                 INSERT INTO vacation_sets (vacation_id, photos) VALUES (?, ?)
                 ON CONFLICT DO UPDATE SET photos = excluded.photos
                 """, [id.rawValue, Data(VacationFingerprint.material(photos))])
-            return
         }
     }
 
@@ -150,7 +149,6 @@ extension Ledger {
                 WHERE id = ?
                 """, [revision, id.rawValue])
             try db.run("DELETE FROM vacation_sets WHERE vacation_id = ?", [id.rawValue])
-            return
         }
     }
 
@@ -163,7 +161,6 @@ extension Ledger {
                 AND waiting + uploaded + failed + missing = 0
                 AND NOT EXISTS (SELECT 1 FROM directories WHERE vacation_id = ?1)
                 """, [id.rawValue])
-            return
         }
     }
 }
@@ -272,7 +269,6 @@ extension Ledger {
                 INSERT INTO stale_manifests (cache_key, digest, vacation_id) VALUES (?, ?, ?)
                 ON CONFLICT DO UPDATE SET digest = excluded.digest, vacation_id = excluded.vacation_id
                 """, [manifest.cacheKey, manifest.digest.blob, vacation.rawValue])
-            return
         }
     }
 
@@ -288,7 +284,6 @@ extension Ledger {
     package func forget(_ manifest: StaleManifest) throws(LedgerError) {
         try write("note a removed manifest") { db in
             try db.run("DELETE FROM stale_manifests WHERE cache_key = ?", [manifest.cacheKey])
-            return
         }
     }
 }
