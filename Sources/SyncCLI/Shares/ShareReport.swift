@@ -154,7 +154,7 @@ struct ShareListReport: Encodable {
         }
 
         /// One of another machine.
-        init(_ share: OtherShare, link: ShareLink?, now: Date) {
+        init(_ share: OtherShare, link: StoreLink?, now: Date) {
             machine = Machine(id: share.machine, name: share.machineName, isThis: false)
             shareId = share.id.description
             location = share.location

@@ -116,7 +116,7 @@ struct ShareView {
     }
 
     /// When a link ends, and why then.
-    static func end(of share: ShareRecord, _ link: ShareLink) -> String {
+    static func end(of share: ShareRecord, _ link: StoreLink) -> String {
         let shareEnd = Quantities.time(share.expiresAt)
         guard link.isEndKnown else {
             return

@@ -131,7 +131,7 @@ extension Workspace {
 
 extension ShareLinks {
     /// The address of a share of another machine; `nil` where there is none now.
-    func address(of share: OtherShare, now: Date) async -> ShareLink? {
+    func address(of share: OtherShare, now: Date) async -> StoreLink? {
         guard share.state == .live, share.expiresAt > now else { return nil }
         return try? await link(to: share)
     }

@@ -221,7 +221,7 @@ package struct StoreCapabilities: Hashable, Sendable {
     }
 }
 
-/// An address that lets whoever has it read one object.
+/// An address that lets whoever has it read one object, such as the page of a share.
 package struct StoreLink: Hashable, Sendable {
     /// Absolute, percent-encoded. It is a secret while it lasts.
     package var url: String
@@ -229,7 +229,7 @@ package struct StoreLink: Hashable, Sendable {
     package var endsAt: Date
     /// `false` where it was signed by credentials that are temporary and do not tell their end.
     package var isEndKnown: Bool
-    /// Why it ends earlier than was asked for, in plain words; `nil` when it does not.
+    /// Why it ends earlier than was asked for (of a share: before it does), in plain words; `nil` when it does not.
     package var limit: String?
 
     package init(url: String, endsAt: Date, limit: String? = nil, isEndKnown: Bool = true) {

@@ -138,7 +138,7 @@ package struct ShareLease: Sendable {
     }
 
     /// - Parameter linksEndAt: when the first of the links inside the page ends; `nil` when they have no end of their own.
-    func notePublished(_ id: ShareID, link: ShareLink, linksEndAt: Date?) async throws -> Bool {
+    func notePublished(_ id: ShareID, link: StoreLink, linksEndAt: Date?) async throws -> Bool {
         let now = time.now()
         return try await ledger.finish { [owner] in
             try $0.noteSharePublished(id, link: link, linksEndAt: linksEndAt, by: owner, at: now)

@@ -8,7 +8,7 @@ import SystemPackage
 package struct SharePageWriter: Sendable {
     /// How the page and the manifest of a share are reached.
     struct Written: Sendable {
-        let link: ShareLink
+        let link: StoreLink
         /// When the first of the links inside them ends; `nil` when they have no end of their own.
         let linksEndAt: Date?
         /// Page and manifest.
@@ -44,7 +44,7 @@ package struct SharePageWriter: Sendable {
             let folder = page.dropLast(share.keys.page.lastSegment.count)
             content.previewLink = Self.preview(of: content).map { folder + $0 }
             let objects = try await put(page: content, manifest, share)
-            return Written(link: ShareLink(url: page, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
+            return Written(link: StoreLink(url: page, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
         case .gallery, .byID:
             let link = links.unsigned(share.id)
             var content = Self.page(of: checked, share, reference: link)
@@ -53,7 +53,7 @@ package struct SharePageWriter: Sendable {
                 if share.takesGuests { content.guests = .gallery(ShareKeys.guestName) }
             }
             let objects = try await put(page: content, manifest, share)
-            return Written(link: ShareLink(url: link, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
+            return Written(link: StoreLink(url: link, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
         case .signed:
             return try await writeSigned(checked, manifest, share)
         }
@@ -104,9 +104,7 @@ package struct SharePageWriter: Sendable {
         guard let link = try await links.signed([keys.page], until: share.expiresAt)[keys.page] else {
             preconditionFailure("a link for each key")
         }
-        return Written(
-            link: ShareLink(url: link.url, endsAt: link.endsAt, limit: link.limit, isEndKnown: link.isEndKnown),
-            linksEndAt: ends.min(), objects: objects)
+        return Written(link: link, linksEndAt: ends.min(), objects: objects)
     }
 
     /// The first small picture that the page has.
@@ -254,17 +252,16 @@ package struct ShareLinks: Sendable {
 
     /// Under which address a live share is seen that another machine has written.
     /// - Throws: ``StoreError`` when a link cannot be signed.
-    package func link(to share: OtherShare) async throws -> ShareLink {
+    package func link(to share: OtherShare) async throws -> StoreLink {
         let (page, end) = (ShareKeys(share.id).page, share.expiresAt)
         switch kind {
-        case .open(let base): return ShareLink(url: open(page, below: base), endsAt: end)
-        case .gallery, .byID: return ShareLink(url: unsigned(share.id), endsAt: end)
+        case .open(let base): return StoreLink(url: open(page, below: base), endsAt: end)
+        case .gallery, .byID: return StoreLink(url: unsigned(share.id), endsAt: end)
         case .signed:
-            let link = try await store.link(to: page, lasting: .seconds(max(end.timeIntervalSince(time.now()), 1)))
+            var link = try await store.link(to: page, lasting: .seconds(max(end.timeIntervalSince(time.now()), 1)))
             // The links inside the page are those of the machine that wrote it.
-            let last = min(share.linksEndAt ?? end, end)
-            return ShareLink(
-                url: link.url, endsAt: min(link.endsAt, last), limit: link.limit, isEndKnown: link.isEndKnown)
+            link.endsAt = min(link.endsAt, share.linksEndAt ?? end, end)
+            return link
         }
     }
 

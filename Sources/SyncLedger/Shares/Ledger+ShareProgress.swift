@@ -111,7 +111,7 @@ extension Ledger {
     /// - Parameter linksEndAt: when the first of the links inside them ends; `nil` when they have no end of their own.
     /// - Returns: `false` when the share is over, or in the hands of another: then nothing may be left of them.
     package func noteSharePublished(
-        _ id: ShareID, link: ShareLink, linksEndAt: Date?, by owner: String, at time: Date
+        _ id: ShareID, link: StoreLink, linksEndAt: Date?, by owner: String, at time: Date
     ) throws(LedgerError) -> Bool {
         try write("note a published share") { db in
             guard let share = try db.claimedShare(id, by: owner) else { return false }

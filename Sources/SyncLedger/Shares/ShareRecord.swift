@@ -31,23 +31,6 @@ package enum ShareStep: String, Hashable, Sendable {
     case done
 }
 
-/// An address under which a share is seen.
-package struct ShareLink: Hashable, Sendable {
-    package var url: String
-    package var endsAt: Date
-    /// Why it ends before the share does, in plain words.
-    package var limit: String?
-    /// `false` where nobody knows when it ends: ``endsAt`` is then until when it is relied on.
-    package var isEndKnown: Bool
-
-    package init(url: String, endsAt: Date, limit: String? = nil, isEndKnown: Bool = true) {
-        self.url = url
-        self.isEndKnown = isEndKnown
-        self.endsAt = endsAt
-        self.limit = limit
-    }
-}
-
 /// A share, as it was asked for and as it stands.
 package struct ShareRecord: Hashable, Sendable {
     package let id: ShareID
@@ -74,7 +57,7 @@ package struct ShareRecord: Hashable, Sendable {
     package let pageWrittenAt: Date?
     /// When the first of the links inside the page ends; `nil` when they have no end of their own.
     package let linksEndAt: Date?
-    package let link: ShareLink?
+    package let link: StoreLink?
     /// When the last of its objects was gone.
     package let endedAt: Date?
     /// The process that has it in hand, or had when it ended.
@@ -113,9 +96,9 @@ extension ShareRecord: FetchableRecord {
             let start = CalendarDay(row[5] as String), let end = CalendarDay(row[6] as String),
             let state = ShareState(rawValue: row[10]), let step = ShareStep(rawValue: row[11])
         else { throw UnknownName() }
-        var link: ShareLink?
+        var link: StoreLink?
         if let url = row[17] as String?, let end = row[18] as Int64? {
-            link = ShareLink(url: url, endsAt: Date(milliseconds: end), limit: row[19], isEndKnown: row[23])
+            link = StoreLink(url: url, endsAt: Date(milliseconds: end), limit: row[19], isEndKnown: row[23])
         }
         self.init(
             id: id, folder: FilePath(blob: row[1]), selection: PhotoSelection(row[2] as String), quality: quality,

@@ -33,7 +33,7 @@ import Testing
         _ = try ledger.noteSharePhoto(0, of: id, .stored(copy, takenAt: nil), by: "me", at: now)
         let ends = now + seconds
         _ = try ledger.noteSharePublished(
-            id, link: ShareLink(url: link, endsAt: ends, limit: limit), linksEndAt: nil, by: "me", at: now)
+            id, link: StoreLink(url: link, endsAt: ends, limit: limit), linksEndAt: nil, by: "me", at: now)
         return (try #require(try ledger.share(id)), try ledger.sharePhotos(id))
     }
 
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test func `a link whose end nobody knows promises none`() throws {
-        var link = ShareLink(url: "https://x.test/1", endsAt: now + 3_600, limit: "the token does not tell")
+        var link = StoreLink(url: "https://x.test/1", endsAt: now + 3_600, limit: "the token does not tell")
         link.isEndKnown = false
         let (share, _) = try share("https://x.test/1", endsIn: 3_600)
         let text = ShareView.end(of: share, link)

@@ -43,7 +43,7 @@ import Testing
     @Test func `a share is done only when all of its photos are stored or cannot be`() throws {
         let shelf = try ShareShelf()
         let id = try shelf.add("ab")
-        let link = ShareLink(url: "https://x.test", endsAt: shelf.now)
+        let link = StoreLink(url: "https://x.test", endsAt: shelf.now)
         func publish() throws -> ShareStep {
             #expect(
                 try shelf.ledger.noteSharePublished(id, link: link, linksEndAt: nil, by: shelf.me, at: shelf.now))
@@ -75,7 +75,7 @@ import Testing
         let shelf = try ShareShelf()
         let id = try shelf.add("ab")
         let copy = try ShareShelf.copy
-        let link = ShareLink(url: "https://x.test", endsAt: shelf.now)
+        let link = StoreLink(url: "https://x.test", endsAt: shelf.now)
         let (ledger, other, now) = (shelf.ledger, shelf.other, shelf.now)
         #expect(try !ledger.noteSharePhoto(0, of: id, .stored(copy, takenAt: nil), by: other, at: now))
         #expect(try !ledger.noteSharePublished(id, link: link, linksEndAt: nil, by: other, at: now))
@@ -116,7 +116,7 @@ import Testing
         try shelf.publish(id)
         let share = try shelf.share(id)
         #expect(share.state == .live && share.step == .done && share.problem == nil)
-        #expect(share.link == ShareLink(url: "https://x.test/\(id)", endsAt: shelf.now + 500))
+        #expect(share.link == StoreLink(url: "https://x.test/\(id)", endsAt: shelf.now + 500))
         #expect(share.linksEndAt == shelf.now + 400)
         #expect(share.publishedAt == shelf.now && share.pageWrittenAt == shelf.now)
         #expect(try shelf.ledger.unendedShares().filter { $0.state == .live }.map(\.folder) == [ShareShelf.folder])
@@ -156,7 +156,7 @@ import Testing
         #expect(try !shelf.ledger.noteSharePhoto(0, of: id, .failed("x", isFinal: false), by: shelf.me, at: shelf.now))
         #expect(
             try !shelf.ledger.noteSharePublished(
-                id, link: ShareLink(url: "x", endsAt: shelf.now), linksEndAt: nil, by: shelf.me, at: shelf.now))
+                id, link: StoreLink(url: "x", endsAt: shelf.now), linksEndAt: nil, by: shelf.me, at: shelf.now))
         try shelf.ledger.noteShareUnended("the store says no", of: id, by: shelf.me)
         #expect(try shelf.share(id).problem == "the store says no")
         #expect(try shelf.ledger.unendedShares().map(\.id) == [id])

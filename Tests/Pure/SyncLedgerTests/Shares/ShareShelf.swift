@@ -49,7 +49,7 @@ final class ShareShelf {
             _ = try ledger.noteSharePhoto(photo.slot, of: id, .stored(Self.copy, takenAt: nil), by: me, at: now)
         }
         _ = try ledger.noteSharePublished(
-            id, link: ShareLink(url: "https://x.test/\(id)", endsAt: now + 500), linksEndAt: now + 400, by: me, at: now)
+            id, link: StoreLink(url: "https://x.test/\(id)", endsAt: now + 500), linksEndAt: now + 400, by: me, at: now)
     }
 
     func share(_ id: ShareID) throws -> ShareRecord {
