@@ -69,10 +69,11 @@ package struct RestoreEstimate: Hashable, Sendable {
     }
 }
 
-/// Archived objects of one class, whatever the tier.
-package struct ArchivedLoad: Hashable, Sendable {
+/// Objects of one storage class.
+package struct ClassLoad: Hashable, Sendable {
     package var storageClass: StorageClass
     package var objects: Int
+    /// Stored bytes.
     package var bytes: Int64
 
     package init(storageClass: StorageClass, objects: Int, bytes: Int64) {
@@ -88,7 +89,7 @@ package struct RestoreOption: Hashable, Sendable {
     package var estimate: RestoreEstimate
 
     /// The tiers that every one of the classes has, from the slowest to the fastest; none when one class has none.
-    package static func all(for loads: [ArchivedLoad], days: Int, prices: PriceTable) -> [RestoreOption] {
+    package static func all(for loads: [ClassLoad], days: Int, prices: PriceTable) -> [RestoreOption] {
         let present = loads.filter { $0.objects > 0 }
         guard !present.isEmpty else { return [] }
         return RestoreTier.allCases.filter { tier in

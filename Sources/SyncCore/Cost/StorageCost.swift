@@ -57,7 +57,7 @@ package struct StorageCost: Hashable, Sendable {
                 } ?? 0)
         }
         let archived = loads.filter(\.storageClass.isArchive).map {
-            ArchivedLoad(storageClass: $0.storageClass, objects: $0.objects, bytes: $0.bytes)
+            ClassLoad(storageClass: $0.storageClass, objects: $0.objects, bytes: $0.bytes)
         }
         fullRestore = RestoreOption.all(for: archived, days: restoreDays, prices: prices)
     }

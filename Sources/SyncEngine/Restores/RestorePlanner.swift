@@ -111,7 +111,7 @@ package struct RestorePlanner: Sendable {
             for: candidates, wish: order.wish, days: order.days, extends: order.extends, now: now)
         let loads = Dictionary(grouping: plan.groups.filter { $0.purpose != .longer }, by: \.storageClass)
             .map { storageClass, groups in
-                ArchivedLoad(
+                ClassLoad(
                     storageClass: storageClass, objects: groups.reduce(0) { $0 + $1.candidates.count },
                     bytes: groups.reduce(0) { $0 + $1.bytes })
             }

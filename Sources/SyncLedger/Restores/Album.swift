@@ -8,7 +8,7 @@ package struct Album: Hashable, Sendable {
     /// Absolute.
     package let folder: FilePath
     /// What has to be restored before it can be read, and nobody has asked for: by class, each object once.
-    package let cold: [ArchivedLoad]
+    package let cold: [ClassLoad]
 
     package var coldPhotos: Int { cold.reduce(0) { $0 + $1.objects } }
     package var coldBytes: Int64 { cold.reduce(0) { $0 + $1.bytes } }
@@ -104,10 +104,10 @@ extension Database {
 extension Album {
     fileprivate init(folder: FilePath, _ photos: [AlbumPhoto]) {
         var seen: Set<Int64> = []
-        var loads: [StorageClass: ArchivedLoad] = [:]
+        var loads: [StorageClass: ClassLoad] = [:]
         for photo in photos where photo.storageClass.isArchive && !photo.isAskedFor {
             guard seen.insert(photo.object).inserted else { continue }
-            let none = ArchivedLoad(storageClass: photo.storageClass, objects: 0, bytes: 0)
+            let none = ClassLoad(storageClass: photo.storageClass, objects: 0, bytes: 0)
             loads[photo.storageClass, default: none].objects += 1
             loads[photo.storageClass, default: none].bytes += photo.size
         }

@@ -18,20 +18,6 @@ package struct Overview: Hashable, Sendable {
         }
     }
 
-    /// All objects of one storage class.
-    package struct Tier: Hashable, Sendable {
-        package var storageClass: StorageClass
-        package var objects: Int
-        /// Stored bytes.
-        package var bytes: Int64
-
-        package init(storageClass: StorageClass, objects: Int, bytes: Int64) {
-            self.storageClass = storageClass
-            self.objects = objects
-            self.bytes = bytes
-        }
-    }
-
     /// The photo that has waited longest without being safe.
     package struct Unsynced: Hashable, Sendable {
         /// Absolute.
@@ -84,9 +70,9 @@ package struct Overview: Hashable, Sendable {
     /// The active folders, in the order of the configuration.
     package var folders: [Folder]
     /// Of all objects, also those that are known to be gone or damaged.
-    package var tiers: [Tier]
+    package var tiers: [ClassLoad]
     /// Of those that are.
-    package var brokenTiers: [Tier] = []
+    package var brokenTiers: [ClassLoad] = []
     /// Archived photos of events, and earlier images of projects, of which nothing is left.
     package var lostBesidePhotos = 0
     package var oldestUnsynced: Unsynced?
@@ -98,7 +84,7 @@ package struct Overview: Hashable, Sendable {
     package var restores: Restores
 
     package init(
-        folders: [Folder], tiers: [Tier], oldestUnsynced: Unsynced? = nil, lastSyncAt: Date? = nil,
+        folders: [Folder], tiers: [ClassLoad], oldestUnsynced: Unsynced? = nil, lastSyncAt: Date? = nil,
         store: StoreNote? = nil, restores: Restores = Restores()
     ) {
         self.folders = folders
@@ -112,10 +98,10 @@ package struct Overview: Hashable, Sendable {
     /// Of all active folders.
     package var totals: PhotoTallies { folders.reduce(PhotoTallies()) { $0 + $1.tallies } }
     /// What is stored: without what is gone or damaged.
-    package var storedTiers: [Tier] {
+    package var storedTiers: [ClassLoad] {
         tiers.map { tier in
             guard let broken = brokenTiers.first(where: { $0.storageClass == tier.storageClass }) else { return tier }
-            return Tier(
+            return ClassLoad(
                 storageClass: tier.storageClass, objects: tier.objects - broken.objects,
                 bytes: tier.bytes - broken.bytes)
         }
@@ -135,7 +121,7 @@ extension Ledger {
                     mounts: db.rows(FolderMount.ofFolder, [record.id.rawValue]))
             }
             let tiers = try Row.fetchAll(db.cachedStatement(sql: LedgerQuery.objectTallies)).map { row in
-                Overview.Tier(storageClass: StorageClass(rawValue: row[0]), objects: row[1], bytes: row[2])
+                ClassLoad(storageClass: StorageClass(rawValue: row[0]), objects: row[1], bytes: row[2])
             }
             let agent = try Row.fetchOne(
                 db, sql: "SELECT last_sync_at, store_error, store_checked_at, store_failing_since FROM agent")
@@ -187,7 +173,7 @@ extension Ledger {
 
 extension Database {
     /// Its cost is that of what is broken.
-    fileprivate func brokenTiers() throws -> [Overview.Tier] {
+    fileprivate func brokenTiers() throws -> [ClassLoad] {
         let rows = try Row.fetchAll(cachedStatement(sql: LedgerQuery.brokenStock))
         var sums: [String: (objects: Int, bytes: Int64)] = [:]
         for row in rows {
@@ -195,7 +181,7 @@ extension Database {
             sums[row[0], default: (0, 0)].bytes += row[1]
         }
         return sums.map { name, sum in
-            Overview.Tier(storageClass: .init(rawValue: name), objects: sum.objects, bytes: sum.bytes)
+            ClassLoad(storageClass: .init(rawValue: name), objects: sum.objects, bytes: sum.bytes)
         }
     }
 

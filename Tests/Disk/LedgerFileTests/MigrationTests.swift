@@ -87,7 +87,7 @@ import Testing
         #expect(try ledger.leftOut(naming: 1) == LeftOutSummary())
         let overview = try ledger.overview()
         #expect(PhotoState.allCases.filter { overview.totals[$0].files == 1 } == [.pending, .uploaded, .missing])
-        #expect(overview.tiers == [Overview.Tier(storageClass: .deepArchive, objects: 1, bytes: 500)])
+        #expect(overview.tiers == [ClassLoad(storageClass: .deepArchive, objects: 1, bytes: 500)])
         #expect(overview.lastSyncAt == Date(timeIntervalSince1970: 1))
         #expect(overview.store?.since == Date(timeIntervalSince1970: 2))
         #expect(overview.restores == Overview.Restores())

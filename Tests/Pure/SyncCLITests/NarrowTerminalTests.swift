@@ -31,7 +31,7 @@ import Testing
             folders: [gallery, trips].enumerated().map { number, folder in
                 Overview.Folder(
                     record: FolderRecord(id: FolderID(rawValue: Int64(number)), folder: folder), tallies: tallies)
-            }, tiers: [Overview.Tier(storageClass: .deepArchive, objects: 3, bytes: 3 << 20)],
+            }, tiers: [ClassLoad(storageClass: .deepArchive, objects: 3, bytes: 3 << 20)],
             oldestUnsynced: Overview.Unsynced(
                 path: "/home/ana/Pictures/Gallery/IMG_1.jpg", since: now, state: .pending, why: "it waits for its turn"),
             lastSyncAt: now)

@@ -21,7 +21,7 @@ import Testing
         let record = FolderRecord(id: FolderID(rawValue: 1), folder: gallery, problem: problem)
         let overview = Overview(
             folders: [Overview.Folder(record: record, tallies: tallies)],
-            tiers: [Overview.Tier(storageClass: .standard, objects: 3, bytes: 3 << 20)], oldestUnsynced: oldest,
+            tiers: [ClassLoad(storageClass: .standard, objects: 3, bytes: 3 << 20)], oldestUnsynced: oldest,
             store: since.map { Overview.StoreNote(error: "away", at: now, since: $0) }, restores: restores)
         var report = StatusReport(
             overview, leftOut: leftOut, backlog: backlog, elsewhere: elsewhere, watched: [gallery], holder: nil,

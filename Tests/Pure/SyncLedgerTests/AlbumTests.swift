@@ -53,7 +53,7 @@ import Testing
         let sightings = try opened()
         #expect(sightings.map(\.album.folder) == [rome])
         #expect(sightings.map(\.objects) == [2])
-        #expect(sightings.first?.album.cold == [ArchivedLoad(storageClass: .deepArchive, objects: 3, bytes: 300)])
+        #expect(sightings.first?.album.cold == [ClassLoad(storageClass: .deepArchive, objects: 3, bytes: 300)])
     }
 
     @Test func `what was asked for long ago counts no more`() throws {

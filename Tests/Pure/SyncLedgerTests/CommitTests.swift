@@ -186,7 +186,7 @@ import Testing
         try world.storeAll()
         let overview = try world.ledger.overview()
         #expect(overview.totals[.uploaded] == Tally(files: 2, bytes: 2_000))
-        #expect(overview.tiers == [Overview.Tier(storageClass: .standard, objects: 1, bytes: 500)])
+        #expect(overview.tiers == [ClassLoad(storageClass: .standard, objects: 1, bytes: 500)])
     }
 
     @Test func `a vanished photo of which an earlier content is stored is missing`() throws {

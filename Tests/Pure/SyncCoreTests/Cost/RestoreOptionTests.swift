@@ -2,9 +2,8 @@ import SyncCore
 import Testing
 
 @Suite struct RestoreOptionTests {
-    private static func load(_ storageClass: StorageClass, objects: Int = 1_000, bytes: Int64 = 1 << 30) -> ArchivedLoad
-    {
-        ArchivedLoad(storageClass: storageClass, objects: objects, bytes: bytes)
+    private static func load(_ storageClass: StorageClass, objects: Int = 1_000, bytes: Int64 = 1 << 30) -> ClassLoad {
+        ClassLoad(storageClass: storageClass, objects: objects, bytes: bytes)
     }
 
     @Test(
@@ -22,7 +21,7 @@ import Testing
         #expect(RestoreOption.all(for: loads, days: 7, prices: .example).map(\.tier).last == .expedited)
     }
 
-    private func hints(_ tier: RestoreTier, _ loads: [ArchivedLoad], days: Int = 7) -> [WaitingHint] {
+    private func hints(_ tier: RestoreTier, _ loads: [ClassLoad], days: Int = 7) -> [WaitingHint] {
         let options = RestoreOption.all(for: loads, days: days, prices: .example)
         guard let chosen = options.first(where: { $0.tier == tier }) else { return [] }
         return WaitingHint.hints(for: chosen.estimate, tier: tier, among: options)
