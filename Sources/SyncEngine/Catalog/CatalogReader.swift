@@ -20,6 +20,8 @@ extension Error {
 /// are in memory.
 struct CatalogReader: Sendable {
     private static let batch = 1_000
+    /// How often a catalogue is read that is written anew while it is read.
+    private static let tries = 3
     static let pieceLength = 256 << 10
     /// Enough of a segment for its first line.
     private static let headerLength: Int64 = 4_096
@@ -41,6 +43,18 @@ struct CatalogReader: Sendable {
             defer { unlink(spool.string) }
             return try await work()
         }
+    }
+
+    /// Reads once more what a machine has written anew meanwhile: what was listed is gone then.
+    func rereading<Value>(_ read: () async throws -> Value) async throws -> Value {
+        for _ in 1..<Self.tries {
+            do {
+                return try await read()
+            } catch let error as StoreError where error.code == .notFound {
+                continue
+            }
+        }
+        return try await read()
     }
 
     /// The segments that are in the store, by machine.

@@ -42,8 +42,6 @@ package struct OtherReferences: Sendable {
         package func reference(to key: ObjectKey) -> StoredReference? { known(key) ?? doubt?.reference }
     }
 
-    /// A catalogue may be written anew while it is read.
-    private static let tries = 3
     /// Seconds without a sign after which a machine whose place this one has taken counts as gone.
     private static let silence: TimeInterval = 30 * 86_400
 
@@ -82,7 +80,7 @@ package struct OtherReferences: Sendable {
     private func lookAlone(for wanted: Set<ObjectKey>) async throws -> Findings {
         var findings = Findings()
         do {
-            try await lookAtCatalogs(wanted, &findings)
+            try await reader.rereading { try await lookAtCatalogs(wanted, &findings) }
             try await lookAtManifests(wanted, &findings)
             findings.doubt = try await doubt()
         } catch let error as StoreError where !error.concernsWholeStore {
@@ -141,16 +139,6 @@ package struct OtherReferences: Sendable {
     // MARK: Catalogues
 
     private func lookAtCatalogs(_ wanted: Set<ObjectKey>, _ findings: inout Findings) async throws {
-        for attempt in 1... {
-            do {
-                return try await readCatalogs(wanted, &findings)
-            } catch let error as StoreError where error.code == .notFound && attempt < Self.tries {
-                continue
-            }
-        }
-    }
-
-    private func readCatalogs(_ wanted: Set<ObjectKey>, _ findings: inout Findings) async throws {
         let standing = try await ledger { try $0.catalogStanding() }
         var machines: [(id: String, name: String, chain: CatalogChain, last: Int)] = []
         var replaced = [standing.replaces]

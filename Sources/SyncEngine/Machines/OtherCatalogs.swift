@@ -14,8 +14,6 @@ struct OtherCatalogs: Sendable {
         var problems: [String] = []
     }
 
-    /// A catalogue may be written anew while it is read.
-    private static let tries = 3
     private static let batch = 1_000
 
     let reader: CatalogReader
@@ -26,17 +24,12 @@ struct OtherCatalogs: Sendable {
     /// - Parameter silent: ids of machines that give no sign. The others see to what they name.
     /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
     func read(silent: Set<String>) async throws -> Findings {
-        for attempt in 1... {
-            do {
-                return try await reader.alone {
-                    try await ledger { try $0.beginOtherPlaces() }
-                    return try await readAll(silent)
-                }
-            } catch let error as StoreError where error.code == .notFound && attempt < Self.tries {
-                continue
+        try await reader.rereading {
+            try await reader.alone {
+                try await ledger { try $0.beginOtherPlaces() }
+                return try await readAll(silent)
             }
         }
-        return Findings()
     }
 
     private func readAll(_ silent: Set<String>) async throws -> Findings {

@@ -26,26 +26,12 @@ struct OtherStates: Sendable {
         var unread: [Unread] = []
     }
 
-    /// A catalogue may be written anew while it is read.
-    private static let tries = 3
-
     let reader: CatalogReader
     let ledger: LedgerQueue
 
     /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
     func read() async throws -> Findings {
-        try await reader.alone { try await readWhole() }
-    }
-
-    private func readWhole() async throws -> Findings {
-        for attempt in 1... {
-            do {
-                return try await readAll()
-            } catch let error as StoreError where error.code == .notFound && attempt < Self.tries {
-                continue
-            }
-        }
-        return Findings()
+        try await reader.alone { try await reader.rereading { try await readAll() } }
     }
 
     private func readAll() async throws -> Findings {
