@@ -22,7 +22,6 @@ struct CatalogReader: Sendable {
     private static let batch = 1_000
     /// How often a catalogue is read that is written anew while it is read.
     private static let tries = 3
-    static let pieceLength = 256 << 10
     /// Enough of a segment for its first line.
     private static let headerLength: Int64 = 4_096
 
@@ -114,15 +113,8 @@ struct CatalogReader: Sendable {
             var reader = try CatalogFileReader(of: segment, keys)
             var damage = cut
             do {
-                let file = try FileDescriptor.open(spool, .readOnly, options: [.noFollow, .closeOnExec])
-                defer { try? file.close() }
-                let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceLength, alignment: 16)
-                defer { buffer.deallocate() }
-                while true {
-                    try flag.check()
-                    let count = try file.read(into: buffer)
-                    if count == 0 { break }
-                    try reader.read(UnsafeRawBufferPointer(rebasing: buffer[..<count])) { line in
+                try pieces(flag) { piece in
+                    try reader.read(piece) { line in
                         if case .folder(let folder) = line { return named.append(folder) }
                         // All of them come first.
                         if folders.isEmpty { folders = try places(named) }
