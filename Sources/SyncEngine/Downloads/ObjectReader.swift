@@ -19,12 +19,19 @@ struct ObjectReader: Sendable {
 
     /// - Throws: ``StoreError``, `.tooLarge` for one beyond the limit; `CancellationError`.
     func read(_ key: ObjectKey) async throws -> [UInt8] {
+        try await policy.retrying(time) { try await store.bytes(of: key, limit: limit) }
+    }
+}
+
+extension RetryPolicy {
+    /// Reads anew as long as what failed may pass.
+    func retrying<Value>(_ time: TimeSource, _ read: () async throws -> Value) async throws -> Value {
         var attempt = 1
         while true {
             do {
-                return try await store.bytes(of: key, limit: limit)
-            } catch let error as StoreError where error.isTransient && attempt < policy.maximumAttempts {
-                try await time.sleep(policy.delay(afterAttempt: attempt, random: time.random()))
+                return try await read()
+            } catch let error as StoreError where error.isTransient && attempt < maximumAttempts {
+                try await time.sleep(delay(afterAttempt: attempt, random: time.random()))
                 attempt += 1
             }
         }

@@ -188,15 +188,7 @@ package struct ShareMirror: Sendable {
     }
 
     private func read(remembered: WebLink?) async throws -> ReadShare {
-        var attempt = 1
-        while true {
-            do {
-                return try await source.read(remembered: remembered)
-            } catch let error as StoreError where error.isTransient && attempt < policy.maximumAttempts {
-                try await time.sleep(policy.delay(afterAttempt: attempt, random: time.random()))
-                attempt += 1
-            }
-        }
+        try await policy.retrying(time) { try await source.read(remembered: remembered) }
     }
 
     private func end(of share: CheckedShare) -> MirrorResult.End? {
