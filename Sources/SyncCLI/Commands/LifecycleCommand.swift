@@ -32,7 +32,7 @@ struct LifecycleCommand: AsyncParsableCommand {
             let desk = try await LifecycleInspector(workspace)
             let report = try await desk.standing().report
             return Answer(report) { output in
-                LifecycleView(terminal: output).rules(report, of: desk.policy, in: desk.store.identity)
+                LifecycleView(terminal: output).rules(report, in: desk.store.identity)
             }
         }
     }

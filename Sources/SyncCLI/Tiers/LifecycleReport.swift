@@ -155,7 +155,7 @@ struct LifecycleView {
     let terminal: Terminal
 
     /// All rules, how they stand, and what is missing.
-    func rules(_ report: LifecycleReport, of policy: TierPolicy, in store: StoreIdentity) -> [String] {
+    func rules(_ report: LifecycleReport, in store: StoreIdentity) -> [String] {
         var lines = who(report, in: store) + [""]
         for rule in report.rules {
             let (word, style) = word(for: rule.state)

@@ -85,11 +85,11 @@ package struct ProjectMigration: Sendable {
         }
         guard result.conflicts.isEmpty else { return result }
         for folder in [FilePath()] + tree.folders { try NewFile.discardAll(in: new.pushing(folder)) }
-        try remove(tree, &result, flag)
+        try remove(tree, &result)
         return result
     }
 
-    private func remove(_ tree: Tree, _ result: inout Summary, _ flag: CancellationFlag) throws {
+    private func remove(_ tree: Tree, _ result: inout Summary) throws {
         // What came or changed meanwhile was not copied.
         let now = try self.tree()
         let known = Set(tree.files)

@@ -144,7 +144,7 @@ package final class ProjectListSync: Sendable {
     }
 
     private func note(_ problem: String, of file: ProjectListFile, in folder: FilePath, stamp: FileStamp) throws {
-        let isNews = try ledger.noteProjectListProblem(problem, in: folder, stamp: stamp, at: time.now())
+        let isNews = try ledger.noteProjectListProblem(problem, in: folder, stamp: stamp)
         if isNews { logger.warning("\(file.path): \(problem); what it said before counts until it can be read") }
     }
 }

@@ -174,12 +174,11 @@ package struct RestoreDownloader: Sendable {
             }
         }
         if visit.obstacles[job] != nil { return visit.giveUp(able, of: job, in: output) }
-        try await save(tasks, of: able, in: home, &visit)
+        try await save(tasks, of: able, &visit)
     }
 
     private func save(
-        _ tasks: [(item: RestoreItem, task: DownloadTask)], of items: [RestoreItem], in home: RestoreFolder,
-        _ visit: inout Visit
+        _ tasks: [(item: RestoreItem, task: DownloadTask)], of items: [RestoreItem], _ visit: inout Visit
     ) async throws {
         let now = time.now
         // An item is saved when it is in all of its places: one that cannot be there leaves it unsaved.

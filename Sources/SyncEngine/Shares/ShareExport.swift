@@ -95,7 +95,7 @@ package struct ShareExport: Sendable {
         do {
             let folder = try await pool.run { try ExportFolder(for: destination) }
             do {
-                let summary = try await run(order, in: folder, destination, archive, progress)
+                let summary = try await run(order, in: folder, archive, progress)
                 await pool.finish { folder.remove() }
                 return summary
             } catch {
@@ -108,7 +108,7 @@ package struct ShareExport: Sendable {
     }
 
     private func run(
-        _ order: Order, in folder: ExportFolder, _ destination: FilePath, _ archive: (any ZipWriter)?,
+        _ order: Order, in folder: ExportFolder, _ archive: (any ZipWriter)?,
         _ progress: @escaping @Sendable (Int) -> Void
     ) async throws -> Summary {
         let done = Mutex(0)
@@ -243,7 +243,7 @@ package struct ShareExport: Sendable {
         let checked = try checked(entries, order)
         let (numbers, originals) = (MirrorName(checked), OriginalNames(checked))
         let names = checked.photos.map { (originals.name(of: $0) ?? numbers.name(of: $0)).string }
-        var page = page(of: checked, entries, names)
+        var page = page(of: checked, names)
         page.language = order.language
         return (try page.html(), names)
     }
@@ -276,7 +276,7 @@ package struct ShareExport: Sendable {
         return try ShareManifestRules(asked: nil).check(try manifest.encoded(), foundAt: nil)
     }
 
-    private static func page(of checked: CheckedShare, _ entries: [Entry], _ names: [String]) -> SharePage {
+    private static func page(of checked: CheckedShare, _ names: [String]) -> SharePage {
         let manifest = checked.manifest
         func link(_ index: Int) -> String { "\(photoFolder)/\(names[index].uriEncoded())" }
         return SharePage(

@@ -110,7 +110,7 @@ extension Ledger {
     /// - Parameter stamp: of the file, as far as it has one.
     /// - Returns: whether that is news.
     package func noteProjectListProblem(
-        _ problem: String, in folder: FilePath, stamp: FileStamp, at time: Date
+        _ problem: String, in folder: FilePath, stamp: FileStamp
     ) throws(LedgerError) -> Bool {
         try write("note a damaged list of projects") { db in
             let known = try db.projectList(folder.blob)

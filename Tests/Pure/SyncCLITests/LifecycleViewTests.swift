@@ -70,7 +70,7 @@ import Testing
     func `it fits 80 columns`(mode: TierMode) {
         let standing = [LifecycleRule(id: String(repeating: "x ", count: 100), content: .foreign(""))]
         let report = report(policy(mode), standing: standing)
-        for line in view.rules(report, of: policy(mode), in: store) + view.difference(report) {
+        for line in view.rules(report, in: store) + view.difference(report) {
             #expect(TextLayout.width(line) <= 80, "\(line)")
         }
     }
