@@ -76,13 +76,7 @@ extension Ledger {
 
     /// Photos of which nothing is left, those that were found first at the head.
     package func lostPhotos(limit: Int) throws(LedgerError) -> [PhotoStatus] {
-        try read("list lost photos") { db in
-            try db.activeFolders().flatMap { folder in
-                try db.numbers(LedgerQuery.firstLost, [folder.id.rawValue, limit])
-            }.compactMap { try db.row(LedgerQuery.photo, [$0], as: PhotoStatus.self) }
-                .sorted { ($0.queuedAt, $0.id) < ($1.queuedAt, $1.id) }
-                .prefix(limit).map(\.self)
-        }
+        try read("list lost photos") { try $0.firstPhotos(LedgerQuery.firstLost, limit: limit) }
     }
 
     /// Where the photos of an object are or were, whatever their state.

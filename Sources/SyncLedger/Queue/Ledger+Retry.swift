@@ -94,13 +94,7 @@ extension Ledger {
 
     /// Photos that were tried and wait for their next try, the oldest at the head.
     package func delayedPhotos(limit: Int) throws(LedgerError) -> [PhotoStatus] {
-        try read("list photos that wait") { db in
-            try db.activeFolders().flatMap { folder in
-                try db.numbers(LedgerQuery.firstDelayed, [folder.id.rawValue, limit])
-            }.compactMap { try db.row(LedgerQuery.photo, [$0], as: PhotoStatus.self) }
-                .sorted { ($0.queuedAt, $0.id) < ($1.queuedAt, $1.id) }
-                .prefix(limit).map(\.self)
-        }
+        try read("list photos that wait") { try $0.firstPhotos(LedgerQuery.firstDelayed, limit: limit) }
     }
 
     /// Looks whether the ledger can be written to, and has room for more than a last few rows: a full disk still takes

@@ -33,13 +33,7 @@ extension Ledger {
 
     /// Photos that cannot be stored as they are, those that failed first at the head.
     package func failedPhotos(limit: Int) throws(LedgerError) -> [PhotoStatus] {
-        try read("list failed photos") { db in
-            try db.activeFolders().flatMap { folder in
-                try db.numbers(LedgerQuery.firstFailed, [folder.id.rawValue, limit])
-            }.compactMap { try db.row(LedgerQuery.photo, [$0], as: PhotoStatus.self) }
-                .sorted { ($0.queuedAt, $0.id) < ($1.queuedAt, $1.id) }
-                .prefix(limit).map(\.self)
-        }
+        try read("list failed photos") { try $0.firstPhotos(LedgerQuery.firstFailed, limit: limit) }
     }
 
     /// Where `path` is in a folder, relative to it; the folder itself when it is above; `nil` when it is elsewhere.
@@ -128,6 +122,15 @@ extension Ledger {
 }
 
 extension Database {
+    /// Photos of all active folders, the oldest at the head.
+    /// - Parameter query: gives the rows of one folder's.
+    func firstPhotos(_ query: String, limit: Int) throws -> [PhotoStatus] {
+        try activeFolders().flatMap { try numbers(query, [$0.id.rawValue, limit]) }
+            .compactMap { try row(LedgerQuery.photo, [$0], as: PhotoStatus.self) }
+            .sorted { ($0.queuedAt, $0.id) < ($1.queuedAt, $1.id) }
+            .prefix(limit).map(\.self)
+    }
+
     func versions(of photo: PhotoStatus) throws -> [PhotoVersion] {
         let rows = try Row.fetchAll(cachedStatement(sql: LedgerQuery.versionsOfPhoto), arguments: [photo.id])
         var found = try rows.map { row in
