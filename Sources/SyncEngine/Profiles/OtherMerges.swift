@@ -12,13 +12,6 @@ package struct OtherMerge: Hashable, Sendable {
     package let into: String
     /// It has not begun: that machine looks first whether another one does the opposite.
     package let isAnnounced: Bool
-
-    package init(machine: String, profile: String, into: String, isAnnounced: Bool) {
-        self.machine = machine
-        self.profile = profile
-        self.into = into
-        self.isAnnounced = isAnnounced
-    }
 }
 
 /// Reads what the user's other machines have merged.

@@ -5,10 +5,6 @@ import SyncCore
 struct ExifBlock {
     private(set) var bytes: [UInt8]
 
-    init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
     struct Summary {
         /// 1 to 8.
         var orientation: Int?

@@ -14,13 +14,8 @@ package final class PictureWorkers: Sendable {
     /// How long a worker may keep a picture: as a step of pooled work (``StepWatch``), and ten times as long where it hardly
     /// uses the processor. One that does not use it at all has as long as the first.
     struct Patience {
-        var wall: Duration
-        var processor: Duration
-
-        init(wall: Duration = StepWatch.longestStep, processor: Duration = StepWatch.leastProcessorTime) {
-            self.wall = wall
-            self.processor = processor
-        }
+        var wall: Duration = StepWatch.longestStep
+        var processor: Duration = StepWatch.leastProcessorTime
 
         fileprivate func isOver(_ wall: Duration, processor: Duration) -> Bool {
             wall >= self.wall && processor >= self.processor || wall >= self.wall * 10
