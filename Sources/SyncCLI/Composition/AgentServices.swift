@@ -190,21 +190,12 @@ extension Installation {
         ]
         if case .directory(let directory) = settings.store {
             let path = directory.path
-            if Self.device(nearest: path) != Self.device(nearest: state) {
+            if FileSystemFacts(nearest: path)?.device != FileSystemFacts(nearest: state)?.device {
                 disks.append(
                     TroubleAnnouncer.Disk(path.text, isOfLedger: false) { try? FileSystemFacts(at: path).freeBytes })
             }
         }
         return disks
-    }
-
-    /// Of the path, or of the nearest folder above it that is there.
-    private static func device(nearest path: FilePath) -> UInt64? {
-        var place = path
-        while true {
-            if let facts = try? FileSystemFacts(at: place) { return facts.device }
-            guard place.removeLastComponent() else { return nil }
-        }
     }
 }
 

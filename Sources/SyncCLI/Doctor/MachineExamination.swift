@@ -228,7 +228,7 @@ struct MachineExamination: Sendable {
         var seen: [UInt64: Int] = [:]
         var volumes: [(what: [String], facts: FileSystemFacts)] = []
         for place in places {
-            guard let facts = Self.facts(nearest: place.path) else { continue }
+            guard let facts = FileSystemFacts(nearest: place.path) else { continue }
             if let known = seen[facts.device] {
                 volumes[known].what.append(place.what)
             } else {
@@ -247,14 +247,5 @@ struct MachineExamination: Sendable {
             return .limited(name, detail, instead: "work goes on until the disk is full; free some space")
         }
         return .ok(name, detail)
-    }
-
-    /// Of the path, or of the nearest folder above it that is there.
-    private static func facts(nearest path: FilePath) -> FileSystemFacts? {
-        var place = path
-        while true {
-            if let facts = try? FileSystemFacts(at: place) { return facts }
-            guard place.removeLastComponent() else { return nil }
-        }
     }
 }

@@ -196,4 +196,16 @@ package struct FileSystemFacts: Hashable, Sendable {
         freeBytes = Int64(clamping: UInt64(volume.f_bavail) * UInt64(volume.f_frsize))
         totalBytes = Int64(clamping: UInt64(volume.f_blocks) * UInt64(volume.f_frsize))
     }
+
+    /// Of the path, or of the nearest folder above it that is there.
+    package init?(nearest path: FilePath) {
+        var place = path
+        while true {
+            if let facts = try? FileSystemFacts(at: place) {
+                self = facts
+                return
+            }
+            guard place.removeLastComponent() else { return nil }
+        }
+    }
 }
