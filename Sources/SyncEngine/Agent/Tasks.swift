@@ -107,8 +107,6 @@ package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
     /// Of the keys that somebody has.
     private let turns = Mutex<[Key: Turns]>([:])
 
-    package init() {}
-
     /// Runs `work` while nobody else has the key.
     package func withKey<Result>(_ key: Key, _ work: () async throws -> Result) async rethrows -> Result {
         await withCheckedContinuation { continuation in

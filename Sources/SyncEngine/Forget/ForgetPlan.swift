@@ -31,8 +31,6 @@ package struct ForgetPlan: Sendable {
     /// Rows of photos of which nothing is left that anybody could have back.
     fileprivate var lost: Set<Int64> = []
 
-    package init() {}
-
     /// Whether nobody could have any of the photos back.
     package var isOfLost: Bool { photos.allSatisfy { lost.contains($0.id) } }
 

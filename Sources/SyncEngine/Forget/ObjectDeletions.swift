@@ -10,8 +10,6 @@ package struct ObjectDeletions: Sendable {
         package var kept: [(key: ObjectKey, reference: StoredReference?)] = []
         /// What the store did not delete, and why. It is tried again.
         package var failures: [(key: ObjectKey, reason: String)] = []
-
-        package init() {}
     }
 
     /// As many as one request may delete is a thousand; half of it is proved before the next.

@@ -34,8 +34,6 @@ package struct OtherReferences: Sendable {
         /// Of all others.
         package var doubt: Doubt?
 
-        package init() {}
-
         /// What is known to need an object, or its copy.
         package func known(_ key: ObjectKey) -> StoredReference? { references[key.named] }
 

@@ -54,8 +54,6 @@ package struct StoreCopy: Sendable {
         package private(set) var first: [ObjectProblem] = []
         package private(set) var count = 0
 
-        package init() {}
-
         package mutating func note(_ problem: ObjectProblem) {
             count += 1
             if first.count < 1_000 { first.append(problem) }

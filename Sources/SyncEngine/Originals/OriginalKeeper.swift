@@ -24,8 +24,6 @@ package struct OriginalKeeper: Sendable {
         package fileprivate(set) var isInterrupted = false
 
         package static let failuresNamed = 100
-
-        package init() {}
     }
 
     package struct Failure: Hashable, Sendable {

@@ -35,8 +35,6 @@ package struct Verifier: Sendable {
 
         package static let namedFailures = 10
 
-        package init() {}
-
         /// What was found of this machine's catalogue: what is whole of it is none of the objects that are counted.
         package mutating func add(_ catalog: CatalogAudit.Finding) {
             bytes += catalog.bytes
@@ -190,8 +188,6 @@ package struct ObjectAudit: Sendable {
         package var broken = BrokenCount()
         /// Objects that were known as broken, and are there again.
         package var mended = 0
-
-        package init() {}
 
         mutating func add(_ count: BrokenCount) {
             broken.objects += count.objects

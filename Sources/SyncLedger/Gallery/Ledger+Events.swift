@@ -138,8 +138,6 @@ package struct EventCounts: Hashable, Sendable {
     package private(set) var photos: [EventPhotoState: Int] = [:]
     package private(set) var retention: [EventRetention: Int] = [:]
 
-    package init() {}
-
     mutating func add(_ events: Int, _ photo: EventPhotoState, _ state: EventRetention) {
         photos[photo, default: 0] += events
         retention[state, default: 0] += events

@@ -25,8 +25,6 @@ package struct OriginalsStanding: Hashable, Sendable {
     package var waiting = 0
     /// Bytes of their files.
     package var waitingBytes: Int64 = 0
-
-    package init() {}
 }
 
 /// Originals: objects beside the copies, by the same MD5. A photo's row tells the generation of which its original is kept

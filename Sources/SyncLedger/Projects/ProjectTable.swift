@@ -234,7 +234,5 @@ package struct ProjectListChanges: Hashable, Sendable {
     /// Records that are no longer in the file. What is stored of them stays stored.
     package var removed = 0
 
-    package init() {}
-
     package var isEmpty: Bool { added + changed + removed == 0 }
 }
