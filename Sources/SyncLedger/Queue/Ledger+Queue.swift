@@ -80,15 +80,6 @@ extension Ledger {
     ) throws(LedgerError) -> Date? {
         try read("look at the queue") { try $0.nextTry(of: vacation, upTo: bytes, at: time) }
     }
-
-    /// The last attempts at a photo, oldest first.
-    package func attempts(of photoID: Int64) throws(LedgerError) -> [Attempt] {
-        try read("read the attempts at a photo") { db in
-            try db.rows(
-                "SELECT id, started_at, finished_at, outcome, error FROM attempts WHERE photo_id = ? ORDER BY id",
-                [photoID])
-        }
-    }
 }
 
 extension Date {
@@ -149,6 +140,9 @@ extension Database {
 
 /// The claims of one transaction. What they have in common is looked up once: small files come by folders.
 private struct Claiming {
+    /// How many attempts at a photo are remembered: the last ones.
+    private static let keptAttempts = 10
+
     let db: Database
     let time: Date
     private let hasSuspects: Bool
@@ -172,7 +166,7 @@ private struct Claiming {
             DELETE FROM attempts WHERE photo_id = ?1 AND id <= (
                 SELECT id FROM attempts WHERE photo_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2
             )
-            """, [due.id, Attempt.kept])
+            """, [due.id, Self.keptAttempts])
         return Claim(
             photoID: due.id, attemptID: attemptID, generation: taken.photo.generation, folder: place.folder,
             relativePath: place.path.pushing(FilePath(blob: Data(taken.photo.name))), stamp: taken.photo.stamp,
