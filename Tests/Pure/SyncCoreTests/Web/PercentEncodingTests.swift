@@ -20,7 +20,7 @@ import Testing
 
     @Test(arguments: [
         ("a+b%2Bc", true, "a b+c"), ("a+b%2bc", false, "a+b+c"), ("100%", false, nil), ("%4", false, nil),
-        ("%zz", false, nil), ("%FF", false, nil),
+        ("%zz", false, nil), ("%FF", false, nil), ("%+5", true, nil), ("%-0", false, nil),
     ])
     func `Decoding refuses what is no encoding`(text: String, plusIsSpace: Bool, expected: String?) {
         #expect(text.percentDecoded(plusIsSpace: plusIsSpace) == expected)
