@@ -12,6 +12,8 @@ package struct CatalogAudit: Sendable {
         package fileprivate(set) var broken: (key: ObjectKey, problem: ObjectFault)?
         /// What cannot be looked at: neither there nor gone.
         package fileprivate(set) var unclear: [ObjectProblem] = []
+        /// What others stand for, of any machine: nobody reads it any more, and what is wrong with it is nobody's loss.
+        package fileprivate(set) var leftovers: [CatalogSegment] = []
         /// Bytes that were read, and what that costs.
         package fileprivate(set) var bytes: Int64 = 0
         package fileprivate(set) var costUSD = 0.0
@@ -25,7 +27,10 @@ package struct CatalogAudit: Sendable {
     private let prefix: String
     /// As it was before the listing began: what is written meanwhile may be missing from that.
     private let known: [(segment: CatalogSegment, noted: CatalogStanding.Segment)]
+    /// Of all machines, as far as they were listed.
     private var found: [CatalogSegment: Sight] = [:]
+    /// What a listing could not look at of them.
+    private var problems: [ObjectProblem] = []
 
     /// What a listing tells of a segment.
     private enum Sight {
@@ -61,7 +66,7 @@ package struct CatalogAudit: Sendable {
         var audit = try await CatalogAudit(store: store, ledger: ledger, keys: keys, hold: hold, time: time)
         let price = audit.known.reduce(0) { $0 + cost.usd(bytes: $1.noted.size, in: .standard) }
         if price > limit { return Finding() }
-        for try await page in store.listing(prefix: audit.prefix) { audit.see(page) }
+        for try await page in store.listing(prefix: audit.prefix) { _ = audit.see(page) }
         var finding = try await audit.finish(reading: .always)
         // What is to be written anew anyway was not read.
         if finding.bytes == 0, finding.broken == nil { return finding }
@@ -72,14 +77,26 @@ package struct CatalogAudit: Sendable {
     }
 
     /// Takes a page of a listing of all that is the user's.
-    mutating func see(_ page: ObjectPage) {
-        for info in page.objects where info.key.rawValue.hasPrefix(prefix) {
+    /// - Returns: what could not be looked at of other things: of the catalogue ``problems(besides:)`` tells.
+    mutating func see(_ page: ObjectPage) -> [ObjectProblem] {
+        for info in page.objects {
             if let segment = CatalogSegment(info.key, keys) { found[segment] = .listed(info) }
         }
-        for problem in page.problems where problem.key.rawValue.hasPrefix(prefix) {
-            guard let segment = CatalogSegment(problem.key, keys) else { continue }
+        var rest: [ObjectProblem] = []
+        for problem in page.problems {
+            guard let segment = CatalogSegment(problem.key, keys) else {
+                rest.append(problem)
+                continue
+            }
             found[segment] = problem.error.code == .badDigest ? .damaged : .unclear(problem)
+            problems.append(problem)
         }
+        return rest
+    }
+
+    /// What the listing could not look at of the catalogue.
+    func problems(besides leftovers: [CatalogSegment]) -> [ObjectProblem] {
+        problems.filter { problem in !leftovers.contains { $0 == CatalogSegment(problem.key, keys) } }
     }
 
     /// After the last page. Missing is what both the listing and a request say; of other bytes is what was asked for, too.
@@ -125,7 +142,21 @@ package struct CatalogAudit: Sendable {
                 finding.unclear.append(ObjectProblem(key: key, error: error))
             }
         }
+        finding.leftovers = leftovers(beside: standing)
         return finding
+    }
+
+    /// What is listed beside the segments that stand for it.
+    private func leftovers(beside standing: CatalogStanding) -> [CatalogSegment] {
+        Dictionary(grouping: found.keys, by: \.machine).flatMap { machine, segments -> [CatalogSegment] in
+            let chain = CatalogChain(segments)
+            let others = machine == standing.machine ? standing.leftovers(among: segments) ?? [] : chain.superseded
+            return others.filter { old in chain.segments.contains { $0.covers(old) && isListed($0) } }
+        }.sorted()
+    }
+
+    private func isListed(_ segment: CatalogSegment) -> Bool {
+        if case .listed? = found[segment] { true } else { false }
     }
 
     /// - Returns: `nil` for what is as it was written, and for what nobody can tell of.
@@ -212,12 +243,5 @@ extension ObjectFault {
             case .damaged(let reason): "a part of it is damaged in the store (\(reason))"
             }
         return "\(what); sync-agent sync, or the agent that runs, writes it anew"
-    }
-}
-
-extension CatalogStanding {
-    /// The segments that are in the store, as far as is known here, by their keys.
-    var ownSegments: [CatalogSegment] {
-        segments.map { CatalogSegment(machine: machine, from: $0.from, to: $0.to) }
     }
 }

@@ -165,10 +165,8 @@ package struct CatalogWriter: Sendable {
     /// - Throws: ``OlderLedger``.
     private func reconcile() async throws -> [CatalogSegment] {
         let (standing, found) = try await lookAtOwn()
-        let chain = CatalogChain(found)
-        let isWhole = standing.segments.allSatisfy { $0.problem == nil }
-        if isWhole, chain.segments == standing.ownSegments {
-            try await delete(chain.superseded)
+        if let leftovers = standing.leftovers(among: found) {
+            try await delete(leftovers)
             return []
         }
         let last = found.map(\.to).max() ?? 0

@@ -13,6 +13,18 @@ struct UnsettledCatalog: Error, CustomStringConvertible {
     let reason: String
 
     var description: String { "this machine's catalogue cannot be looked at now: \(reason)" }
+
+    /// - Throws: ``UnsettledCatalog`` where somebody else has the lock, or nobody can take it; `CancellationError`.
+    static func takeLock(_ hold: CatalogHold) async throws -> AgentLock? {
+        do {
+            return try await hold()
+        } catch let error as AgentLock.Held {
+            throw UnsettledCatalog(reason: error.description)
+        } catch let error as Errno {
+            throw UnsettledCatalog(
+                reason: "cannot lock catalog.lock: \(FileFault(error, or: "check the state folder").message)")
+        }
+    }
 }
 
 /// A write of the catalogue of which nobody knows whether the store has it: the process ended in between. Without a look, the
@@ -29,7 +41,7 @@ struct InterruptedCatalogWrite: Sendable {
     /// - Throws: ``UnsettledCatalog``, ``StoreError``, ``LedgerError``, `CancellationError`.
     func finish(at time: Date) async throws {
         if try await ledger({ try $0.catalogStanding().begun }) == nil { return }
-        let lock = try await takeLock()
+        let lock = try await UnsettledCatalog.takeLock(hold)
         defer { withExtendedLifetime(lock) {} }
         // Whoever had it may have come to its end.
         let standing = try await ledger { try $0.catalogStanding() }
@@ -40,17 +52,6 @@ struct InterruptedCatalogWrite: Sendable {
                 return try ledger.dropCatalogWrite(begun)
             }
             try ledger.commitCatalogWrite(begun, etag: found.etag, at: time)
-        }
-    }
-
-    private func takeLock() async throws -> AgentLock? {
-        do {
-            return try await hold()
-        } catch let error as AgentLock.Held {
-            throw UnsettledCatalog(reason: error.description)
-        } catch let error as Errno {
-            throw UnsettledCatalog(
-                reason: "cannot lock catalog.lock: \(FileFault(error, or: "check the state folder").message)")
         }
     }
 }

@@ -25,6 +25,8 @@ package struct ClassRefresh: Sendable {
         package var manifests = 0
         /// Why this machine's catalogue in the store is not what it is to be, in plain words: the ledger has it noted.
         package var catalogProblem: String?
+        /// Segments of the catalogue that others stand for.
+        package var catalogLeftovers: [CatalogSegment] = []
 
         fileprivate mutating func add(_ more: [ObjectProblem]) {
             problems += more.prefix(ClassRefresh.problemsKept - problems.count)
@@ -81,9 +83,8 @@ package struct ClassRefresh: Sendable {
                     let present = page.problems.filter { $0.error.code != .badDigest }.map(\.key)
                     for key in objects.map(\.key) + present { manifests[key] = nil }
                 }
-                catalog.see(page)
                 result.seen += objects.count
-                result.add(page.problems)
+                result.add(catalog.see(page))
                 result.changed += changed
                 result.unknown += unknown
                 onPage(result.seen)
@@ -92,6 +93,8 @@ package struct ClassRefresh: Sendable {
         try await note(missing: manifests, &result)
         let finding = try await catalog.finish()
         result.catalogProblem = finding.problem
+        result.catalogLeftovers = finding.leftovers
+        result.add(catalog.problems(besides: finding.leftovers))
         result.add(finding.unclear)
         let (now, unclear) = (time.now(), result.unclear)
         try await ledger { try $0.noteClassesRefreshed(at: now, unclear: unclear) }

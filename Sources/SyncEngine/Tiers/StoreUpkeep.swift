@@ -103,6 +103,8 @@ package struct StoreUpkeep: Sendable {
                 "gone from the store, and written again: \(result.manifests.counted("manifest")) of vacations")
         }
         tellCatalog(result.catalogProblem)
+        try await CatalogLeftovers(store: store, ledger: ledger, keys: keys, hold: holdCatalog)
+            .delete(result.catalogLeftovers)
     }
 
     private func tellCatalog(_ problem: String?) {
