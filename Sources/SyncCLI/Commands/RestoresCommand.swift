@@ -95,6 +95,8 @@ extension RestoresCommand {
                 stopped.lines(more, errors).forEach(errors.writeLine)
                 unsaved += more
             }
+        } else if let told = try await alreadyStopped(job, ledger, owner) {
+            errors.writeLine(told)
         }
         let folders = RestoreFolders(
             ledger: ledger, owner: owner, pool: workspace.threads.disk, time: workspace.time)
@@ -105,6 +107,24 @@ extension RestoresCommand {
             errors.writeLine("the job's hidden file may still be there: \(error)")
         }
         return unsaved.map { UnsavedPhoto($0) }
+    }
+
+    /// For whoever asks again, as after a run that was killed while it named the photos.
+    /// - Returns: `nil` where there is no such job.
+    private func alreadyStopped(
+        _ job: RestoreJobID, _ ledger: LedgerQueue, _ owner: ClaimOwner
+    ) async throws -> String? {
+        let givenUp = try await ledger { ledger -> Int? in
+            guard try ledger.restoreJob(job) != nil else { return nil }
+            // Of a process that was killed, nothing more comes.
+            try ledger.releaseRestoreClaims(of: owner.hasEnded)
+            return try ledger.restoreItems(of: job, after: 0, limit: .max).count(where: \.isGivenUp)
+        }
+        guard let givenUp else { return nil }
+        if givenUp == 0 { return "nothing more of restore \(job) was to be saved" }
+        return
+            "the saving of restore \(job) was stopped already; \(Quantities.counted(givenUp, "photo")) given up "
+            + "(see sync-agent restores \(job))"
     }
 }
 
@@ -132,7 +152,7 @@ struct JobReport: Encodable {
         @Nullable var expiresAt: Date?
         @Nullable var savedAt: Date?
         @Nullable var error: String?
-        /// In what it differs from what was asked for.
+        /// In what it differs from what was asked for, and that it was given up.
         @Nullable var note: String?
     }
 
@@ -205,7 +225,7 @@ extension JobReport.Item {
             path: item.path?.text, key: item.key.rawValue, state: item.state.rawValue,
             storageClass: item.storageClass.rawValue, tier: item.tier.rawValue,
             bytes: item.size, readyAt: item.readyAt, expiresAt: item.expiresAt, savedAt: item.savedAt,
-            error: item.error, note: item.error == nil ? item.note : nil)
+            error: item.error, note: item.error == nil ? item.remark : nil)
     }
 }
 

@@ -93,7 +93,7 @@ extension GallerySite {
             // Of a path the name alone: no page tells where things lie.
             let name = item.path?.lastComponent?.string ?? String(item.key.lastSegment)
             var lines = [Quantities.bytes(item.size)]
-            if let note = item.note { lines.append(places.removed(from: note.escapingControls)) }
+            if let remark = item.remark { lines.append(places.removed(from: remark.escapingControls)) }
             if item.state == .restored, let until = item.expiresAt {
                 lines.append("available until \(Quantities.time(until))")
             }

@@ -101,14 +101,14 @@ extension Ledger {
         try write("note that a restore was saved") { db in
             try db.run(
                 """
-                UPDATE restore_items AS items SET saved_at = ?1, claimed_by = NULL
+                UPDATE restore_items AS items SET saved_at = ?1, claimed_by = NULL, given_up = 0
                 WHERE items.id = ?2 AND (items.claimed_by IS NOT NULL OR \(LedgerQuery.isSavingJob))
                 """, [time.milliseconds, item]) > 0
         }
     }
 
     /// Forgets, for good, where a job's photos were to be saved: its file goes right after. What was saved stays, and what is
-    /// readable stays readable.
+    /// readable stays readable. What is given up is known by that from now on (``RestoreItem/isGivenUp``).
     /// - Returns: the folder, and what would still have been saved there, with what others have in hand
     ///   (``RestoreItem/isBeingSaved``), which they save all the same; `nil` of a job that saves nothing.
     @discardableResult
@@ -119,6 +119,10 @@ extension Ledger {
             let job = try db.row(LedgerQuery.job, [id.rawValue], as: RestoreJob.self)
             guard let output = job?.output else { return nil }
             let items = try db.rows(LedgerQuery.itemsOfJob, [id.rawValue, 0, Int.max], as: RestoreItem.self)
+            // Whoever asks later is told of it, also when this one is killed before it has.
+            for item in items where item.isLeftToSave {
+                try db.run("UPDATE restore_items SET given_up = 1 WHERE id = ?", [item.id])
+            }
             // Its file may be there, though somebody was killed before that was noted.
             try db.run(
                 """

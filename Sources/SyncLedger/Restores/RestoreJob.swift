@@ -241,12 +241,22 @@ package struct RestoreItem: Hashable, Sendable {
     package let further: [RestorePlace]
     /// Who has it in hand: asks for it, or gives it its name.
     let holder: String?
+    /// Whether it was to be saved when the saving of its job was stopped.
+    let wasGivenUp: Bool
 
     package var error: String? { state == .failed ? note : nil }
     /// Whether it was to be saved, and may still be.
     package var isLeftToSave: Bool { savedAt == nil && (state.isOpen || state == .restored) }
     /// Whether somebody gives it its name just now.
     package var isBeingSaved: Bool { savedAt == nil && state != .planned && holder != nil }
+    /// Whether it is not saved since somebody has stopped that.
+    package var isGivenUp: Bool { wasGivenUp && savedAt == nil && !isBeingSaved }
+    /// What people are told beside its state: its note, and that it was given up.
+    package var remark: String? {
+        let givenUp = isGivenUp && state != .failed ? "not saved: given up (--stop-saving)" : nil
+        let parts = [note, givenUp].compactMap(\.self)
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
 }
 
 extension RestoreItem: FetchableRecord {
@@ -254,7 +264,7 @@ extension RestoreItem: FetchableRecord {
         SELECT items.id, items.job_id, items.key, items.path, items.destination, items.size, items.sha256, \
         items.storage_class, items.tier, jobs.days, items.state, items.requested_at, items.ready_at, \
         items.expires_at, items.saved_at, items.note, items.attempts, jobs.is_rush, items.further, \
-        items.claimed_by
+        items.claimed_by, items.given_up
         """
 
     init(row: Row) throws {
@@ -271,7 +281,7 @@ extension RestoreItem: FetchableRecord {
             readyAt: (row[12] as Int64?).map(Date.init(milliseconds:)),
             expiresAt: (row[13] as Int64?).map(Date.init(milliseconds:)),
             savedAt: (row[14] as Int64?).map(Date.init(milliseconds:)), note: row[15], attempts: row[16],
-            further: [RestorePlace](blob: row[18]), holder: row[19])
+            further: [RestorePlace](blob: row[18]), holder: row[19], wasGivenUp: row[20])
     }
 }
 

@@ -73,6 +73,7 @@ enum Schema {
         (CatalogProofSchema.name, running(CatalogProofSchema.all)),
         (MadeFolderSchema.name, running(MadeFolderSchema.all)),
         (UnclearObjectSchema.name, running(UnclearObjectSchema.all)),
+        (GivenUpSchema.name, running(GivenUpSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

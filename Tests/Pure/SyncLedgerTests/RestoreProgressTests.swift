@@ -157,6 +157,7 @@ import Testing
         try archive.bring(1, to: .restored)
         let left = try #require(try archive.ledger.stopSaving(job)).left
         #expect(left.map(\.isBeingSaved) == [true, true, false])
+        #expect(try archive.items().map(\.isGivenUp) == [false, false, true])
         #expect(try archive.ledger.endedRestoreMarks() == [], "what is in hand is held against the job's file")
         #expect(try archive.ledger.beginSaving(1, by: "me"))
         #expect(try !archive.ledger.beginSaving(2, by: "another") && !archive.ledger.beginSaving(3, by: "me"))
@@ -169,7 +170,25 @@ import Testing
         #expect(try !archive.ledger.noteSaved(2, at: archive.now) && !archive.ledger.beginSaving(2, by: "me"))
         #expect(try archive.items().map(\.savedAt) == [archive.now, nil, nil])
         #expect(try archive.items().map(\.isBeingSaved) == [false, false, false])
+        #expect(try archive.items().map(\.isGivenUp) == [false, true, true])
         #expect(try archive.ledger.check() == [])
+    }
+
+    @Test func `what was given up is told by a second look, with what else is to be told of it`() throws {
+        let archive = try Archive(["a", "b", "c", "d"])
+        let job = try #require(try archive.ask(output: "/out").job).id
+        for item in 1...3 as ClosedRange<Int64> { try archive.bring(item, to: .restored) }
+        try archive.ledger.noteSaved(1, at: archive.now)
+        let slower = RestoreOutcome(state: .restored, note: "in a slower tier")
+        try archive.ledger.note(slower, of: [2], at: archive.now)
+        #expect(try archive.items().map(\.remark) == [nil, "in a slower tier", nil, nil])
+        try archive.ledger.stopSaving(job)
+        let mark = "not saved: given up (--stop-saving)"
+        #expect(try archive.items().map(\.remark) == [nil, "in a slower tier; \(mark)", mark, mark])
+        try archive.ledger.note(.failed("no such object"), of: [4], at: archive.now)
+        #expect(try archive.items().map(\.remark).last == "no such object")
+        try archive.ledger.stopSaving(job)
+        #expect(try archive.items().map(\.isGivenUp) == [false, true, true, true])
     }
 
     @Test func `a ledger that is made anew tells which photos were still to be saved`() throws {
