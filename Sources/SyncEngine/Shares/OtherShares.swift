@@ -56,8 +56,10 @@ extension Date {
     fileprivate init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1_000) }
 }
 
-/// The shares of the user's other machines. Nothing is noted of them.
+/// The shares of the user's other machines. Nothing is noted of them but that one that had expired is gone.
 package struct OtherShares: Sendable {
+    private static let listsInFlight = 8
+
     private let store: any ReadableStore
     private let ledger: LedgerQueue
     private let keys: KeyLayout
@@ -132,21 +134,53 @@ package struct OtherShares: Sendable {
             } catch let damage as ShareNoteDamage {
                 shares[index].state = .revoking
                 problems.append("\(try keys.shareEnd(shares[index].id)): \(damage)")
+            } catch let error as StoreError where error.mayConcernOneObject {
+                shares[index].state = .revoking
+                problems.append("\(error)")
             }
         }
-        for index in shares.indices where !shares[index].state.isOver && shares[index].state != .revoking {
-            try await noteExpiry(&shares[index])
-        }
+        if let problem = try await noteExpiries(&shares) { problems.append(problem) }
         return (shares, problems)
     }
 
-    /// Another machine may have removed it for one that is silent, and writes no catalogue any more.
-    private func noteExpiry(_ share: inout OtherShare) async throws {
-        guard share.expiresAt <= time.now(), try await !store.hasObjects(below: ShareKeys(share.id).folder) else {
-            return
+    /// Another machine may have removed them for one that is silent, and writes no catalogue any more. What was found gone is
+    /// not asked for again.
+    /// - Returns: what the store did not tell, in plain words: of such a share, what its catalogue says stays.
+    private func noteExpiries(_ shares: inout [OtherShare]) async throws -> String? {
+        let (listed, now) = (shares, time.now())
+        let over = listed.indices.filter { index in
+            let share = listed[index]
+            return !share.state.isOver && share.state != .revoking && share.expiresAt <= now
         }
-        share.state = .expired
-        share.endedAt = share.expiresAt
+        if over.isEmpty { return nil }
+        let known = try await ledger { ledger in
+            try Set(over.filter { try ledger.isShareGone(listed[$0].id, expiredAt: listed[$0].expiresAt) })
+        }
+        let asked = over.filter { !known.contains($0) }
+        let answers = try await asked.concurrently(Self.listsInFlight) { [store] index -> (Bool, StoreError?) in
+            do {
+                return (try await !store.hasObjects(below: ShareKeys(listed[index].id).folder), nil)
+            } catch let error as StoreError where error.mayConcernOneObject {
+                return (false, error)
+            }
+        }
+        let gone = zip(asked, answers).filter { $0.1.0 }.map(\.0)
+        for index in known.union(gone) {
+            shares[index].state = .expired
+            shares[index].endedAt = shares[index].expiresAt
+        }
+        if !gone.isEmpty {
+            do {
+                let ends = gone.map { (id: listed[$0].id, expiresAt: listed[$0].expiresAt) }
+                try await ledger { try $0.noteGoneShares(ends) }
+            } catch is LedgerError {
+                // They are asked for again.
+            }
+        }
+        let failures = answers.compactMap { $0.1 }
+        return failures.first.map {
+            "whether shares that have expired are gone cannot be told (\(failures.count.counted("share"))): \($0)"
+        }
     }
 
     /// A machine that was off when another one took its share over has it in its catalogue still.

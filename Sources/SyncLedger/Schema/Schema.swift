@@ -74,6 +74,7 @@ enum Schema {
         (MadeFolderSchema.name, running(MadeFolderSchema.all)),
         (UnclearObjectSchema.name, running(UnclearObjectSchema.all)),
         (GivenUpSchema.name, running(GivenUpSchema.all)),
+        (ShareGoneSchema.name, running(ShareGoneSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

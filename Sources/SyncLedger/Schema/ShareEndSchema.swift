@@ -26,6 +26,20 @@ enum ShareEndSchema {
         """
 }
 
+/// A migration: shares of other machines that are gone. It has shipped when you read this: see ``Schema``.
+enum ShareGoneSchema {
+    static let name = "shares of other machines that are gone"
+    static let all = [
+        // By the end that their catalogues tell: one that was put off is another.
+        """
+        CREATE TABLE gone_shares (
+            share TEXT PRIMARY KEY,                            -- a UUID
+            expires_at INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+    ]
+}
+
 /// A migration: shares that tell the names of files. It has shipped when you read this: see ``Schema``.
 enum ShareNameSchema {
     static let name = "names of shared files"

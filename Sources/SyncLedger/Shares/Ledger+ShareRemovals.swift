@@ -46,6 +46,28 @@ extension Ledger {
         }
     }
 
+    /// Notes that nothing was left of shares of other machines that had expired: nobody needs to ask for them again.
+    package func noteGoneShares(_ shares: [(id: ShareID, expiresAt: Date)]) throws(LedgerError) {
+        try write("note shares of other machines that are gone") { db in
+            for share in shares {
+                try db.run(
+                    """
+                    INSERT INTO gone_shares (share, expires_at) VALUES (?, ?)
+                    ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at
+                    """, [share.id.description, share.expiresAt.milliseconds])
+            }
+        }
+    }
+
+    /// Whether nothing was left of a share of another machine after this end of it.
+    package func isShareGone(_ id: ShareID, expiredAt end: Date) throws(LedgerError) -> Bool {
+        try read("look up a share of another machine") {
+            try $0.number(
+                "SELECT 1 FROM gone_shares WHERE share = ? AND expires_at = ?", [id.description, end.milliseconds])
+                != nil
+        }
+    }
+
     /// Notes that the store tells of the end.
     package func noteShareRemovalTold(_ id: ShareID, at time: Date) throws(LedgerError) {
         try write("note a share that is taken back") { db in

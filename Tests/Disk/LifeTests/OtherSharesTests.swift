@@ -89,6 +89,42 @@ import Testing
         _ = try await laptop.finish(own)
     }
 
+    @Test func `one that has expired and is gone is asked for once, and stays as it was where nobody can tell`()
+        async throws
+    {
+        let folder = ShareKeys(id).folder
+        laptop.clock.advance(by: .seconds(86_400 * 12))
+        for key in laptop.memory.keys where key.rawValue.hasPrefix(folder) { try await laptop.memory.delete(key) }
+        let process = try tower.start()
+        process.store.add(StoreFault(.list, key: folder, number: 1, .failBefore(.serverFailed)))
+        let untold = try await process.otherShares()
+        #expect(untold.shares.map(\.state) == [.live] && untold.problems.count == 1)
+        #expect(untold.problems[0].contains(folder))
+        for _ in 0..<2 {
+            let share = try await other(process)
+            #expect(share.state == .expired && share.endedAt == share.expiresAt)
+        }
+        #expect(process.store.calls.count { $0.operation == .list && $0.key == folder } == 2)
+        // One whose end was put off is another.
+        let share = try await other(process)
+        #expect(try process.ledger.isShareGone(id, expiredAt: share.expiresAt))
+        #expect(try !process.ledger.isShareGone(id, expiredAt: share.expiresAt + 1))
+        _ = try await tower.finish(process)
+    }
+
+    @Test func `an end that the store does not give now is told, and keeps no other share from being listed`()
+        async throws
+    {
+        let process = try tower.start()
+        try await process.revokeOther(try await other(process))
+        let end = try KeyLayout.ana.shareEnd(id)
+        process.store.add(StoreFault(.get, key: end.rawValue, number: 1, .failBefore(.serverFailed)))
+        let found = try await process.otherShares()
+        #expect(found.shares.map(\.state) == [.revoking] && found.problems.count == 1)
+        #expect(try await other(process).state == .revoked)
+        _ = try await tower.finish(process)
+    }
+
     @Test func `one that is over, and that two machines have so, is listed once by a third`() async throws {
         let own = try laptop.start()
         try await own.revoke(id)
