@@ -127,7 +127,7 @@ package struct OtherShares: Sendable {
         }
         // Of what is over nothing has to be asked.
         let standings = shares.allSatisfy(\.state.isOver) ? [:] : try await notes.standings()
-        try await leaveToOwners(&shares, standings)
+        problems += try await leaveToOwners(&shares, standings)
         for index in shares.indices where !shares[index].state.isOver && standings[shares[index].id]?.isEnded == true {
             do {
                 try await noteEnd(&shares[index])
@@ -184,20 +184,27 @@ package struct OtherShares: Sendable {
     }
 
     /// A machine that was off when another one took its share over has it in its catalogue still.
+    /// - Returns: whose owner the store did not tell, in plain words.
     private func leaveToOwners(
         _ shares: inout [OtherShare], _ standings: [ShareID: ShareNoteReader.Standing]
-    ) async throws {
+    ) async throws -> [String] {
+        var problems: [String] = []
         let tellers = Dictionary(grouping: shares, by: \.id).filter { $0.value.count > 1 }
         for (id, lines) in tellers {
             var owner = lines[0].machine
-            if standings[id].map({ $0.owner > 0 }) == true,
-                case .success(let note) = try await notes.lastOwner(of: id).last,
-                lines.contains(where: { $0.machine == note.machine })
-            {
-                owner = note.machine
+            do {
+                if standings[id].map({ $0.owner > 0 }) == true,
+                    case .success(let note) = try await notes.lastOwner(of: id).last,
+                    lines.contains(where: { $0.machine == note.machine })
+                {
+                    owner = note.machine
+                }
+            } catch let error as StoreError where error.mayConcernOneObject {
+                problems.append("\(error)")
             }
             shares.removeAll { $0.id == id && $0.machine != owner }
         }
+        return problems
     }
 
     /// The machine that has it may not know yet. Over it is when nothing of it is in the store.

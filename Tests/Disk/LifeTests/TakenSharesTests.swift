@@ -124,6 +124,18 @@ import Testing
         _ = try await tower.finish(first)
     }
 
+    @Test func `it is listed once, too, where the store does not tell now whose it is`() async throws {
+        try await takeOver()
+        let third = try Home("third", beside: laptop)
+        let process = try third.start()
+        let note = try KeyLayout.ana.shareOwner(id, 1)
+        process.store.add(StoreFault(.get, key: note.rawValue, number: 1, .failBefore(.serverFailed)))
+        let found = try await process.otherShares()
+        #expect(found.shares.map(\.id) == [id] && found.problems.count == 1)
+        #expect(try await process.otherShares().problems == [])
+        _ = try await third.finish(process)
+    }
+
     @Test func `it can be taken back, and from there again`() async throws {
         try await takeOver()
         let own = try laptop.start()
