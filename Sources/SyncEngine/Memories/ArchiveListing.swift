@@ -20,8 +20,7 @@ package struct ArchivePage: Hashable, Sendable {
 /// for one by one (HEAD), unless the ``ArchiveIndex`` knows them. With 10,000 photos of 20 months, a page of 50 takes 10 LIST
 /// and 500 HEAD requests, which is $0.0003 by Amazon's prices, and the next time only the HEADs of those that have titles,
 /// are in archive classes or have changed; with a profile and a month, 1 LIST and that month's HEADs. A type that is rare
-/// reaches into many months. Memory: what a listing tells of each photo and all keys that were noted below the prefix; what
-/// is known of the page and of one month.
+/// reaches into many months. Memory: what a listing tells of each photo; what is known of the page and of one month.
 package struct ArchiveListing: Sendable {
     /// No photo has the key after which a page was to begin.
     package struct UnknownPhoto: Error, CustomStringConvertible {
@@ -95,12 +94,13 @@ package struct ArchiveListing: Sendable {
         var months: [CalendarDay: [Listed]] = [:]
         var problems: [ObjectProblem] = []
         for prefix in filter.prefixes(in: keys) {
-            var there: Set<ObjectKey> = []
+            var last: ObjectKey?
             for try await page in store.listing(prefix: prefix) {
                 problems += page.problems.filter { problem in
                     ArchivedPhotoPlace(problem.key, of: keys).map(filter.mayAccept) ?? false
                 }
-                if index != nil { there.formUnion(page.objects.map(\.key)) }
+                await index?.drop(notIn: page, after: last, below: prefix)
+                last = page.objects.last?.key ?? last
                 for object in page.objects {
                     guard let place = ArchivedPhotoPlace(object.key, of: keys), filter.mayAccept(place),
                         newest.map({ place.month <= $0 }) ?? true
@@ -108,7 +108,6 @@ package struct ArchiveListing: Sendable {
                     months[place.month, default: []].append(Listed(place: place, info: object))
                 }
             }
-            await index?.drop(below: prefix, but: there)
         }
         return (months.sorted { $0.key > $1.key }.map { ($0.key, $0.value) }, problems)
     }
@@ -179,8 +178,13 @@ package struct ArchiveIndex: Sendable {
         try? await ledger { try $0.noteArchivedPhotos(settled) }
     }
 
-    fileprivate func drop(below prefix: String, but keys: Set<ObjectKey>) async {
-        try? await ledger { try $0.dropArchiveNotes(below: prefix, but: keys) }
+    /// - Parameter last: the last key of the page before.
+    fileprivate func drop(notIn page: ObjectPage, after last: ObjectKey?, below prefix: String) async {
+        let end = page.next == nil ? nil : page.objects.last?.key
+        // A page without objects that is not the last one tells of no range.
+        if page.next != nil, end == nil { return }
+        let keys = Set(page.objects.map(\.key))
+        try? await ledger { try $0.dropArchiveNotes(below: prefix, after: last, through: end, but: keys) }
     }
 
     /// Whether both tell of one version, and no later one can be taken for it. The head of a reply has whole seconds.

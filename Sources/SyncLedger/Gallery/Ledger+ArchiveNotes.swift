@@ -71,12 +71,16 @@ extension Ledger {
         }
     }
 
-    /// Drops what is known of photos that are gone.
+    /// Drops what is known of photos that are gone, by one page of a listing.
     /// - Parameters:
-    ///   - prefix: below which all were listed.
-    ///   - keys: of those that are there.
-    package func dropArchiveNotes(below prefix: String, but keys: Set<ObjectKey>) throws(LedgerError) {
-        let range = KeyRange(prefix: prefix, after: nil)
+    ///   - prefix: of the listing.
+    ///   - last: the last key of the page before; `nil` for the first page.
+    ///   - end: the last key of the page; `nil` for the last page.
+    ///   - keys: of the page.
+    package func dropArchiveNotes(
+        below prefix: String, after last: ObjectKey?, through end: ObjectKey?, but keys: Set<ObjectKey>
+    ) throws(LedgerError) {
+        let range = KeyRange(prefix: prefix, after: last, through: end)
         let gone = try read("look up archived photos") { db in
             try db.texts("SELECT key FROM archive_notes WHERE \(KeyRange.condition)", [range.from, range.to])
                 .filter { try !keys.contains(ObjectKey($0)) }

@@ -111,15 +111,19 @@ struct KeyRange {
     let from: Data
     let to: Data
 
-    /// - Parameter last: the range begins behind it.
-    init(prefix: String, after last: ObjectKey?) {
+    /// - Parameters:
+    ///   - last: the range begins behind it.
+    ///   - end: the last key of the range; `nil`: it has all that begin with the prefix.
+    init(prefix: String, after last: ObjectKey?, through end: ObjectKey? = nil) {
         let bytes = Data(prefix.utf8)
         // No key begins with a NUL, or holds one. (An empty BLOB would be bound as NULL.)
         let first = bytes.isEmpty ? Data([0]) : bytes
         let next = last.map { Data($0.rawValue.utf8) + [0] } ?? first
         from = next.lexicographicallyPrecedes(first) ? first : next
         // A byte of UTF-8 is never 0xFF: the last one can always be raised.
-        to = bytes.last.map { bytes.dropLast() + [$0 + 1] } ?? Data([0xFF])
+        let all: Data = bytes.last.map { bytes.dropLast() + [$0 + 1] } ?? Data([0xFF])
+        let some: Data = end.map { Data($0.rawValue.utf8) + [0] } ?? all
+        to = all.lexicographicallyPrecedes(some) ? all : some
     }
 }
 

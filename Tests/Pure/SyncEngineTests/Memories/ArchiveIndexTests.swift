@@ -130,6 +130,21 @@ import Testing
         #expect(try ledger.archiveNotes(of: infos).isEmpty)
     }
 
+    @Test func `what is gone leaves the ledger wherever it stood in a listing of several pages`() async throws {
+        var keys: [ObjectKey] = []
+        for index in 0..<2_100 {
+            keys.append(try await bench.put("many-\(10_000 + index)", "2025-03-\(10 + index % 20)T08:00:00Z"))
+        }
+        await settle()
+        #expect(try await heads() == 2_100)
+        let infos = keys.compactMap(bench.memory.info)
+        // The first and the last one of pages, and some within.
+        let gone = [0, 1, 500, 999, 1_000, 1_001, 1_999, 2_000, 2_098, 2_099].map { keys[$0] }
+        for key in gone { bench.memory.lose(key) }
+        #expect(try await heads() == 0)
+        #expect(try ledger.archiveNotes(of: infos).map(\.key) == keys.filter { !gone.contains($0) })
+    }
+
     @Test func `without its ledger it costs requests, and nothing else`() async throws {
         try await bench.put("a", "2025-03-31T23:59:59Z")
         await settle()
