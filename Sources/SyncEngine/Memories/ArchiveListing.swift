@@ -20,7 +20,8 @@ package struct ArchivePage: Hashable, Sendable {
 /// for one by one (HEAD), unless the ``ArchiveIndex`` knows them. With 10,000 photos of 20 months, a page of 50 takes 10 LIST
 /// and 500 HEAD requests, which is $0.0003 by Amazon's prices, and the next time only the HEADs of those that have titles,
 /// are in archive classes or have changed; with a profile and a month, 1 LIST and that month's HEADs. A type that is rare
-/// reaches into many months. Memory: what a listing tells of each photo; what is known of the page and of one month.
+/// reaches into many months. Memory: what a listing tells of the photos of as many months as the page needs (of all, where
+/// it is of one type, or has no limit); what is known of the page and of one month.
 package struct ArchiveListing: Sendable {
     /// No photo has the key after which a page was to begin.
     package struct UnknownPhoto: Error, CustomStringConvertible {
@@ -36,6 +37,55 @@ package struct ArchiveListing: Sendable {
     private struct Listed {
         let place: ArchivedPhotoPlace
         let info: ObjectInfo
+    }
+
+    /// The newest months of a listing, as far back as a page is likely to reach.
+    private struct ListedMonths {
+        private let filter: ArchiveFilter
+        private let start: CalendarDay?
+        private let limit: Int
+        private var months: [CalendarDay: [Listed]] = [:]
+        /// Nothing of older months is kept.
+        private var end: CalendarDay?
+        private var isCut = false
+
+        /// - Parameters:
+        ///   - start: the month in which the page begins, of which a part is meant.
+        ///   - limit: of the page.
+        init(_ filter: ArchiveFilter, from start: CalendarDay?, limit: Int) {
+            self.filter = filter
+            self.start = start
+            self.limit = limit
+        }
+
+        var newestFirst: [(CalendarDay, [Listed])] {
+            months.sorted { $0.key > $1.key }.map { ($0.key, $0.value) }
+        }
+
+        /// The month at whose end the listing was cut; `nil` when all of it is here.
+        var cut: CalendarDay? { isCut ? end : nil }
+
+        mutating func add(_ photo: Listed) {
+            if let end, photo.place.month < end {
+                isCut = true
+            } else {
+                months[photo.place.month, default: []].append(photo)
+            }
+        }
+
+        /// Lets go of what is older than the page and one photo more, by which it has a next one.
+        mutating func trim() {
+            var count = 0
+            for (month, photos) in newestFirst {
+                if count > limit {
+                    months[month] = nil
+                    isCut = true
+                    continue
+                }
+                if month != start, filter.acceptsAll(of: month) { count += photos.count }
+                if count > limit { end = month }
+            }
+        }
     }
 
     private let store: any ReadableStore
@@ -62,22 +112,31 @@ package struct ArchiveListing: Sendable {
         var start: ArchivedGalleryPhoto?
         if let last { start = try await memory(at: last) }
         let limit = limit ?? .max
-        let (months, listProblems) = try await months(filter, notAfter: start?.place.month)
-        var problems = listProblems
+        var problems: [ObjectProblem] = []
         var photos: [ArchivedGalleryPhoto] = []
         var seen = 0
-        for (month, listed) in months {
-            if photos.count == limit, filter.acceptsAll(of: month) {
-                return ArchivePage(photos: photos, next: photos.last?.key, problems: problems)
+        var done: CalendarDay?
+        while true {
+            let (months, unread) = try await months(filter, from: start?.place.month, before: done, limit: limit)
+            // The first listing has told all of them.
+            if done == nil { problems = unread }
+            for (month, listed) in months.newestFirst {
+                if photos.count == limit, filter.acceptsAll(of: month) {
+                    return ArchivePage(photos: photos, next: photos.last?.key, problems: problems)
+                }
+                let found = try await look(at: listed, &seen, &problems, progress)
+                    .filter { filter.accepts($0) && start?.precedes($0) ?? true }
+                    .sorted { $0.precedes($1) }
+                let room = limit - photos.count
+                photos += found.prefix(room)
+                if found.count > room {
+                    return ArchivePage(photos: photos, next: photos.last?.key, problems: problems)
+                }
             }
-            let found = try await look(at: listed, &seen, &problems, progress)
-                .filter { filter.accepts($0) && start?.precedes($0) ?? true }
-                .sorted { $0.precedes($1) }
-            let room = limit - photos.count
-            photos += found.prefix(room)
-            if found.count > room { return ArchivePage(photos: photos, next: photos.last?.key, problems: problems) }
+            // Photos were listed that are gone, or cannot be looked at, or are of other days than their keys say.
+            guard let cut = months.cut else { return ArchivePage(photos: photos, next: nil, problems: problems) }
+            done = cut
         }
-        return ArchivePage(photos: photos, next: nil, problems: problems)
     }
 
     private func memory(at key: ObjectKey) async throws -> ArchivedGalleryPhoto {
@@ -87,11 +146,13 @@ package struct ArchiveListing: Sendable {
         return ArchivedGalleryPhoto(info, at: place)
     }
 
-    /// The newest month first.
+    /// - Parameters:
+    ///   - start: the month in which the page begins; `nil` for the newest.
+    ///   - done: the last month that was looked at; `nil` before the first.
     private func months(
-        _ filter: ArchiveFilter, notAfter newest: CalendarDay?
-    ) async throws -> ([(CalendarDay, [Listed])], [ObjectProblem]) {
-        var months: [CalendarDay: [Listed]] = [:]
+        _ filter: ArchiveFilter, from start: CalendarDay?, before done: CalendarDay?, limit: Int
+    ) async throws -> (ListedMonths, [ObjectProblem]) {
+        var months = ListedMonths(filter, from: start, limit: limit)
         var problems: [ObjectProblem] = []
         for prefix in filter.prefixes(in: keys) {
             var last: ObjectKey?
@@ -103,13 +164,14 @@ package struct ArchiveListing: Sendable {
                 last = page.objects.last?.key ?? last
                 for object in page.objects {
                     guard let place = ArchivedPhotoPlace(object.key, of: keys), filter.mayAccept(place),
-                        newest.map({ place.month <= $0 }) ?? true
+                        start.map({ place.month <= $0 }) ?? true, done.map({ place.month < $0 }) ?? true
                     else { continue }
-                    months[place.month, default: []].append(Listed(place: place, info: object))
+                    months.add(Listed(place: place, info: object))
                 }
+                months.trim()
             }
         }
-        return (months.sorted { $0.key > $1.key }.map { ($0.key, $0.value) }, problems)
+        return (months, problems)
     }
 
     /// What was deleted since it was listed is left out; what cannot be looked at stops nothing.

@@ -76,6 +76,42 @@ import Testing
         #expect(bench.store.count(.head) == 4)
     }
 
+    @Test func `a page goes on with older months when what it counted on cannot be looked at`() async throws {
+        // All four of March.
+        bench.store.add(StoreFault(.head, numbers: 1...4, .failBefore(.badDigest)))
+        let page = try await bench.list.page(ArchiveFilter(), limit: 3)
+        #expect(page.photos.map(\.place.eventID) == ["e", "f"])
+        #expect(page.next == nil)
+        #expect(page.problems.count == 4)
+        #expect(bench.store.count(.list) == 2)
+        let first = try await bench.list.page(ArchiveFilter(), limit: 3)
+        #expect(first.photos.map(\.place.eventID) == ["a", "b", "c"])
+        #expect(first.next == first.photos.last?.key)
+        #expect(bench.store.count(.list) == 3)
+    }
+
+    @Test(arguments: [1, 300, 2_000])
+    func `pages of a listing of several pages tell each photo once`(limit: Int) async throws {
+        for index in 0..<2_200 {
+            // By profile first: each page of the listing reaches into all of the months.
+            try await bench.put(
+                "many-\(10_000 + index)", "2024-0\(1 + index % 9)-15T08:00:00Z", profile: "q\(index / 300)")
+        }
+        let all = try await bench.ids()
+        #expect(all.count == 2_206)
+        var seen: [String] = []
+        var last: ObjectKey?
+        // The first few tell enough.
+        for _ in 0..<4 {
+            let page = try await bench.list.page(ArchiveFilter(), after: last, limit: limit)
+            seen += page.photos.map(\.place.eventID)
+            last = page.next
+            if last == nil { break }
+        }
+        #expect(seen == Array(all.prefix(4 * limit)))
+        #expect((last == nil) == (seen.count == all.count))
+    }
+
     @Test(arguments: [
         (ArchiveFilter(), "gallery-archive/ana/"),
         (ArchiveFilter(profiles: ["p1"]), "gallery-archive/ana/p1/"),
