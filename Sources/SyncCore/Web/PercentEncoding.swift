@@ -32,7 +32,9 @@ extension StringProtocol {
 
     /// As that of its bytes.
     package func percentDecoded(plusIsSpace: Bool = false) -> String? {
-        Array(utf8).percentDecoded(plusIsSpace: plusIsSpace)
+        // Most keys of a listing have nothing to be decoded.
+        let isPlain = !utf8.contains { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }
+        return isPlain ? String(self) : Array(utf8).percentDecoded(plusIsSpace: plusIsSpace)
     }
 }
 

@@ -103,8 +103,13 @@ package struct StoreUpkeep: Sendable {
                 "gone from the store, and written again: \(result.manifests.counted("manifest")) of vacations")
         }
         tellCatalog(result.catalogProblem)
-        try await CatalogLeftovers(store: store, ledger: ledger, keys: keys, hold: holdCatalog)
-            .delete(result.catalogLeftovers)
+        do {
+            try await CatalogLeftovers(store: store, ledger: ledger, keys: keys, hold: holdCatalog)
+                .delete(result.catalogLeftovers)
+        } catch let error as StoreError {
+            // Nobody needs them: the next look finds them again.
+            logger.debug("what newer parts of the catalogue stand for was not removed: \(error)")
+        }
     }
 
     private func tellCatalog(_ problem: String?) {

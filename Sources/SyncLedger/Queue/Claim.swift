@@ -1,5 +1,4 @@
 package import FoundationEssentials
-import GRDB
 package import SyncCore
 package import SystemPackage
 
