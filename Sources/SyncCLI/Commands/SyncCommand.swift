@@ -19,7 +19,7 @@ struct SyncCommand: WorkspaceCommand {
 
             What the store refuses is tried again some times before the pass ends. Exit code 3 means that some photos could \
             not be stored, or are lost; each is named with its reason. So are photos of your machines that are silent, which are no \
-            longer in the store as they were stored. An object that cannot be looked at ends it with 3, too.
+            longer in the store as they were stored.
 
             EXAMPLES
               sync-agent sync
@@ -46,7 +46,6 @@ struct SyncCommand: WorkspaceCommand {
         let now = workspace.time.now()
         let place = workspace.installation.ledgerFile.text
         let refusal = service.refusal.map { SyncReport.Problem(path: place, message: $0) }
-        let store = parts.restores.store.identity.location
         let report = try await workspace.ledger { ledger in
             // One that was told to stop is none that anybody may rely on.
             if signal == nil { try ledger.noteSync(at: now) }
@@ -63,7 +62,7 @@ struct SyncCommand: WorkspaceCommand {
                 elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage).filter {
                     CalendarDay($0.seenAt) == CalendarDay(now)
                 }, guests: try ledger.guestProblems(),
-                catalog: refusal, unclear: (store: store, objects: try ledger.unclearObjects()), told: progress.told)
+                catalog: refusal, told: progress.told)
         }
         do {
             try await parts.monitoring.note()
