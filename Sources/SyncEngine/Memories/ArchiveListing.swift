@@ -135,6 +135,10 @@ package struct ArchiveListing: Sendable {
             }
             // Photos were listed that are gone, or cannot be looked at, or are of other days than their keys say.
             guard let cut = months.cut else { return ArchivePage(photos: photos, next: nil, problems: problems) }
+            // Something older was listed, and any of it is meant.
+            if photos.count == limit, filter.type == nil, filter.from == nil {
+                return ArchivePage(photos: photos, next: photos.last?.key, problems: problems)
+            }
             done = cut
         }
     }
