@@ -1,14 +1,22 @@
 #ifndef CSYNCSQLITE_H
 #define CSYNCSQLITE_H
 
-// What is set for the whole process before SQLite is used (https://www.sqlite.org/c3ref/c_config_covering_index_scan.html),
-// by a variadic function.
+// What GRDB does not give: what is set for the whole process, by a variadic function, and values as SQLite has them.
 
+/// Before SQLite is used (https://www.sqlite.org/c3ref/c_config_covering_index_scan.html).
+///
 /// No cache allocates its first pages in one block (SQLITE_CONFIG_PAGECACHE).
 ///
 /// A block of 20 pages pays for a connection, and not for the tables of a few rows that a statement makes for itself: each
 /// `IN` with a list has one, also in the condition of an index or a trigger, and 88 KB were taken from the system and given
 /// back for each. Returns SQLITE_OK, or SQLITE_MISUSE when SQLite is in use already.
 int CSyncSQLite_AllocatePagesSingly(void);
+
+/// The bytes of a column in the row at which a statement (`sqlite3_stmt *`) stands: of a TEXT in UTF-8, without an end
+/// (https://www.sqlite.org/c3ref/column_blob.html).
+///
+/// They are SQLite's, until the statement's next step or reset. Returns NULL for NULL and for an empty value. For the
+/// thread that has the connection.
+const void *_Nullable CSyncSQLite_ColumnBytes(void *_Nonnull statement, int column, int *_Nonnull count);
 
 #endif

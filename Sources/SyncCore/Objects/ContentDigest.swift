@@ -125,7 +125,8 @@ package struct ByteString: Hashable, Sendable, Comparable, ExpressibleByStringLi
     }
 
     package static func < (left: ByteString, right: ByteString) -> Bool {
-        left.string.utf8.lexicographicallyPrecedes(right.string.utf8)
+        var (left, right) = (left.string, right.string)
+        return left.withUTF8 { left in right.withUTF8 { right in left.lexicographicallyPrecedes(right) } }
     }
 
     package var description: String { string }

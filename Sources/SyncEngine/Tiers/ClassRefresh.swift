@@ -71,11 +71,9 @@ package struct ClassRefresh: Sendable {
             try await store.eachPage(below: prefix, time: time) { page, span, askedAt in
                 let objects = page.objects
                 let tellsRestores = store.capabilities.restoresInLists == true
-                var known: Set<ObjectKey> = []
-                if let span { known = try await compare(page, span, at: askedAt, &result) }
+                let news = if let span { try await compare(page, span, at: askedAt, &result) } else { objects }
                 // Behind the last page.
                 if let span, span.through == nil { return }
-                let news = objects.filter { !known.contains($0.key) }
                 let (changed, unknown) = try await ledger {
                     try $0.mergeReport(news, tellsRestores: tellsRestores, at: askedAt)
                 }
@@ -104,37 +102,45 @@ package struct ClassRefresh: Sendable {
     // MARK: Both ways
 
     /// Holds what the ledger knows of a span against what was listed of it.
-    /// - Returns: those of which there is nothing to be noted: neither restored nor in another class than was known.
+    /// - Returns: those of which there may be something to be noted: restored, in another class than was known, or in a
+    ///   page that is out of order, which does not tell what the ledger lacks of it.
     private func compare(
-        _ listing: ObjectPage, _ span: ListedSpan, at askedAt: Date, _ result: inout Summary
-    ) async throws -> Set<ObjectKey> {
-        var known: Set<ObjectKey> = []
-        let (damaged, unclear, listed) = (listing.damaged, listing.unclear, listing.listed)
+        _ page: ObjectPage, _ span: ListedSpan, at askedAt: Date, _ result: inout Summary
+    ) async throws -> [ObjectInfo] {
+        let (damaged, unclear) = (page.damaged, page.unclear)
         let isTold = store.capabilities.digestsInLists
+        let isInOrder = page.isInOrder(after: span.after)
+        let listing = isInOrder ? page.objects : page.objects.sorted { $0.key < $1.key }
+        var news: [ObjectInfo] = []
+        var known = 0
         var last = span.after
-        while true {
+        repeat {
             let after = last
-            let page = try await ledger { ledger in
-                try ledger.objects(below: span.prefix, after: after, through: span.through, limit: Self.pageSize)
+            let part = try await ledger { ledger in
+                try ledger.compare(
+                    listing, below: span.prefix, after: after, through: span.through, at: askedAt, limit: Self.pageSize)
             }
-            guard let end = page.last?.key else { return known }
-            last = end
+            last = part.last
+            known += part.known
             var suspects: [(record: ObjectRecord, isUnlisted: Bool)] = []
             var tags: [(key: ObjectKey, etag: String)] = []
-            // What was stored since the page was asked for may be missing from it. What is stored later than now was stored
-            // by a clock that was ahead, and would be left out until its time has come.
             let now = time.now()
-            for record in page where record.storedAt <= askedAt || record.storedAt > now {
-                guard let info = listed[record.key] else {
+            for (record, info) in part.differences {
+                if let info,
+                    record.storageClass != info.storageClass || record.restore != .none || info.restore != .none
+                {
+                    news.append(info)
+                }
+                // What was stored since the page was asked for may be missing from it. What is stored later than now
+                // was stored by a clock that was ahead, and would be left out until its time has come.
+                guard record.storedAt <= askedAt || record.storedAt > now else { continue }
+                guard let info else {
                     if damaged.contains(record.key) {
                         if record.problem == nil { suspects.append((record, false)) }
                         continue
                     }
                     if record.problem != .missing, !unclear.contains(record.key) { suspects.append((record, true)) }
                     continue
-                }
-                if record.storageClass == info.storageClass, record.restore == .none, info.restore == .none {
-                    known.insert(record.key)
                 }
                 if record.isSuspect(beside: info, isTold: isTold) {
                     suspects.append((record, false))
@@ -145,8 +151,10 @@ package struct ClassRefresh: Sendable {
             let learned = tags
             if !learned.isEmpty { try await ledger { try $0.noteTags(learned) } }
             result.add(try await audit.look(at: suspects, &result.findings))
-            if page.count < Self.pageSize { return known }
-        }
+        } while last != nil
+        if !isInOrder { return page.objects }
+        result.unknown += listing.count - known
+        return news
     }
 
     // MARK: Manifests

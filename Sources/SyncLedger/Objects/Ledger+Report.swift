@@ -14,6 +14,7 @@ extension Ledger {
     package func mergeReport(
         _ page: [ObjectInfo], tellsRestores: Bool, at time: Date
     ) throws(LedgerError) -> (changed: Int, unknown: Int) {
+        if page.isEmpty { return (0, 0) }
         let operation = "compare objects with the store"
         let report = Report(tellsRestores: tellsRestores, time: time)
         var changes: [(known: ReportedObject, now: ReportedObject)] = []
@@ -109,11 +110,15 @@ private struct Report {
     }
 
     private func restore(_ info: ObjectInfo, _ known: ReportedObject) -> RestoreState {
-        switch info.restore {
-        case .restored(let until?) where until <= time: .none
-        case .none where !tellsRestores && info.storageClass == known.storageClass: known.restore
-        default: info.restore
-        }
+        if info.restore == .none, !tellsRestores, info.storageClass == known.storageClass { return known.restore }
+        return info.restore.standing(at: time)
+    }
+}
+
+extension RestoreState {
+    /// A copy whose time is over is none, though a store may tell of it still.
+    func standing(at time: Date) -> RestoreState {
+        if case .restored(let until?) = self, until <= time { .none } else { self }
     }
 }
 

@@ -61,19 +61,6 @@ extension Ledger {
         }
     }
 
-    /// A page of the objects below a prefix, in the order of keys.
-    /// - Parameters:
-    ///   - last: the page begins behind it; `nil` for the first one.
-    ///   - end: the last key of the page at most.
-    package func objects(
-        below prefix: String, after last: ObjectKey?, through end: ObjectKey?, limit: Int
-    ) throws(LedgerError) -> [ObjectRecord] {
-        let range = KeyRange(prefix: prefix, after: last)
-        let until = end.map { Data($0.rawValue.utf8) + [0] } ?? range.to
-        let upper = until.lexicographicallyPrecedes(range.to) ? until : range.to
-        return try read("list objects") { try $0.rows(LedgerQuery.objectsOfRange, [range.from, upper, limit]) }
-    }
-
     /// Photos of which nothing is left, those that were found first at the head.
     package func lostPhotos(limit: Int) throws(LedgerError) -> [PhotoStatus] {
         try read("list lost photos") { try $0.firstPhotos(LedgerQuery.firstLost, limit: limit) }

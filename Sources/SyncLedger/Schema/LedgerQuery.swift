@@ -262,8 +262,8 @@ extension LedgerQuery {
         SELECT id FROM photos INDEXED BY photos_lost_in_folder
         WHERE folder_id = ? AND state = 'lost' ORDER BY queued_at LIMIT ?
         """
-    package static let objectsOfRange = """
-        SELECT \(ObjectRecord.columns) FROM objects WHERE \(KeyRange.condition) ORDER BY key LIMIT ?
+    package static let listedObjects = """
+        SELECT \(ListedColumns.names) FROM objects WHERE \(KeyRange.condition) ORDER BY key
         """
     /// The longest unproven first. The second and third argument are where the page begins.
     package static let longestUnproven = """
@@ -285,7 +285,7 @@ extension LedgerQuery {
         """
 
     static let ofProofs = [
-        brokenObject, brokenObjectOfPhoto, firstLost, objectsOfRange, longestUnproven, oldestProof,
+        brokenObject, brokenObjectOfPhoto, firstLost, listedObjects, longestUnproven, oldestProof,
         anyPhotosOfObject, objectOfDigest,
     ]
 }

@@ -64,6 +64,35 @@ import Testing
         #expect(Set(bench.store.calls.map(\.key)) == ["users/ana/", "gallery-archive/ana/"])
     }
 
+    @Test func `what is known, what is not and what is new are told apart in one page`() async throws {
+        let keys = try await bench.add(3, in: .standard)
+        for name in ["0", "a", "zz"] { try await bench.memory.store([1], at: ObjectKey("users/ana/photos/\(name)")) }
+        _ = try await refresh().run()
+        let requests = bench.store.calls.count
+        bench.memory.setClass(.glacier, of: keys[1])
+        let result = try await refresh().run()
+        #expect(result.seen == 6 && result.unknown == 3 && result.changed == 1)
+        let known = try keys.compactMap { try bench.ledger.object($0) }
+        #expect(known.map(\.storageClass) == [.standard, .glacier, .standard])
+        #expect(bench.store.calls.count - requests == 2, "two listings, and nothing by itself")
+    }
+
+    @Test func `a page that is out of order is compared all the same`() async throws {
+        let keys = try await bench.add(4, in: .standard)
+        try await bench.memory.store([1], at: ObjectKey("users/ana/photos/0"))
+        bench.memory.setClass(.glacier, of: keys[0])
+        let refresh = ClassRefresh(
+            store: MixingUp(base: bench.store), ledger: bench.queue, keys: try KeyLayout(user: "ana"),
+            time: bench.time.source)
+        let result = try await refresh.run()
+        #expect(result.seen == 6 && result.unknown == 2 && result.changed == 1)
+        #expect(result.findings.broken == BrokenCount())
+        let known = try keys.compactMap { try bench.ledger.object($0) }
+        #expect(known.map(\.storageClass) == [.glacier, .standard, .standard, .standard])
+        #expect(known.allSatisfy { $0.etag != nil }, "each was found in the page")
+        #expect(bench.store.count(.head) == 0)
+    }
+
     @Test func `the next page is asked for while one is held against the ledger`() async throws {
         for number in 0..<1_001 {
             try await bench.memory.store([1], at: ObjectKey("users/ana/photos/\(number).dat"))
@@ -128,5 +157,17 @@ import Testing
         #expect(seen.withLock { $0 } == [1_000, 2_000])
         #expect(try bench.ledger.overview().tiers.first { $0.storageClass == .deepArchive }?.objects == 2_000)
         #expect(try bench.ledger.classesRefreshedAt() == nil)
+    }
+}
+
+/// A store whose pages are out of order, but for their last object, and have the first one twice.
+private struct MixingUp: WrappedStore {
+    let base: any ObjectStore
+
+    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
+        var page = try await base.list(prefix: prefix, after: after, limit: limit)
+        guard let first = page.objects.first, let last = page.objects.last else { return page }
+        page.objects = Array(page.objects.dropLast().reversed()) + [first, last]
+        return page
     }
 }
