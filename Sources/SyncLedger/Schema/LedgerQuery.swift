@@ -262,8 +262,10 @@ extension LedgerQuery {
         SELECT id FROM photos INDEXED BY photos_lost_in_folder
         WHERE folder_id = ? AND state = 'lost' ORDER BY queued_at LIMIT ?
         """
+    /// All but the SHA-256 is in the index: SQLite goes to a row for that alone, where it is asked for.
     package static let listedObjects = """
-        SELECT \(ListedColumns.names) FROM objects WHERE \(KeyRange.condition) ORDER BY key
+        SELECT \(ListedColumns.names) FROM objects INDEXED BY objects_listed
+        WHERE \(KeyRange.condition) ORDER BY key
         """
     /// The longest unproven first. The second and third argument are where the page begins.
     package static let longestUnproven = """

@@ -75,6 +75,7 @@ enum Schema {
         (UnclearObjectSchema.name, running(UnclearObjectSchema.all)),
         (GivenUpSchema.name, running(GivenUpSchema.all)),
         (ShareGoneSchema.name, running(ShareGoneSchema.all)),
+        (ListingSchema.name, running(ListingSchema.all)),
     ]
 
     private static func running(_ statements: [String]) -> Step {

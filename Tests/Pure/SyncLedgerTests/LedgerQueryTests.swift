@@ -22,6 +22,7 @@ import Testing
         (LedgerQuery.endedItem, "restore_items_ending (expires_at<?)"),
         (LedgerQuery.endedObject, "objects_restored (restored_until<?)"),
         (LedgerQuery.archiveCandidates(classes: 1), "objects_unarchived (key>? AND key<?)"),
+        (LedgerQuery.listedObjects, "objects_listed (key>? AND key<?)"),
         (LedgerQuery.photosOfObject, "photos_by_object (object_id=?)"),
         (LedgerQuery.restoredAlbums, "restore_items_by_job (job_id>?)"),
         (LedgerQuery.albumsTaken, "objects_archived_by_taken (taken_at>? AND taken_at<?)"),
