@@ -11,7 +11,7 @@ package struct MD5Digest: Hashable, Sendable, CustomStringConvertible {
 
     /// `nil` unless the text is 32 hexadecimal digits.
     package init?(hex: some StringProtocol) {
-        guard let bytes = [UInt8](hexadecimal: hex) else { return nil }
+        guard hex.utf8.count == 2 * Self.length, let bytes = [UInt8](hexadecimal: hex) else { return nil }
         self.init(bytes: bytes)
     }
 
@@ -31,7 +31,7 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
 
     /// `nil` unless the text is 64 hexadecimal digits.
     package init?(hex: some StringProtocol) {
-        guard let bytes = [UInt8](hexadecimal: hex) else { return nil }
+        guard hex.utf8.count == 2 * Self.length, let bytes = [UInt8](hexadecimal: hex) else { return nil }
         self.init(bytes: bytes)
     }
 

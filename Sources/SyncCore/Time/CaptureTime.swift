@@ -130,12 +130,12 @@ extension CaptureTime: LosslessStringConvertible {
     }
 }
 
-/// A capture time's text while it is read.
+/// A capture time's text while it is read. A listing has one for each object.
 private struct CaptureTimeText {
-    private var rest: Substring.UTF8View
+    private var rest: ArraySlice<UInt8>
 
     init(_ text: String) {
-        rest = Substring(text).utf8
+        rest = Array(text.utf8)[...]
     }
 
     var isAtEnd: Bool { rest.isEmpty }
@@ -145,7 +145,7 @@ private struct CaptureTimeText {
         let digits = rest.prefix(count.upperBound).prefix(while: Self.isDigit)
         guard count.contains(digits.count) else { return nil }
         rest = rest.dropFirst(digits.count)
-        return Int(Substring(digits))
+        return Self.number(digits)
     }
 
     /// Digits behind the point, as milliseconds.
@@ -153,7 +153,8 @@ private struct CaptureTimeText {
         let digits = rest.prefix(while: Self.isDigit)
         guard !digits.isEmpty else { return nil }
         rest = rest.dropFirst(digits.count)
-        return Int64((String(Substring(digits.prefix(3))) + "00").prefix(3))
+        let first = digits.prefix(3)
+        return Int64((first.count..<3).reduce(Self.number(first)) { number, _ in number * 10 })
     }
 
     /// `Z`, or a sign with hours and minutes: at most 14 hours, as no place has more.
@@ -178,6 +179,10 @@ private struct CaptureTimeText {
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int {
+        digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+    }
 }
 
 extension CaptureTime: CodedAsText {

@@ -32,9 +32,16 @@ extension StringProtocol {
 
     /// As that of its bytes.
     package func percentDecoded(plusIsSpace: Bool = false) -> String? {
+        String(self).percentDecoded(plusIsSpace: plusIsSpace)
+    }
+}
+
+extension String {
+    /// As that of its bytes. For this type alone: other modules call code for any text, byte by byte, through a table.
+    package func percentDecoded(plusIsSpace: Bool = false) -> String? {
         // Most keys of a listing have nothing to be decoded.
         let isPlain = !utf8.contains { $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+") }
-        return isPlain ? String(self) : Array(utf8).percentDecoded(plusIsSpace: plusIsSpace)
+        return isPlain ? self : Array(utf8).percentDecoded(plusIsSpace: plusIsSpace)
     }
 }
 

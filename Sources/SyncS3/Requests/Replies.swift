@@ -179,7 +179,14 @@ package struct ObjectReply: Hashable, Sendable {
     }
 
     package static func etag(_ text: String) -> String? {
-        let bare = String(decoding: text.utf8.filter { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
+        let bare = String(unsafeUninitializedCapacity: text.utf8.count) { bytes in
+            var count = 0
+            for byte in text.utf8 where byte != UInt8(ascii: "\"") {
+                bytes[count] = byte
+                count += 1
+            }
+            return count
+        }
         return bare.isEmpty || bare.hasPrefix("W/") ? nil : bare
     }
 

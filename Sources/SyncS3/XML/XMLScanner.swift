@@ -174,19 +174,21 @@ extension String {
 extension ArraySlice<UInt8> {
     /// The text behind the references of XML; `nil` where one is not among those that every document has.
     var xmlText: String? {
-        var text = ""
+        guard contains(UInt8(ascii: "&")) else { return String(decoding: self, as: UTF8.self) }
+        var text: [UInt8] = []
+        text.reserveCapacity(count)
         var rest = self
         while let start = rest.firstIndex(of: UInt8(ascii: "&")) {
-            text += String(decoding: rest[..<start], as: UTF8.self)
+            text += rest[..<start]
             rest = rest[(start + 1)...]
             guard let end = rest.firstIndex(of: UInt8(ascii: ";")), let scalar = Self.scalar(rest[..<end]) else {
                 return nil
             }
-            text.unicodeScalars.append(scalar)
+            text += String(scalar).utf8
             rest = rest[(end + 1)...]
         }
-        let last = String(decoding: rest, as: UTF8.self)
-        return text.isEmpty ? last : text + last
+        text += rest
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static func scalar(_ name: ArraySlice<UInt8>) -> Unicode.Scalar? {

@@ -27,6 +27,11 @@ import Testing
         #expect(CaptureTime(text) == nil)
     }
 
+    @Test(arguments: [("5", 500), ("05", 50), ("25", 250), ("254", 254), ("2549", 254), ("0000", 0), ("999999", 999)])
+    func `a fraction of a second counts to the millisecond`(digits: String, milliseconds: Int) throws {
+        #expect(try time("1970-01-01T00:00:01.\(digits)Z").clock == 1_000 + Int64(milliseconds))
+    }
+
     @Test func `it has the day and clock of the place, and the instant where the offset is known`() throws {
         let osaka = try time("2024-06-15T07:30:00.25+09:00")
         #expect(osaka.day.description == "2024-06-15")

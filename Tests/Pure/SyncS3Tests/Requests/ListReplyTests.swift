@@ -48,6 +48,17 @@ import Testing
             try ListReply(Array(page.utf8), prefix: "").page.objects.map(\.modified) == [CaptureTime(text)?.instant])
     }
 
+    @Test(
+        arguments: [
+            ("\"a-2\"", "a-2"), ("a", "a"), ("&quot;\u{FC}&amp;&#x62;&quot;", "\u{FC}&b"), ("&quot;&quot;", nil),
+            ("", nil), ("W/&quot;a&quot;", nil), ("a\"b", "ab"),
+        ] as [(String, String?)])
+    func `An ETag has no quotes, and a weak one names no bytes`(text: String, etag: String?) throws {
+        let page =
+            "<ListBucketResult><Contents><Key>a</Key><Size>1</Size><ETag>\(text)</ETag></Contents></ListBucketResult>"
+        #expect(try ListReply(Array(page.utf8), prefix: "").page.objects.map(\.etag) == [etag])
+    }
+
     @Test func `A key that begins with a combining accent is below its prefix`() throws {
         let text = "<ListBucketResult><Contents><Key>p/\u{301}x</Key><Size>1</Size></Contents></ListBucketResult>"
         #expect(try ListReply(Array(text.utf8), prefix: "p/").page.objects.map(\.key) == [ObjectKey("\u{301}x")])
