@@ -74,8 +74,12 @@ package struct ClassRefresh: Sendable {
                 let news = if let span { try await compare(page, span, at: askedAt, &result) } else { objects }
                 // Behind the last page.
                 if let span, span.through == nil { return }
-                let (changed, unknown) = try await ledger {
-                    try $0.mergeReport(news, tellsRestores: tellsRestores, at: askedAt)
+                if !news.isEmpty {
+                    let (changed, unknown) = try await ledger {
+                        try $0.mergeReport(news, tellsRestores: tellsRestores, at: askedAt)
+                    }
+                    result.changed += changed
+                    result.unknown += unknown
                 }
                 if !manifests.isEmpty {
                     let present = page.problems.filter { $0.error.code != .badDigest }.map(\.key)
@@ -83,8 +87,6 @@ package struct ClassRefresh: Sendable {
                 }
                 result.seen += objects.count
                 result.add(catalog.see(page))
-                result.changed += changed
-                result.unknown += unknown
                 onPage(result.seen)
             }
         }

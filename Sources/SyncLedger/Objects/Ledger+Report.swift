@@ -14,7 +14,6 @@ extension Ledger {
     package func mergeReport(
         _ page: [ObjectInfo], tellsRestores: Bool, at time: Date
     ) throws(LedgerError) -> (changed: Int, unknown: Int) {
-        if page.isEmpty { return (0, 0) }
         let operation = "compare objects with the store"
         let report = Report(tellsRestores: tellsRestores, time: time)
         var changes: [(known: ReportedObject, now: ReportedObject)] = []
