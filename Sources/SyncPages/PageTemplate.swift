@@ -67,6 +67,19 @@ struct PageTemplate: Sendable {
     }
 }
 
+/// The template of the gallery's pages, and what they are dressed in.
+package enum SiteTemplate {
+    package static var style: String { PageTemplate.site.style }
+    package static var script: String { PageTemplate.site.script ?? "" }
+    /// The header `Content-Security-Policy` of every page (CSP level 3).
+    package static var policy: String { PageTemplate.site.policy }
+
+    /// - Parameter view: has what `site.mustache` reads, by the names of its properties.
+    package static func html(_ view: some Sendable) throws(PageError) -> String {
+        try PageTemplate.site.render(view)
+    }
+}
+
 /// Why a page was not made. Signed links are secrets: of a link, only what stands before its query is told.
 package struct PageError: Error, Hashable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {

@@ -2,7 +2,6 @@ import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SyncPages
 import SyncSystem
 import SystemPackage
 

@@ -3,7 +3,6 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SyncPages
 import SystemPackage
 
 /// The page of one photo: its picture, what is known of it, and what else is stored of it.

@@ -3,7 +3,6 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SyncPages
 import SystemPackage
 
 /// Generated images, as a grid that can be searched.

@@ -3,7 +3,6 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SyncPages
 import SyncSystem
 import SystemPackage
 

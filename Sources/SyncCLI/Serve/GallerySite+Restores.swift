@@ -4,7 +4,6 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
-import SyncPages
 import SyncSystem
 import SystemPackage
 

@@ -2,7 +2,6 @@ import FoundationEssentials
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SyncPages
 
 /// What others see, of this machine and of the user's other ones.
 extension GallerySite {

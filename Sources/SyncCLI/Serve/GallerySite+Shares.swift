@@ -4,7 +4,6 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SyncPages
 import SyncQR
 import SystemPackage
 

@@ -4,27 +4,19 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SyncPages
 import SystemPackage
 
 /// How it stands, in the words of the commands.
 extension GallerySite {
     /// The words of the command, but for where on this machine things lie.
     func status(_ session: String) async throws -> WebResponse {
-        let terminal = Terminal(-1, isTerminal: false, [:], columns: 100)
         let lines =
-            try await StatusReader(workspace).read().view(on: terminal).lines
+            try await StatusReader(workspace).read().view(on: Self.terminal).lines
             + ledger { try OverdueReport.history($0) }
-        let places = try await places()
-        return page(
-            "Status", .status, session,
-            .text(.init(lines.map(places.removed), button: isReadOnly ? nil : Self.examine, remark: Self.examination)),
-            follows: true)
+        return try await printed("Status", lines, session, follows: true)
     }
 
-    private static let examine = SitePage.Listing.Link("Check everything", "/doctor")
-    private static let examination =
-        "As sync-agent doctor: it tries the store with small objects, which are removed again, and may take a minute."
+    private static let terminal = Terminal(-1, isTerminal: false, [:], columns: 100)
 
     /// What `doctor` finds. One at a time.
     func doctor(_ session: String) async throws -> WebResponse {
@@ -36,12 +28,20 @@ extension GallerySite {
                 global: global, environment: workspace.console.environment, triesArchive: false, checks: checks
             ).run()
         }
-        let view = DoctorView(terminal: Terminal(-1, isTerminal: false, [:], columns: 100))
+        let view = DoctorView(terminal: Self.terminal)
         let lines = checks.findings.flatMap(view.lines) + ["", view.summary(checks.findings)]
+        return try await printed("Doctor", lines, session)
+    }
+
+    private func printed(
+        _ title: String, _ lines: [String], _ session: String, follows: Bool = false
+    ) async throws -> WebResponse {
         let places = try await places()
-        return page(
-            "Doctor", .status, session,
-            .text(.init(lines.map(places.removed), button: Self.examine, remark: Self.examination)))
+        let text = SitePage.Text(
+            lines: lines.map(places.removed), button: isReadOnly ? nil : .init("Check everything", "/doctor"),
+            remark: "As sync-agent doctor: it tries the store with small objects, which are removed again, and may "
+                + "take a minute.")
+        return page(title, .status, session, .text(text), follows: follows)
     }
 
     /// What is shown in place of this machine's folders.

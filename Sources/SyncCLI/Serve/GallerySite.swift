@@ -237,9 +237,9 @@ struct GallerySite: WebHandler {
     private func asset(_ path: [String]) -> WebResponse {
         let (type, text): (String, String)
         switch path {
-        case ["assets", "site.css"]: (type, text) = ("text/css; charset=utf-8", SitePage.style)
+        case ["assets", "site.css"]: (type, text) = ("text/css; charset=utf-8", SiteTemplate.style)
         case ["assets", "icon.svg"]: (type, text) = ("image/svg+xml", SitePage.icon)
-        case ["assets", "site.js"]: (type, text) = ("text/javascript; charset=utf-8", SitePage.script)
+        case ["assets", "site.js"]: (type, text) = ("text/javascript; charset=utf-8", SiteTemplate.script)
         default: return missing()
         }
         return WebResponse(
@@ -304,7 +304,7 @@ struct GallerySite: WebHandler {
     static let askAgain = WebRequest.Field("Cache-Control", "private, no-cache")
     static let plain = WebRequest.Field("Content-Type", "text/plain; charset=utf-8")
     static let security = [
-        WebRequest.Field("Content-Security-Policy", SitePage.policy), .init("Referrer-Policy", "same-origin"),
+        WebRequest.Field("Content-Security-Policy", SiteTemplate.policy), .init("Referrer-Policy", "same-origin"),
         .init("X-Frame-Options", "DENY"), .init("Cross-Origin-Resource-Policy", "same-origin"),
     ]
 

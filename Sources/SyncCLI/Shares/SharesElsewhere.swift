@@ -3,7 +3,6 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SyncPages
 import SyncSystem
 
 /// What the user's other machines share, as the store's catalogues tell it.

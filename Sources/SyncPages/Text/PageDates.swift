@@ -3,7 +3,7 @@ package import SyncCore
 
 /// Days and moments in words: capture times as the clock of the place showed them, all else in UTC.
 package enum PageDates {
-    static func day(_ day: CalendarDay, _ language: PageLanguage = .en) -> String {
+    package static func day(_ day: CalendarDay, _ language: PageLanguage = .en) -> String {
         switch language {
         case .en, .de, .fr: "\(dayAndMonth(day, language)) \(day.year)"
         case .es: "\(dayAndMonth(day, language)) de \(day.year)"

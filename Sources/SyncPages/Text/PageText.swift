@@ -2,11 +2,11 @@ import FoundationEssentials
 import SyncCore
 
 /// Texts from outside, made fit to be shown. Escaping is another matter: ``PageEscaping``.
-enum PageText {
+package enum PageText {
     /// One line: controls and line ends become spaces, marks that turn the direction of the text around them are left
     /// out, runs of spaces become one.
     /// - Parameter limit: characters; what is longer is cut and ends in "…".
-    static func line(_ text: String, limit: Int = 160) -> String {
+    package static func line(_ text: String, limit: Int = 160) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {

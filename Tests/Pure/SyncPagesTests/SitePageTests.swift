@@ -1,7 +1,7 @@
 import SyncCore
 import Testing
 
-@testable import SyncPages
+@testable import SyncCLI
 
 @Suite struct SitePageTests {
     private static let hostile = "\"><script>alert(1)</script>\u{202E}&'`"
@@ -60,7 +60,7 @@ import Testing
                     isFull: true, remarks: [name], others: [.init(name, "/shares/s")],
                     update: .init(share: "s", text: name),
                     price: .init(dollars: "0.1", text: name))),
-            .text(.init([name, name], button: .init(name, "/doctor"), remark: name)),
+            .text(.init(lines: [name, name], button: .init(name, "/doctor"), remark: name)),
             .message(.init(text: name, link: (name, "/"))), .password(.init(problem: name)),
         ]
         return try [stream([item(name)])]

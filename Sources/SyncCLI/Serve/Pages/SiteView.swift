@@ -1,6 +1,7 @@
 import SyncCore
+import SyncPages
 
-/// What `site.mustache` reads, by the names of these properties.
+/// What `site.mustache` of `SyncPages` reads, by the names of these properties.
 struct SiteView: Sendable {
     struct Link: Sendable {
         let label: String
