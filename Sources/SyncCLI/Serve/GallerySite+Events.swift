@@ -16,10 +16,7 @@ extension GallerySite {
             return WebResponse(503, headers: [.init("Retry-After", "60")] + Self.security)
         }
         let follower = PageFollower(place, time: time) { try await state(of: name, request, session) }
-        return WebResponse(
-            200,
-            headers: [.init("Content-Type", "text/event-stream"), .init("Cache-Control", "no-store")] + Self.security,
-            body: .stream(AsyncStream { await follower.next() }))
+        return Self.content("text/event-stream", Self.noStore, .stream(AsyncStream { await follower.next() }))
     }
 
     /// The status asks the store, which may cost something: of it, what the ledger tells.

@@ -17,15 +17,13 @@ extension GallerySite {
         let items = try await items(md5)
         let type = items.lazy.compactMap { $0.object?.contentType }.first { FilmType(contentType: $0) != nil }
         if let type, let file = try await file(of: md5, among: items) {
-            return WebResponse(
-                200, headers: [.init("Content-Type", type), Self.askAgain] + Self.security, body: .file(file))
+            return Self.content(type, Self.askAgain, .file(file))
         }
         // Players ask for pieces, and only a file is sent in pieces.
         if let type, let object = storedCopy(of: md5, among: items),
             let found = try await sharedFiles?.store.file(of: object.key)
         {
-            return WebResponse(
-                200, headers: [.init("Content-Type", type), Self.askAgain] + Self.security, body: .file(found.path))
+            return Self.content(type, Self.askAgain, .file(found.path))
         }
         return nil
     }
@@ -77,12 +75,9 @@ extension GallerySite {
     }
 
     private func kept(_ name: String, _ body: WebResponse.Body) -> WebResponse {
-        WebResponse(
-            200,
-            headers: [
-                .init("Content-Type", "application/octet-stream"), Self.askAgain,
-                .init("Content-Disposition", "attachment; filename*=UTF-8''\(Self.encoded(name))"),
-            ] + Self.security, body: body)
+        Self.content(
+            "application/octet-stream", Self.askAgain, body,
+            .init("Content-Disposition", "attachment; filename*=UTF-8''\(Self.encoded(name))"))
     }
 
     /// What is stored of a photo and can be read now without a price, as it is.
@@ -155,17 +150,13 @@ extension GallerySite {
         let zip = PhotoZip(
             of: photos, from: store, disk: disk, within: .init(photo: Self.mostRead), leavingOut: rest,
             now: workspace.time.now())
-        return WebResponse(
-            200,
-            headers: [
-                .init("Content-Type", "application/zip"), Self.askAgain,
-                .init("Content-Disposition", "attachment; filename=\(name)"),
-            ] + Self.security,
-            body: .stream(
-                AsyncStream {
-                    defer { withExtendedLifetime(place) {} }
-                    return await zip.next()
-                }))
+        let stream = AsyncStream<Data> {
+            defer { withExtendedLifetime(place) {} }
+            return await zip.next()
+        }
+        return Self.content(
+            "application/zip", Self.askAgain, .stream(stream),
+            .init("Content-Disposition", "attachment; filename=\(name)"))
     }
 
     private func tooManyZips(_ session: String) -> WebResponse {

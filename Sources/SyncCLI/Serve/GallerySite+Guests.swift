@@ -39,7 +39,7 @@ extension GallerySite {
             takes = try await sharedFiles.takesGuests(id)
             guestPages.note(id, takes)
         }
-        return WebResponse(takes ? 204 : 404, headers: [.init("Cache-Control", "no-store")] + Self.security)
+        return WebResponse(takes ? 204 : 404, headers: [Self.noStore] + Self.security)
     }
 
     /// The body is a photo, and nothing else. A page from elsewhere cannot send one: browsers ask before (Fetch, 3.3).
@@ -78,14 +78,12 @@ extension GallerySite {
         else { return missing() }
         let file = workspace.guestDesk(ledger).box.thumbnail(of: photo)
         guard try await disk.run({ FileStamp.ofFile(file) != nil }) else { return Self.drawnIcon }
-        return WebResponse(
-            200, headers: [.init("Content-Type", "image/jpeg"), .init("Cache-Control", "no-store")] + Self.security,
-            body: .file(file))
+        return Self.content("image/jpeg", Self.noStore, .file(file))
     }
 
     func decideGuests(_ share: String, _ form: WebForm, _ session: String) async throws -> WebResponse {
         guard let id = ShareID(share), let record = try await ledger({ try $0.share(id) }) else {
-            return page(404, "Not found", "There is no such share on this machine.", session: session)
+            return notFound("There is no such share on this machine.", session)
         }
         let chosen = Set(form.all("photo"))
         let photos = try await ledger { try $0.guestPhotos(of: id) }.filter { chosen.contains("\($0.slot)") }
@@ -104,6 +102,6 @@ extension GallerySite {
         case "refuse": try await desk.refuse(photos)
         default: return page(400, "Not understood", "Say what is to become of the photos.", session: session)
         }
-        return WebResponse(303, headers: [.init("Location", "/shares/\(id)")] + Self.security)
+        return Self.redirect(to: "/shares/\(id)")
     }
 }

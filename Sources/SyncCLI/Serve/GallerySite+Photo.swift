@@ -12,13 +12,9 @@ extension GallerySite {
 
     func photo(_ id: String, _ session: String) async throws -> WebResponse {
         let now = workspace.time.now()
-        guard let md5 = MD5Digest(hex: id) else {
-            return page(404, "Not found", "There is no such photo.", session: session)
-        }
+        guard let md5 = MD5Digest(hex: id) else { return notFound("There is no such photo.", session) }
         let items = try await items(md5)
-        guard let first = items.first else {
-            return page(404, "Not found", "There is no such photo.", session: session)
-        }
+        guard let first = items.first else { return notFound("There is no such photo.", session) }
         let (badge, companions, original, versions) = try await ledger { [policy] ledger in
             let badge = try StreamBadge(first, policy: policy, in: ledger, now: now)
             let original = try items.original(in: ledger)

@@ -66,7 +66,7 @@ extension GallerySite {
 
     func project(_ id: String, _ session: String) async throws -> WebResponse {
         guard let entry = try await projectEntries().first(where: { $0.record.id == id }) else {
-            return page(404, "Not found", "There is no such project.", session: session)
+            return notFound("There is no such project.", session)
         }
         let (versions, places) = (try await ledger { try $0.projectVersions(of: id) }, try await places())
         let record = entry.record

@@ -74,9 +74,7 @@ extension GallerySite {
             let items = try ledger.restoreItems(of: job.job.id, after: after, limit: Self.itemsOfPage + 1)
             return (job, try items.map { ($0, try ledger.object($0.key)?.md5) })
         }
-        guard let (summary, items) = found else {
-            return page(404, "Not found", "There is no such restore.", session: session)
-        }
+        guard let (summary, items) = found else { return notFound("There is no such restore.", session) }
         let (job, places) = (JobReport(summary), try await places())
         var facts: [SitePage.Fact] = [
             .init("State", job.state.words),

@@ -136,7 +136,7 @@ extension GallerySite {
         }
         try restores.requireLimit(proposal)
         _ = try await restores.request(proposal)
-        return WebResponse(303, headers: [.init("Location", "/restores")] + Self.security)
+        return Self.redirect(to: "/restores")
     }
 
     /// The keys of what can be brought back of these photos, and the vacation.

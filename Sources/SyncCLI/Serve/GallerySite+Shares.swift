@@ -16,7 +16,7 @@ extension GallerySite {
 
     func share(_ id: String, _ request: WebRequest, _ session: String) async throws -> WebResponse {
         guard let id = ShareID(id), let share = try await ledger({ try $0.share(id) }) else {
-            return page(404, "Not found", "There is no such share on this machine.", session: session)
+            return notFound("There is no such share on this machine.", session)
         }
         let (photos, places) = (try await ledger { try $0.sharePhotos(id) }, try await places())
         var facts: [SitePage.Fact] = [
@@ -87,7 +87,7 @@ extension GallerySite {
 
     func revoke(_ id: String, _ session: String) async throws -> WebResponse {
         guard let id = ShareID(id), let share = try await ledger({ try $0.share(id) }) else {
-            return page(404, "Not found", "There is no such share on this machine.", session: session)
+            return notFound("There is no such share on this machine.", session)
         }
         let parts = try await services.shares(workspace)
         do {
@@ -96,7 +96,7 @@ extension GallerySite {
             return page(
                 409, "Another moment", "This share is being worked on: try again in a few seconds.", session: session)
         }
-        return WebResponse(303, headers: [.init("Location", "/shares/\(id)")] + Self.security)
+        return Self.redirect(to: "/shares/\(id)")
     }
 
     // MARK: Sharing
@@ -133,7 +133,7 @@ extension GallerySite {
     }
 
     func shareForm(_ id: String, _ session: String) async throws -> WebResponse {
-        guard let vacation = try await vacation(id) else { return noVacation(session) }
+        guard let vacation = try await vacation(id) else { return notFound("There is no such vacation.", session) }
         return try await shareForm(vacation, ShareChoice(), session)
     }
 
@@ -145,10 +145,6 @@ extension GallerySite {
         } catch let error as VacationReadError {
             throw CommandFailure(.failed, "\(error)")
         }
-    }
-
-    private func noVacation(_ session: String) -> WebResponse {
-        page(404, "Not found", "There is no such vacation.", session: session)
     }
 
     /// - Parameters:
@@ -238,7 +234,7 @@ extension GallerySite {
 
     /// Shares exactly what was seen and chosen.
     func orderShare(_ id: String, _ form: WebForm, _ session: String) async throws -> WebResponse {
-        guard let vacation = try await vacation(id) else { return noVacation(session) }
+        guard let vacation = try await vacation(id) else { return notFound("There is no such vacation.", session) }
         let choice = ShareChoice(form)
         // Nothing is shared by these buttons.
         if form["tick"] != nil { return try await shareForm(vacation, choice, session) }
@@ -280,7 +276,9 @@ extension GallerySite {
             return try await shareForm(vacation, choice, session, after: restore, updating: proposal)
         }
         if let restore { try Restores(parts.restores, workspace, for: .share).requireLimit(restore) }
-        if proposal.change == .none, let existing = proposal.existing { return shareLocation(existing.id) }
+        if proposal.change == .none, let existing = proposal.existing {
+            return Self.redirect(to: "/shares/\(existing.id)")
+        }
         let share = try await parts.desk.accept(proposal)
         // From here on it is carried out: what goes wrong is told on the share's page, or tried again.
         do {
@@ -293,7 +291,7 @@ extension GallerySite {
         }
         try await parts.desk.release(share)
         if let name = order.sharedBy { try await ledger { try $0.rememberSharer(name) } }
-        return shareLocation(share)
+        return Self.redirect(to: "/shares/\(share)")
     }
 
     /// - Returns: `nil` when it would not be just these photos that are shared.
@@ -318,9 +316,5 @@ extension GallerySite {
         order.selection = selection
         let part = try await parts.desk.propose(order)
         return isExact(part) ? part : nil
-    }
-
-    private func shareLocation(_ id: ShareID) -> WebResponse {
-        WebResponse(303, headers: [.init("Location", "/shares/\(id)")] + Self.security)
     }
 }

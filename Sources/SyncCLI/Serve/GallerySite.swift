@@ -124,7 +124,7 @@ struct GallerySite: WebHandler {
         case ("metrics", 1): return try await metrics()
         case ("events", 1): return events(request, session)
         case ("status", 1): return try await status(session)
-        default: return page(404, "Not found", "There is nothing under this address.", session: session)
+        default: return notFound("There is nothing under this address.", session)
         }
     }
 
@@ -164,8 +164,7 @@ struct GallerySite: WebHandler {
         }
         do {
             if let form = WebForm(request), let session = try access.signIn(form["password"] ?? "", by: request) {
-                return WebResponse(
-                    303, headers: [access.cookieHeader(session), .init("Location", "/")] + Self.security)
+                return Self.redirect(to: "/", access.cookieHeader(session))
             }
             words = .init(problem: "That is not the password.")
         } catch {
@@ -183,15 +182,13 @@ struct GallerySite: WebHandler {
         } catch let error as Errno {
             workspace.logger.warning("a copy of a cookie that was signed out is of use again after a restart: \(error)")
         }
-        return WebResponse(303, headers: [access.cookieHeader(nil), .init("Location", "/")] + Self.security)
+        return Self.redirect(to: "/", access.cookieHeader(nil))
     }
 
     // MARK: Pictures
 
     /// In place of what is known, and cannot be shown now.
-    static let drawnIcon = WebResponse(
-        200, headers: [.init("Content-Type", "image/svg+xml"), .init("Cache-Control", "no-store")] + security,
-        body: .bytes(Data(SitePage.icon.utf8)))
+    static let drawnIcon = content("image/svg+xml", noStore, .bytes(Data(SitePage.icon.utf8)))
 
     private func picture(_ id: String, _ size: PictureCache.Size) async throws -> WebResponse {
         guard let md5 = MD5Digest(hex: id) else { return missing() }
@@ -200,13 +197,8 @@ struct GallerySite: WebHandler {
             guard try await !items(md5).isEmpty else { return missing() }
             return Self.drawnIcon
         }
-        return WebResponse(
-            200,
-            headers: [
-                .init("Content-Type", "image/jpeg"), .init("Cache-Control", "private, max-age=604800, immutable"),
-            ]
-                + Self.security,
-            body: .file(file))
+        return Self.content(
+            "image/jpeg", .init("Cache-Control", "private, max-age=604800, immutable"), .file(file))
     }
 
     func missing() -> WebResponse {
@@ -242,22 +234,20 @@ struct GallerySite: WebHandler {
         case ["assets", "site.js"]: (type, text) = ("text/javascript; charset=utf-8", SiteTemplate.script)
         default: return missing()
         }
-        return WebResponse(
-            200, headers: [.init("Content-Type", type), .init("Cache-Control", "no-cache")] + Self.security,
-            body: .bytes(Data(text.utf8)))
+        return Self.content(type, .init("Cache-Control", "no-cache"), .bytes(Data(text.utf8)))
     }
 
     /// A share's page, its manifest and its photos: for everybody who has the link.
     private func sharedFile(_ request: WebRequest) async throws -> WebResponse {
         guard let sharedFiles, let id = request.segments.dropFirst().first.flatMap({ ShareID($0) }) else {
-            return page(404, "Not found", "There is no share under this address.")
+            return notFound("There is no share under this address.")
         }
         if request.segments.count == 2, !request.isFolder {
             return WebResponse(301, headers: [.init("Location", "/s/\(id)/")] + Self.security)
         }
         let rest = Array(request.segments.dropFirst(2))
         guard var file = try await sharedFiles.find(id, rest.isEmpty ? ["index.html"] : rest) else {
-            return page(404, "Not found", "This share has ended, or has no such photo.")
+            return notFound("This share has ended, or has no such photo.")
         }
         if rest.isEmpty, !isReadOnly {
             if try await rewritePage(of: id, file.path) {
@@ -302,11 +292,23 @@ struct GallerySite: WebHandler {
 
     /// For one browser, which asks whether it has changed.
     static let askAgain = WebRequest.Field("Cache-Control", "private, no-cache")
+    static let noStore = WebRequest.Field("Cache-Control", "no-store")
     static let plain = WebRequest.Field("Content-Type", "text/plain; charset=utf-8")
     static let security = [
         WebRequest.Field("Content-Security-Policy", SiteTemplate.policy), .init("Referrer-Policy", "same-origin"),
         .init("X-Frame-Options", "DENY"), .init("Cross-Origin-Resource-Policy", "same-origin"),
     ]
+
+    /// What is no page.
+    static func content(
+        _ type: String, _ cache: WebRequest.Field, _ body: WebResponse.Body, _ further: WebRequest.Field...
+    ) -> WebResponse {
+        WebResponse(200, headers: [.init("Content-Type", type), cache] + further + security, body: body)
+    }
+
+    static func redirect(to address: String, _ further: WebRequest.Field...) -> WebResponse {
+        WebResponse(303, headers: further + [.init("Location", address)] + security)
+    }
 
     func page(_ status: Int, _ page: SitePage) -> WebResponse {
         let html: String
@@ -318,8 +320,12 @@ struct GallerySite: WebHandler {
         }
         return WebResponse(
             status,
-            headers: [.init("Content-Type", "text/html; charset=utf-8"), .init("Cache-Control", "no-store")]
-                + Self.security, body: .bytes(Data(html.utf8)))
+            headers: [.init("Content-Type", "text/html; charset=utf-8"), Self.noStore] + Self.security,
+            body: .bytes(Data(html.utf8)))
+    }
+
+    func notFound(_ text: String, _ session: String? = nil) -> WebResponse {
+        page(404, "Not found", text, session: session)
     }
 
     func page(_ status: Int, _ title: String, _ text: String, session: String? = nil) -> WebResponse {
@@ -375,7 +381,7 @@ struct GallerySite: WebHandler {
         case ("shares", 2): return try await revoke(path[1], session)
         case ("shares", 3) where path[2] == ShareKeys.guestName: return try await decideGuests(path[1], form, session)
         case ("doctor", 1): return try await doctor(session)
-        default: return page(404, "Not found", "There is nothing under this address.", session: session)
+        default: return notFound("There is nothing under this address.", session)
         }
     }
 }
