@@ -13,7 +13,9 @@ final class Checks: Sendable {
 
     var findings: [Finding] { list.withLock { $0 } }
 
-    func add(_ finding: Finding) {
+    /// - Parameter finding: `nil` where there is nothing to tell.
+    func add(_ finding: Finding?) {
+        guard let finding else { return }
         list.withLock { $0.append(finding) }
         tell(finding)
     }

@@ -34,32 +34,29 @@ struct Examination: Sendable {
     private func run(_ location: ConfigLocation, _ pool: BlockingPool) async throws {
         let installation = await pool.finish { readConfiguration(location) }
         let machine = MachineExamination(location: location, checks: checks, pool: pool)
+        let pictures = PictureWorkers(besides: ProcessEnvironment.executable)
         let (ledger, agentRuns) = await pool.finish {
-            machine.lookAtStateFolder()
+            checks.add(machine.stateFolder())
             let ledger = machine.openLedger()
             if let ledger {
-                machine.lookAtClock(ledger)
-                machine.lookAtVerification(ledger, installation?.settings.verify, now: TimeSource.system.now())
-                machine.lookAtPhotos(ledger)
+                checks.add(machine.clock(ledger))
+                checks.add(machine.verification(ledger, installation?.settings.verify, now: TimeSource.system.now()))
+                checks.add(machine.photos(ledger))
                 if let installation {
-                    machine.lookAtRetention(ledger, installation)
-                    machine.lookAtOriginals(
-                        ledger, installation,
-                        hasDecoder: PictureWorkers(besides: ProcessEnvironment.executable).program != nil)
+                    checks.add(machine.retention(ledger, installation))
+                    checks.add(machine.originals(ledger, installation, hasDecoder: pictures.program != nil))
                 }
-                machine.lookAtPlaces(ledger, installation?.settings.photos.reduce)
+                checks.add(machine.places(ledger, installation?.settings.photos.reduce))
             }
             return (ledger, machine.lookAtAgent())
         }
-        let pictures = DecoderExamination(pictures: PictureWorkers(besides: ProcessEnvironment.executable))
-        checks.add(try await pool.runChecking { try pictures.finding($0) })
+        let decoder = DecoderExamination(pictures: pictures)
+        checks.add(try await pool.runChecking { try decoder.finding($0) })
         checks.add(FilmExamination(frames: FilmFrames(path: environment["PATH"] ?? "")).finding)
         let closeLedger: @Sendable () async -> Void = { await pool.finish { try? ledger?.close() } }
         try await closing(closeLedger) {
             if let installation {
-                if let finding = PlainConnections(installation.settings, environment: environment).finding {
-                    checks.add(finding)
-                }
+                checks.add(PlainConnections(installation.settings, environment: environment).finding)
                 await machine.lookAtFolders(installation.settings.watch, ledger: ledger, agentRuns: agentRuns)
             }
             await pool.finish { machine.lookAtSpace(places(location, installation)) }

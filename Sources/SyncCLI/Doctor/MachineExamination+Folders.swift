@@ -32,7 +32,7 @@ extension MachineExamination {
             case nil: checks.add(.ok(name, place))
             }
         }
-        await pool.finish { lookAtInotify(readable.filter { !$0.facts.isRemote }.map(\.folder.path)) }
+        await pool.finish { checks.add(Self.inotify(readable.filter { !$0.facts.isRemote }.map(\.folder.path))) }
     }
 
     private func usable(
@@ -79,25 +79,24 @@ extension MachineExamination {
         return reports
     }
 
-    private func lookAtInotify(_ roots: [FilePath]) {
+    private static func inotify(_ roots: [FilePath]) -> Finding {
         let name = "inotify"
         let needed = roots.reduce(0) { $0 + ((try? InotifyNeed.folders(below: $1)) ?? 0) }
         let folders = Quantities.counted(needed, "folder")
         guard let watches = InotifyNeed.allowedWatches, let instances = InotifyNeed.allowedInstances else {
-            return checks.add(
-                .limited(name, "the system does not tell its limits", instead: "what cannot be watched is polled"))
+            return .limited(name, "the system does not tell its limits", instead: "what cannot be watched is polled")
         }
         let detail =
             "\(folders) to watch; \(Quantities.count(watches)) watches and \(Quantities.count(instances)) instances "
             + "are allowed for all programs of this user"
         // Others need some, too: an editor or a file manager may hold thousands.
         if needed > watches / 2 {
-            checks.add(.limited(name, detail, instead: InotifyNeed.remedy(watches: max(needed * 4, 524_288))))
-        } else if roots.count > instances / 2 {
-            checks.add(.limited(name, detail, instead: InotifyNeed.remedy(instances: instances * 2)))
-        } else {
-            checks.add(.ok(name, detail))
+            return .limited(name, detail, instead: InotifyNeed.remedy(watches: max(needed * 4, 524_288)))
         }
+        if roots.count > instances / 2 {
+            return .limited(name, detail, instead: InotifyNeed.remedy(instances: instances * 2))
+        }
+        return .ok(name, detail)
     }
 }
 
@@ -106,21 +105,20 @@ extension MachineExamination {
     private static let mostFailed = 1_000
 
     /// What `photos.strip_location` keeps on this machine; nothing where it is off.
-    func lookAtPlaces(_ ledger: Ledger, _ policy: ReducePolicy?) {
-        guard let policy, policy.stripLocation else { return }
+    func places(_ ledger: Ledger, _ policy: ReducePolicy?) -> Finding? {
+        guard let policy, policy.stripLocation else { return nil }
         let name = "positions"
         let promise = "no photo is stored with what says where it was taken"
         let kept = ((try? ledger.failedPhotos(limit: Self.mostFailed)) ?? [])
             .count { $0.error?.contains("photos.strip_location") == true }
-        checks.add(
-            kept == 0
-                ? .ok(name, promise + "; what was stored before photos.strip_location was set is as it was")
-                : .limited(
-                    name,
-                    "\(promise): \(Quantities.counted(kept, "file")) cannot be freed of it and \(kept == 1 ? "is" : "are") not "
-                        + "stored",
-                    instead:
-                        "sync-agent status names them. Remove the position from the files, or set photos.strip_location: "
-                        + "false and run sync-agent retry"))
+        return kept == 0
+            ? .ok(name, promise + "; what was stored before photos.strip_location was set is as it was")
+            : .limited(
+                name,
+                "\(promise): \(Quantities.counted(kept, "file")) cannot be freed of it and \(kept == 1 ? "is" : "are") not "
+                    + "stored",
+                instead:
+                    "sync-agent status names them. Remove the position from the files, or set photos.strip_location: "
+                    + "false and run sync-agent retry")
     }
 }

@@ -24,39 +24,33 @@ struct MachineExamination: Sendable {
 
     // MARK: State
 
-    func lookAtStateFolder() {
+    func stateFolder() -> Finding {
         let name = "state-folder"
         let folder = location.stateFolder
         let status: FileStatus
         do {
             guard let found = try FileStatus.find(folder, followsLinks: true) else {
-                return checks.add(.ok(name, "\(folder): not there yet, the first sync makes it"))
+                return .ok(name, "\(folder): not there yet, the first sync makes it")
             }
             status = found
         } catch {
-            return checks.add(
-                .wrong(
-                    name, "\(folder): \(error.description.lowercased())",
-                    remedy: "check the owner and mode of its path",
-                    cause: CommandFailure(.refused, name)))
+            return .wrong(
+                name, "\(folder): \(error.description.lowercased())", remedy: "check the owner and mode of its path",
+                cause: CommandFailure(.refused, name))
         }
         guard status.kind == .folder else {
-            return checks.add(
-                .wrong(name, "\(folder) is no folder", remedy: "move it away, or set XDG_STATE_HOME to another place"))
+            return .wrong(
+                name, "\(folder) is no folder", remedy: "move it away, or set XDG_STATE_HOME to another place")
         }
         guard folder.allows([.read, .write, .execute]) else {
-            return checks.add(
-                .wrong(
-                    name, "\(folder) cannot be written",
-                    remedy: "make it this user's: chown, then chmod 700 '\(folder)'",
-                    cause: CommandFailure(.refused, name)))
+            return .wrong(
+                name, "\(folder) cannot be written", remedy: "make it this user's: chown, then chmod 700 '\(folder)'",
+                cause: CommandFailure(.refused, name))
         }
         let othersMay = status.permissions.rawValue & 0o077
-        checks.add(
-            othersMay == 0
-                ? .ok(name, "\(folder), this user's alone")
-                : .limited(
-                    name, "\(folder): other users may look into it", instead: "run: chmod 700 '\(folder)'"))
+        return othersMay == 0
+            ? .ok(name, "\(folder), this user's alone")
+            : .limited(name, "\(folder): other users may look into it", instead: "run: chmod 700 '\(folder)'")
     }
 
     /// - Returns: the ledger, when there is one that can be opened.
@@ -91,107 +85,94 @@ struct MachineExamination: Sendable {
     }
 
     /// Only where there are texts that the clock decides about.
-    func lookAtClock(_ ledger: Ledger) {
+    func clock(_ ledger: Ledger) -> Finding? {
         let name = "system-clock"
         do {
-            guard let kept = try ledger.eventCounts().retention[.kept], kept > 0 else { return }
+            guard let kept = try ledger.eventCounts().retention[.kept], kept > 0 else { return nil }
             guard let doubt = try ClockCheck(ledger).doubt(at: Date()) else {
-                return checks.add(.ok(name, "nothing seen here contradicts it"))
+                return .ok(name, "nothing seen here contradicts it")
             }
             let parts = "\(doubt)".split(separator: "; ", maxSplits: 1).map { String($0) }
-            checks.add(.wrong(name, "no text is deleted: \(parts[0])", remedy: parts.last ?? "set it right"))
+            return .wrong(name, "no text is deleted: \(parts[0])", remedy: parts.last ?? "set it right")
         } catch {
-            checks.add(
-                .wrong(name, message: error.description, otherwise: "free the way to \(ledgerFile)", cause: error))
+            return .wrong(name, message: error.description, otherwise: "free the way to \(ledgerFile)", cause: error)
         }
     }
 
     /// - Parameter settings: `nil` where the configuration cannot be read.
-    func lookAtVerification(_ ledger: Ledger, _ settings: VerifySettings?, now: Date) {
+    func verification(_ ledger: Ledger, _ settings: VerifySettings?, now: Date) -> Finding? {
         let name = "verification"
-        guard let standing = try? ledger.verificationStanding(at: now) else { return }
+        guard let standing = try? ledger.verificationStanding(at: now) else { return nil }
         let age = standing.oldest.map { now.timeIntervalSince($0) } ?? 0
         let detail =
             standing.oldest.map { "every stored object was proved since \($0.formatted(.iso8601))" }
             ?? "nothing is stored yet"
         if standing.damaged + standing.missing > 0 {
-            checks.add(
-                .wrong(
-                    name,
-                    "\(Quantities.counted(standing.damaged, "object")) damaged and \(Quantities.count(standing.missing)) "
-                        + "missing in the store",
-                    remedy: "sync-agent sync stores again what is on this machine; sync-agent status names what is lost"
-                ))
-        } else if let settings, settings.percentPerDay > 0 {
-            let days = Self.daySeconds * (100 / settings.percentPerDay + Self.graceDays)
-            checks.add(
-                age <= days
-                    ? .ok(name, detail)
-                    : .limited(
-                        name, detail + ", which is longer ago than verify.percent_per_day promises",
-                        instead:
-                            "it goes on as the agent runs and verify.max_usd_per_month allows; sync-agent verify --all")
-            )
-        } else {
-            checks.add(
-                .limited(
-                    name, detail + "; verify.percent_per_day is 0",
-                    instead: "nothing is read back; sync-agent verify --all"))
+            return .wrong(
+                name,
+                "\(Quantities.counted(standing.damaged, "object")) damaged and \(Quantities.count(standing.missing)) "
+                    + "missing in the store",
+                remedy: "sync-agent sync stores again what is on this machine; sync-agent status names what is lost")
         }
+        guard let settings, settings.percentPerDay > 0 else {
+            return .limited(
+                name, detail + "; verify.percent_per_day is 0",
+                instead: "nothing is read back; sync-agent verify --all")
+        }
+        let days = Self.daySeconds * (100 / settings.percentPerDay + Self.graceDays)
+        return age <= days
+            ? .ok(name, detail)
+            : .limited(
+                name, detail + ", which is longer ago than verify.percent_per_day promises",
+                instead: "it goes on as the agent runs and verify.max_usd_per_month allows; sync-agent verify --all")
     }
 
     /// Only where events are known.
-    func lookAtRetention(_ ledger: Ledger, _ installation: Installation) {
+    func retention(_ ledger: Ledger, _ installation: Installation) -> Finding? {
         let (name, now) = ("cleanup", installation.time.now())
         guard let standing = try? installation.retentionOutlook.standing(ledger, at: now),
             let detail = StatusReport.Retention(standing).sentence(now: now)
-        else { return }
-        checks.add(
-            standing.overdue == 0
-                ? .ok(name, detail)
-                : .limited(name, detail, instead: "they keep their texts; sync-agent cleanup --report says why"))
+        else { return nil }
+        return standing.overdue == 0
+            ? .ok(name, detail)
+            : .limited(name, detail, instead: "they keep their texts; sync-agent cleanup --report says why")
     }
 
     /// Whether the bytes of photos are kept, and what that costs.
-    func lookAtOriginals(_ ledger: Ledger, _ installation: Installation, hasDecoder: Bool) {
+    func originals(_ ledger: Ledger, _ installation: Installation, hasDecoder: Bool) -> Finding? {
         let name = "originals"
         let policy = installation.settings.photos.originals
         guard let keys = try? KeyLayout(user: installation.settings.user),
             let standing = try? ledger.originalsStanding(below: keys.originals), let prices = try? installation.prices()
-        else { return }
+        else { return nil }
         let report = CostReport.Originals(
             standing, policy, in: installation.settings.tiers.mode == .off ? .standard : TierPolicy.archive, prices)
         let cost = report.sentence.map { " \($0)" } ?? ""
         if policy == .jxl, !hasDecoder {
-            return checks.add(
-                .limited(
-                    name, "JPEG files cannot be recompressed without sync-agent-decoder",
-                    instead: "they are kept as they are; make install has it"))
+            return .limited(
+                name, "JPEG files cannot be recompressed without sync-agent-decoder",
+                instead: "they are kept as they are; make install has it")
         }
         let detail =
             policy == .off
             ? "photos beyond \(installation.settings.photos.reduce.maximumDimension) pixels are stored reduced, their own "
                 + "bytes are on this disk alone."
             : "\(Quantities.counted(standing.kept, "original")) kept, \(Quantities.bytes(standing.bytes))."
-        checks.add(.ok(name, detail + cost))
+        return .ok(name, detail + cost)
     }
 
     /// Photos that are not safe, and will not be by waiting.
-    func lookAtPhotos(_ ledger: Ledger) {
+    func photos(_ ledger: Ledger) -> Finding? {
         let name = "photos"
-        guard let totals = try? ledger.overview().totals else { return }
+        guard let totals = try? ledger.overview().totals else { return nil }
         let (failed, lost) = (totals[.failed].files, totals[.lost].files)
-        if failed + lost == 0 {
-            return checks.add(.ok(name, "none has failed, and none is lost"))
-        }
+        if failed + lost == 0 { return .ok(name, "none has failed, and none is lost") }
         var parts: [String] = []
         if failed > 0 { parts.append("\(Quantities.counted(failed, "photo")) failed") }
-        if lost > 0 { parts.append("\(Quantities.counted(lost, "photo")) \(lost == 1 ? "is" : "are") lost") }
-        checks.add(
-            .limited(
-                name, parts.joined(separator: ", "),
-                instead: "they are not stored; sync-agent status names them and says why, sync-agent retry tries again")
-        )
+        if lost > 0 { parts.append("\(Quantities.counted(lost, "photo is", plural: "photos are")) lost") }
+        return .limited(
+            name, parts.joined(separator: ", "),
+            instead: "they are not stored; sync-agent status names them and says why, sync-agent retry tries again")
     }
 
     private static let daySeconds = 86_400.0

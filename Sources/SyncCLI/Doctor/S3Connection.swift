@@ -26,8 +26,8 @@ struct S3Connection: Sendable {
         let hasCredentials = try await lookAtCredentials()
         let configured = store.knowledge.address.region
         do {
-            lookAtClock(try await store.serverTime())
-            lookAtRegion(configured, found: try await store.bucketRegion())
+            checks.add(Self.clock(try await store.serverTime()))
+            checks.add(Self.region(configured, found: try await store.bucketRegion()))
         } catch let error as StoreError {
             checks.add(.wrong("store", error))
             return false
@@ -47,38 +47,34 @@ struct S3Connection: Sendable {
         }
     }
 
-    private func lookAtClock(_ difference: TimeInterval?) {
+    private static func clock(_ difference: TimeInterval?) -> Finding {
         let name = "clock"
         guard let difference else {
-            return checks.add(
-                .limited(name, "the server does not tell its time", instead: "this machine's clock is believed"))
+            return .limited(name, "the server does not tell its time", instead: "this machine's clock is believed")
         }
         let amount = Quantities.span(.seconds(abs(difference)))
         let detail = "this machine's clock is \(amount) \(difference < 0 ? "ahead of" : "behind") the server's"
         let remedy = "set the clock, or let NTP do it: timedatectl set-ntp true"
-        if abs(difference) > Self.limit {
-            checks.add(
-                .wrong(
-                    name, detail,
-                    remedy: "\(remedy). Until then requests are corrected, where the server says why it refuses"
-                ))
-        } else if abs(difference) > Self.tolerable {
-            checks.add(.limited(name, detail, instead: "it is within what servers take; \(remedy)"))
-        } else {
-            checks.add(.ok(name, abs(difference) < 2 ? "right to the second" : detail))
+        if abs(difference) > limit {
+            return .wrong(
+                name, detail,
+                remedy: "\(remedy). Until then requests are corrected, where the server says why it refuses")
         }
+        if abs(difference) > tolerable {
+            return .limited(name, detail, instead: "it is within what servers take; \(remedy)")
+        }
+        return .ok(name, abs(difference) < 2 ? "right to the second" : detail)
     }
 
-    private func lookAtRegion(_ configured: String, found: String?) {
+    private static func region(_ configured: String, found: String?) -> Finding {
         let name = "region"
-        switch found {
-        case nil: checks.add(.ok(name, "\(configured); the server does not name one"))
-        case configured?: checks.add(.ok(name, configured))
+        return switch found {
+        case nil: .ok(name, "\(configured); the server does not name one")
+        case configured?: .ok(name, configured)
         case let found?:
-            checks.add(
-                .limited(
-                    name, "the bucket is in \(found.escapingControls), and \(configured) is set",
-                    instead: "each run begins with a redirect; set store.region: \(found.escapingControls)"))
+            .limited(
+                name, "the bucket is in \(found.escapingControls), and \(configured) is set",
+                instead: "each run begins with a redirect; set store.region: \(found.escapingControls)")
         }
     }
 }
