@@ -72,6 +72,23 @@ extension TimeSource {
             random: { Double.random(in: 0..<1) }
         )
     }()
+
+    /// Runs `body`, which is cancelled when it takes longer.
+    /// - Throws: `overdue` then, and what `body` throws.
+    func within<Value: Sendable>(
+        _ limit: Duration, else overdue: some Error, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask(operation: body)
+            group.addTask {
+                try await self.sleep(limit)
+                throw overdue
+            }
+            defer { group.cancelAll() }
+            guard let value = try await group.next() else { throw overdue }
+            return value
+        }
+    }
 }
 
 /// What the time zone of this machine is called in the tz database.

@@ -38,7 +38,7 @@ struct StoreExamination: Sendable {
 
     private func isUsable() async -> Bool {
         do {
-            try await within(Self.patience) { [store] in try await store.check() }
+            try await installation.time.within(Self.patience, else: Overdue()) { [store] in try await store.check() }
             checks.add(.ok("store", store.identity.location))
             return true
         } catch let error as StoreError {
@@ -57,7 +57,7 @@ struct StoreExamination: Sendable {
         let name = "clean-up"
         let remedy = "the next doctor removes them, from an hour on; or delete \(scratch.prefix)"
         do {
-            let (left, older) = try await within(Self.patience) { [installation] in
+            let (left, older) = try await installation.time.within(Self.patience, else: Overdue()) { [installation] in
                 (try await scratch.empty(), try await scratch.removeLeftovers(now: installation.time.now()))
             }
             let others = older == 0 ? "" : "; so are \(Quantities.counted(older, "object")) of earlier doctors"
@@ -72,25 +72,8 @@ struct StoreExamination: Sendable {
         }
     }
 
-    // MARK: Limits
-
     private struct Overdue: Error, CustomStringConvertible {
         var description: String { "it took too long" }
-    }
-
-    private func within<Value: Sendable>(
-        _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value.self) { group in
-            group.addTask(operation: body)
-            group.addTask { [installation] in
-                try await installation.time.sleep(limit)
-                throw Overdue()
-            }
-            defer { group.cancelAll() }
-            guard let value = try await group.next() else { throw Overdue() }
-            return value
-        }
     }
 }
 

@@ -39,29 +39,19 @@ struct SharesElsewhere: Sendable {
         in store: @escaping @Sendable () async throws -> any ReadableStore
     ) async throws {
         do {
-            (shares, problems) = try await Self.within(patience, workspace.time) {
+            let ask: @Sendable () async throws -> ([OtherShare], [String]) = {
                 try await workspace.otherShares(in: try await store()).run()
+            }
+            if let patience {
+                let overdue = Unasked(reason: "no answer within \(Quantities.span(patience))")
+                (shares, problems) = try await workspace.time.within(patience, else: overdue, ask)
+            } else {
+                (shares, problems) = try await ask()
             }
         } catch let error as StoreError {
             if try await !workspace.hasNoStoreYet(error) { throw Unasked(reason: "\(error)") }
         } catch let error as CommandFailure {
             throw Unasked(reason: "\(error)")
-        }
-    }
-
-    private static func within<Value: Sendable>(
-        _ patience: Duration?, _ time: TimeSource, _ body: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        guard let patience else { return try await body() }
-        return try await withThrowingTaskGroup(of: Value.self) { group in
-            group.addTask(operation: body)
-            group.addTask {
-                try await time.sleep(patience)
-                throw Unasked(reason: "no answer within \(Quantities.span(patience))")
-            }
-            defer { group.cancelAll() }
-            guard let value = try await group.next() else { throw CancellationError() }
-            return value
         }
     }
 }

@@ -159,23 +159,15 @@ struct StatusReader {
         } catch {
             return StoreLook(identity: installation.configuredIdentity, error: "\(error)")
         }
-        let failure = await withTaskGroup(of: String?.self) { group in
-            group.addTask {
-                do {
-                    try await store.check()
-                    return try await workspace.strangeness(of: store)?.description
-                } catch {
-                    return "\(error)"
-                }
+        let overdue = CommandFailure(.storeUnreachable, "no answer within \(Quantities.span(Self.patience))")
+        let failure: String?
+        do {
+            failure = try await installation.time.within(Self.patience, else: overdue) {
+                try await store.check()
+                return try await workspace.strangeness(of: store)?.description
             }
-            group.addTask {
-                // A cancelled sleep means that the other one has answered.
-                try? await installation.time.sleep(Self.patience)
-                return "no answer within \(Quantities.span(Self.patience))"
-            }
-            let first = await group.next() ?? nil
-            group.cancelAll()
-            return first
+        } catch {
+            failure = "\(error)"
         }
         await store.close()
         let ignored = (store as? S3Store)?.ignoredClass.map {
