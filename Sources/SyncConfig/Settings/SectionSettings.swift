@@ -12,9 +12,7 @@ package struct UploadSettings: Hashable, Sendable {
     package var rescan: Duration
     /// `nil` for no limit.
     package var bandwidthLimit: BandwidthTimetable?
-}
 
-extension UploadSettings {
     init(from reader: inout SettingsReader) {
         batchSize = reader.value(ConfigKeys.batchSize)
         settle = reader.value(ConfigKeys.settle)
@@ -27,9 +25,7 @@ extension UploadSettings {
 package struct PhotoSettings: Hashable, Sendable {
     package var reduce: ReducePolicy
     package var originals: OriginalsPolicy
-}
 
-extension PhotoSettings {
     init(from reader: inout SettingsReader) {
         reduce = ReducePolicy(
             maximumDimension: reader.value(ConfigKeys.maximumDimension), quality: reader.value(ConfigKeys.quality),
@@ -51,9 +47,7 @@ package struct TierSettings: Hashable, Sendable {
     /// Of originals.
     package var originalsAfterDays: Int
     package var minimumArchiveBytes: Int
-}
 
-extension TierSettings {
     init(from reader: inout SettingsReader) {
         mode = reader.value(ConfigKeys.tierMode)
         archiveAfterDays = reader.value(ConfigKeys.archiveAfterDays)
@@ -70,9 +64,7 @@ package struct RestoreSettings: Hashable, Sendable {
     package var poll: Duration
     /// US dollars; `nil` for no limit.
     package var maximumCostUSD: Double?
-}
 
-extension RestoreSettings {
     init(from reader: inout SettingsReader) {
         days = reader.value(ConfigKeys.restoreDays)
         tier = reader.value(ConfigKeys.restoreTier)
@@ -91,9 +83,7 @@ package struct RetentionSettings: Hashable, Sendable {
     package var timeZone: TimeZone
     /// Whether the title of an event stays with its archived photo.
     package var keepTitles: Bool
-}
 
-extension RetentionSettings {
     init(from reader: inout SettingsReader) {
         eventDays = reader.value(ConfigKeys.eventDays)
         batchSize = reader.value(ConfigKeys.retentionBatch)
@@ -137,9 +127,7 @@ package enum CatalogSwitch: String, Hashable, Sendable, CaseIterable {
 package struct MachineSettings: Hashable, Sendable {
     /// `nil`: as the host is called.
     package var name: String?
-}
 
-extension MachineSettings {
     init(from reader: inout SettingsReader) {
         name = reader.value(ConfigKeys.machineName)
     }
@@ -149,9 +137,7 @@ extension MachineSettings {
 package struct ProjectSettings: Hashable, Sendable {
     /// How many versions of an image stay reachable.
     package var versions: Int
-}
 
-extension ProjectSettings {
     init(from reader: inout SettingsReader) {
         versions = reader.value(ConfigKeys.projectVersions)
     }
@@ -167,9 +153,7 @@ package struct ShareSettings: Hashable, Sendable {
     package var language: PageLanguage
     /// Two letters (ISO 3166-1): whose telephone numbers need no country code.
     package var phoneRegion: String?
-}
 
-extension ShareSettings {
     init(from reader: inout SettingsReader) {
         maximumPhotos = reader.value(ConfigKeys.sharePhotos)
         expireDays = reader.value(ConfigKeys.shareDays)
@@ -188,6 +172,13 @@ package struct NotifySettings: Hashable, Sendable {
     package var kinds: Set<Notice.Kind>
     /// Called after each whole good pass.
     package var heartbeat: SecretURL?
+
+    init(from reader: inout SettingsReader) {
+        command = reader.value(ConfigKeys.notifyCommand)
+        webhook = reader.value(ConfigKeys.notifyWebhook).map(SecretURL.init)
+        kinds = reader.value(ConfigKeys.notifyKinds)
+        heartbeat = reader.value(ConfigKeys.heartbeat).map(SecretURL.init)
+    }
 }
 
 /// An address that is a secret: whoever knows it can use it. Printing it, or what holds it, does not tell it.
@@ -204,15 +195,6 @@ package struct SecretURL: Hashable, Sendable, CustomStringConvertible, CustomDeb
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension NotifySettings {
-    init(from reader: inout SettingsReader) {
-        command = reader.value(ConfigKeys.notifyCommand)
-        webhook = reader.value(ConfigKeys.notifyWebhook).map(SecretURL.init)
-        kinds = reader.value(ConfigKeys.notifyKinds)
-        heartbeat = reader.value(ConfigKeys.heartbeat).map(SecretURL.init)
-    }
-}
-
 /// The gallery on a screen.
 package struct ServeSettings: Hashable, Sendable {
     /// Whether the agent shows it too.
@@ -222,9 +204,7 @@ package struct ServeSettings: Hashable, Sendable {
     package var passwordFile: FilePath?
     /// As others reach it.
     package var baseURL: URL?
-}
 
-extension ServeSettings {
     init(from reader: inout SettingsReader) {
         isEnabled = reader.value(ConfigKeys.serveEnabled)
         listen = reader.value(ConfigKeys.serveListen)
@@ -241,9 +221,7 @@ package struct CostSettings: Hashable, Sendable {
     package init(prices: FilePath? = nil) {
         self.prices = prices
     }
-}
 
-extension CostSettings {
     init(from reader: inout SettingsReader) {
         prices = reader.optionalPath(ConfigKeys.prices)
     }
@@ -255,9 +233,7 @@ package struct VerifySettings: Hashable, Sendable {
     package var percentPerDay: Double
     /// US dollars, where reading is billed.
     package var maximumUSDPerMonth: Double
-}
 
-extension VerifySettings {
     init(from reader: inout SettingsReader) {
         percentPerDay = reader.value(ConfigKeys.verifyPercent)
         maximumUSDPerMonth = reader.value(ConfigKeys.verifyBudget)
@@ -268,9 +244,7 @@ extension VerifySettings {
 package struct MetricsSettings: Hashable, Sendable {
     /// Absolute; `nil` for none.
     package var textfile: FilePath?
-}
 
-extension MetricsSettings {
     /// - Parameter watched: where it may not be: each write would be a change of the folder.
     init(from reader: inout SettingsReader, watched: [WatchedFolder]) {
         let key = ConfigKeys.metricsFile

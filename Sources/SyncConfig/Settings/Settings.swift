@@ -23,9 +23,7 @@ package struct Settings: Hashable, Sendable {
     package var serve: ServeSettings
     package var notify: NotifySettings
     package var metrics: MetricsSettings
-}
 
-extension Settings {
     init(from reader: inout SettingsReader) {
         user = reader.value(ConfigKeys.user)
         store = StoreSettings(from: &reader)
@@ -178,9 +176,7 @@ package struct S3StoreSettings: Hashable, Sendable {
         self.dualStack = dualStack
         self.fips = fips
     }
-}
 
-extension S3StoreSettings {
     /// Whether ``bucket`` is the ARN of one, whole or not.
     var isAccessPoint: Bool { bucket.hasPrefix("arn:") }
 }
