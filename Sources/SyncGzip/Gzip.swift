@@ -64,40 +64,40 @@ package final class GzipReader {
     /// - Parameter sink: gets what could be read.
     /// - Throws: ``GzipError``, also for bytes behind the end; what `sink` throws.
     package func read(_ input: UnsafeRawBufferPointer, to sink: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let bytes = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
         var taken = 0
         while taken < input.count {
             if isEnded { throw GzipError.damaged }
-            var (inputCount, outputCount) = (input.count - taken, buffer.count)
-            let answer = buffer.withUnsafeMutableBufferPointer { output in
-                guard let base = output.baseAddress else { return Int32(CSyncZlib_NoMemory) }
-                let bytes = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
-                return CSyncZlib_Run(stream, bytes.map { $0 + taken }, &inputCount, base, &outputCount, 0)
-            }
-            taken += inputCount
-            if outputCount > 0 { try buffer.withUnsafeBytes { try sink(.init(rebasing: $0[..<outputCount])) } }
-            switch Int(answer) {
-            case Int(CSyncZlib_Ended): isEnded = true
-            case Int(CSyncZlib_GoesOn):
-                if inputCount == 0, outputCount == 0 { throw GzipError.damaged }
-            case Int(CSyncZlib_NoMemory): throw GzipError.noMemory
-            default: throw GzipError.damaged
-            }
+            var count = input.count - taken
+            let made = try run(bytes.map { $0 + taken }, &count, to: sink)
+            taken += count
+            if !isEnded, count == 0, made == 0 { throw GzipError.damaged }
         }
         // What is left in the stream when its output did not fit.
         while !isEnded {
-            var (inputCount, outputCount) = (0, buffer.count)
-            let answer = buffer.withUnsafeMutableBufferPointer { output in
-                guard let base = output.baseAddress else { return Int32(CSyncZlib_NoMemory) }
-                return CSyncZlib_Run(stream, nil, &inputCount, base, &outputCount, 0)
-            }
-            if outputCount > 0 { try buffer.withUnsafeBytes { try sink(.init(rebasing: $0[..<outputCount])) } }
-            switch Int(answer) {
-            case Int(CSyncZlib_Ended): isEnded = true
-            case Int(CSyncZlib_GoesOn): if outputCount < buffer.count { return }
-            case Int(CSyncZlib_NoMemory): throw GzipError.noMemory
-            default: throw GzipError.damaged
-            }
+            var count = 0
+            if try run(nil, &count, to: sink) < buffer.count { return }
         }
+    }
+
+    /// - Parameter count: bytes that are there, and then those that were taken.
+    /// - Returns: how many were made of them.
+    private func run(
+        _ bytes: UnsafePointer<UInt8>?, _ count: inout Int, to sink: (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> Int {
+        var made = buffer.count
+        let answer = buffer.withUnsafeMutableBufferPointer { output in
+            guard let base = output.baseAddress else { return Int32(CSyncZlib_NoMemory) }
+            return CSyncZlib_Run(stream, bytes, &count, base, &made, 0)
+        }
+        if made > 0 { try buffer.withUnsafeBytes { try sink(.init(rebasing: $0[..<made])) } }
+        switch Int(answer) {
+        case Int(CSyncZlib_Ended): isEnded = true
+        case Int(CSyncZlib_GoesOn): break
+        case Int(CSyncZlib_NoMemory): throw GzipError.noMemory
+        default: throw GzipError.damaged
+        }
+        return made
     }
 
     /// - Throws: ``GzipError`` when the stream has not come to its end.

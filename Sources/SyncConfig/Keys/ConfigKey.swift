@@ -10,24 +10,19 @@ struct ConfigKey<Value: Sendable>: Sendable {
     let meaning: String
 
     init(
-        _ path: String, _ kind: ValueKind<Value>, default fallback: Value, traits: KeyTraits = KeyTraits(),
-        _ meaning: String
+        _ path: String, _ kind: ValueKind<Value>, default fallback: Value, isRequired: Bool = false,
+        traits: KeyTraits = KeyTraits(), _ meaning: String
     ) {
         self.path = path
         self.kind = kind
         self.fallback = fallback
-        self.isRequired = false
+        self.isRequired = isRequired
         self.traits = traits
         self.meaning = meaning
     }
 
     init(_ path: String, _ kind: ValueKind<Value>, required example: Value, _ meaning: String) {
-        self.path = path
-        self.kind = kind
-        self.fallback = example
-        self.isRequired = true
-        self.traits = KeyTraits()
-        self.meaning = meaning
+        self.init(path, kind, default: example, isRequired: true, meaning)
     }
 
     var description: KeyDescription {

@@ -2,41 +2,29 @@ import SyncCore
 
 /// What of a file is answered (RFC 9110, 13 and 14).
 struct FilePlan {
-    let response: WebResponse
+    private(set) var response: WebResponse
     /// Bytes.
-    let range: Range<Int64>
+    private(set) var range: Range<Int64>
 
     /// - Parameter response: the handler's. Only a 200 is made another.
     init(_ stamp: FileStamp, _ response: WebResponse, _ request: WebRequest) {
         let tag = Self.tag(stamp)
-        var response = response
-        response.headers += [WebRequest.Field("etag", tag), WebRequest.Field("accept-ranges", "bytes")]
-        let whole = 0..<stamp.size
-        guard response.status == 200 else {
-            (self.response, range) = (response, whole)
-            return
-        }
+        self.response = response
+        range = 0..<stamp.size
+        self.response.headers += [WebRequest.Field("etag", tag), WebRequest.Field("accept-ranges", "bytes")]
+        guard response.status == 200 else { return }
         if let known = request.header("if-none-match"), Self.names(known, tag) {
-            response.status = 304
-            (self.response, range) = (response, whole)
+            self.response.status = 304
             return
         }
         // A part of another state of the file would be put beside what the client has.
         let isSame = request.header("if-range").map { $0 == tag } ?? true
-        guard request.method == .get, isSame, let asked = request.header("range").flatMap(AskedRange.init) else {
-            (self.response, range) = (response, whole)
-            return
-        }
-        guard let part = asked.range(in: stamp.size) else {
-            response.status = 416
-            response.headers.append(WebRequest.Field("content-range", "bytes */\(stamp.size)"))
-            (self.response, range) = (response, 0..<0)
-            return
-        }
-        response.status = 206
-        response.headers.append(
-            WebRequest.Field("content-range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(stamp.size)"))
-        (self.response, range) = (response, part)
+        guard request.method == .get, isSame, let asked = request.header("range").flatMap(AskedRange.init) else { return }
+        let part = asked.range(in: stamp.size)
+        range = part ?? 0..<0
+        self.response.status = part == nil ? 416 : 206
+        let told = part.map { "\($0.lowerBound)-\($0.upperBound - 1)" } ?? "*"
+        self.response.headers.append(WebRequest.Field("content-range", "bytes \(told)/\(stamp.size)"))
     }
 
     /// Another one for each state of the file that can be told without reading it.
