@@ -67,7 +67,8 @@ struct MirrorCommand: AsyncParsableCommand {
                 options: ShareMirror.Options(isPreview: preview, isForced: force, keepsNames: originalNames),
                 options.global, console)
             let status = try await closing(parts.close) {
-                try await MirrorSession(parts, console).run(watchingEvery: watch ? .seconds(interval) : nil)
+                try await MirrorSession(parts: parts, console: console)
+                    .run(watchingEvery: watch ? .seconds(interval) : nil)
             }
             return Answer(status)
         }

@@ -66,6 +66,8 @@ struct MigrationReport: Report {
     struct Conflict: Encodable {
         var path: String
         var reason: String
+
+        init(_ conflict: ProjectMigration.Conflict) { (path, reason) = (conflict.path.text, conflict.reason) }
     }
 
     var from: String
@@ -76,7 +78,7 @@ struct MigrationReport: Report {
     var alreadyThere: Int
     var bytes: Int64
     /// Files of the old folder that were removed.
-    var removed: Int
+    var removed = 0
     var conflicts: [Conflict]
     private var isOldLeft = false
 
@@ -85,28 +87,16 @@ struct MigrationReport: Report {
     }
 
     init(_ plan: ProjectMigration.Plan, _ old: FilePath, _ new: FilePath) {
-        self.init(old, new, dryRun: true, plan.files, plan.alreadyThere, plan.bytes, 0, plan.conflicts)
+        (from, to, dryRun) = (old.text, new.text, true)
+        (copied, alreadyThere, bytes) = (plan.files, plan.alreadyThere, plan.bytes)
+        conflicts = plan.conflicts.map(Conflict.init)
     }
 
     init(_ result: ProjectMigration.Summary, _ old: FilePath, _ new: FilePath) {
-        self.init(
-            old, new, dryRun: false, result.copied, result.alreadyThere, result.bytes, result.removed,
-            result.conflicts)
-        isOldLeft = result.isOldLeft
-    }
-
-    private init(
-        _ old: FilePath, _ new: FilePath, dryRun: Bool, _ copied: Int, _ alreadyThere: Int, _ bytes: Int64,
-        _ removed: Int, _ conflicts: [ProjectMigration.Conflict]
-    ) {
-        from = old.text
-        to = new.text
-        self.dryRun = dryRun
-        self.copied = copied
-        self.alreadyThere = alreadyThere
-        self.bytes = bytes
-        self.removed = removed
-        self.conflicts = conflicts.map { Conflict(path: $0.path.text, reason: $0.reason) }
+        (from, to, dryRun) = (old.text, new.text, false)
+        (copied, alreadyThere, bytes) = (result.copied, result.alreadyThere, result.bytes)
+        (removed, isOldLeft) = (result.removed, result.isOldLeft)
+        conflicts = result.conflicts.map(Conflict.init)
     }
 
     var status: ExitStatus { conflicts.isEmpty ? .done : .partlyDone }

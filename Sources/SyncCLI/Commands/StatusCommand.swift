@@ -79,7 +79,7 @@ struct StatusCommand: WorkspaceCommand {
         if refresh { try await refreshClasses(workspace) }
         if !paths.isEmpty { return try await listPhotos(workspace) }
         if watch { try await follow(workspace) }
-        let status = try await StatusReader(workspace).readNow()
+        let status = try await StatusReader(workspace: workspace).readNow()
         if check { return StatusCheck(status.report, waitingSince: status.waitingSince, now: status.now).result.answer }
         if let hint = try await RebuildHint.text(workspace) { workspace.console.errors.writeLine(hint) }
         return Answer(status.report) { status.view(on: $0).lines }
@@ -161,7 +161,7 @@ struct StatusCommand: WorkspaceCommand {
 
     private func follow(_ workspace: Workspace) async throws {
         let output = workspace.console.output
-        let reader = StatusReader(workspace)
+        let reader = StatusReader(workspace: workspace)
         if output.isInteractive { output.write("\u{1B}[2J") }
         while true {
             let lines = try await reader.readNow().view(on: output).lines

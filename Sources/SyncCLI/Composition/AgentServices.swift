@@ -134,7 +134,7 @@ struct AgentServices: Sendable {
         }
         var beat: (@Sendable () async throws -> Void)?
         if let address = settings.notify.heartbeat {
-            beat = { try await HeartbeatCall(address).run() }
+            beat = { try await HeartbeatCall(address: address).run() }
         }
         return MonitoringService(
             file: file,

@@ -52,7 +52,7 @@ struct Examination: Sendable {
         }
         let decoder = DecoderExamination(pictures: pictures)
         checks.add(try await pool.runChecking { try decoder.finding($0) })
-        checks.add(FilmExamination(frames: FilmFrames(path: environment["PATH"] ?? "")).finding)
+        checks.add(films(FilmFrames(path: environment["PATH"] ?? "")))
         let closeLedger: @Sendable () async -> Void = { await pool.finish { try? ledger?.close() } }
         try await closing(closeLedger) {
             if let installation {
@@ -62,6 +62,12 @@ struct Examination: Sendable {
             await pool.finish { machine.lookAtSpace(places(location, installation)) }
             if let installation { try await examineStore(installation, ledger) }
         }
+    }
+
+    /// What makes pictures of films. They are stored and shared without it, too.
+    private func films(_ frames: FilmFrames?) -> Finding {
+        guard let frames else { return .ok("films", "shared without a picture of them: ffmpeg is not installed") }
+        return .ok("films", "shared with a picture of them, made by \(frames.program)")
     }
 
     // MARK: Configuration
@@ -161,7 +167,7 @@ struct Examination: Sendable {
         _ section: S3StoreSettings, _ installation: Installation, _ ledger: Ledger?
     ) -> S3Store? {
         do {
-            return try installation.makeStore(section, memory: ledger.map(IgnoringStoredFacts.init))
+            return try installation.makeStore(section, memory: ledger.map(IgnoringStoredFacts.init(base:)))
         } catch {
             let message = (error as? StoreError)?.message ?? "\(error)"
             checks.add(
@@ -200,10 +206,6 @@ struct Examination: Sendable {
 /// is found is remembered as ever.
 struct IgnoringStoredFacts: EndpointFactStore {
     let base: any EndpointFactStore
-
-    init(_ base: any EndpointFactStore) {
-        self.base = base
-    }
 
     func facts(of place: String) -> [String: String] { [:] }
 

@@ -9,13 +9,8 @@ import UnixSignals
 /// One call of `mirror`, from its first request to its exit code: runs the mirror once or until the share ends, and says
 /// what comes of it.
 struct MirrorSession: Sendable {
-    private let parts: MirrorServices
-    private let console: Console
-
-    init(_ parts: MirrorServices, _ console: Console) {
-        self.parts = parts
-        self.console = console
-    }
+    let parts: MirrorServices
+    let console: Console
 
     /// - Parameter interval: between two looks; `nil` to look once.
     func run(watchingEvery interval: Duration?) async throws -> ExitStatus {

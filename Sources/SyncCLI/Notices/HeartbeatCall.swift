@@ -7,11 +7,7 @@ import SyncS3
 struct HeartbeatCall: Sendable {
     private static let limit = Duration.seconds(10)
 
-    private let address: SecretURL
-
-    init(_ address: SecretURL) {
-        self.address = address
-    }
+    let address: SecretURL
 
     /// - Throws: ``NoticeFailure``; `CancellationError`.
     func run() async throws {

@@ -15,16 +15,9 @@ struct NoticeProgram: Sendable {
     /// What a failure is told of: `notify.command`.
     let name: String
     let environment: [String: String]
-    let timeout: Duration
-    private let pool: BlockingPool
-
-    /// - Parameter pool: waits for the program.
-    init(name: String, environment: [String: String], pool: BlockingPool, timeout: Duration = .seconds(30)) {
-        self.pool = pool
-        self.name = name
-        self.environment = environment
-        self.timeout = timeout
-    }
+    /// Waits for the program.
+    let pool: BlockingPool
+    var timeout = Duration.seconds(30)
 
     /// - Parameters:
     ///   - words: the program and its arguments. Of these, an error tells the program only: people put secrets into arguments.

@@ -225,12 +225,6 @@ struct RestoreView {
 
     private let table = Table(indent: 2, .left(12), .left(16), .right(12))
 
-    init(terminal: Terminal, prices: PriceTable, isFree: Bool) {
-        self.terminal = terminal
-        self.prices = prices
-        self.isFree = isFree
-    }
-
     /// What was found, and what each tier would cost.
     func proposal(_ proposal: RestoreProposal) -> [String] {
         let candidates = proposal.candidates

@@ -162,10 +162,9 @@ struct Restores: Sendable {
     }
 
     /// The folder has the job's file before there is a job: a running agent sends what is written down at once.
-    private func writeDown(_ proposal: RestoreProposal) async throws -> (job: RestoreJob?, taken: [ObjectKey]) {
+    private func writeDown(_ proposal: RestoreProposal) async throws -> (job: RestoreJob?, collided: [ObjectKey]) {
         guard let output = proposal.order.output, parts.desk.needsJob(proposal) else {
-            let (job, taken) = try await parts.desk.accept(proposal)
-            return (job, taken)
+            return try await parts.desk.accept(proposal)
         }
         let folders = RestoreFolders(
             ledger: parts.ledger, owner: parts.owner, pool: workspace.threads.disk, time: time)
@@ -180,9 +179,9 @@ struct Restores: Sendable {
         }
         let reservation = try await folders.reserve(output)
         do {
-            let (job, taken) = try await parts.desk.accept(proposal, as: reservation)
-            if job == nil { await folders.cancel(reservation) }
-            return (job, taken)
+            let accepted = try await parts.desk.accept(proposal, as: reservation)
+            if accepted.job == nil { await folders.cancel(reservation) }
+            return accepted
         } catch {
             await folders.cancel(reservation)
             throw error

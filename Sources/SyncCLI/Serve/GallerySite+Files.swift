@@ -77,7 +77,7 @@ extension GallerySite {
     private func kept(_ name: String, _ body: WebResponse.Body) -> WebResponse {
         Self.content(
             "application/octet-stream", Self.askAgain, body,
-            .init("Content-Disposition", "attachment; filename*=UTF-8''\(Self.encoded(name))"))
+            .init("Content-Disposition", "attachment; filename*=UTF-8''\(name.uriEncoded())"))
     }
 
     /// What is stored of a photo and can be read now without a price, as it is.

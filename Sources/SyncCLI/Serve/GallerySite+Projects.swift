@@ -33,12 +33,12 @@ extension GallerySite {
             let photo = entry.image?.md5 ?? entry.object?.md5
             return SitePage.Listing.Row(
                 title: entry.name, state: [badge, entry.state.rawValue].compactMap(\.self).joined(separator: " "),
-                facts: facts, link: "/projects/\(Self.encoded(entry.record.id))",
+                facts: facts, link: "/projects/\(entry.record.id.uriEncoded())",
                 picture: photo.map { "/thumbnail/\($0)" })
         }
         let end = start + shown.count
         let query = [("q", text), ("status", status?.rawValue), ("from", "\(end)")]
-            .compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }.joined(separator: "&")
+            .compactMap { name, value in value.map { "\(name)=\($0.uriEncoded())" } }.joined(separator: "&")
         let statuses = ProjectRecord.Status.allCases.map {
             SitePage.Timeline.Choice(value: $0.rawValue, label: $0.rawValue, isChosen: $0 == status)
         }

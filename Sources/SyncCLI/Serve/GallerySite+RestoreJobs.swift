@@ -59,7 +59,7 @@ extension GallerySite {
                 facts: [SuggestionReport.Album(suggestion).sentence],
                 links: [
                     vacation.map { .init("Bring back", "/restore?vacation=\($0.id.rawValue)") }
-                        ?? .init("Show its photos", "/?state=archived&q=\(Self.encoded("/" + name + "/"))")
+                        ?? .init("Show its photos", "/?state=archived&q=\("/\(name)/".uriEncoded())")
                 ])
         }
     }

@@ -54,7 +54,7 @@ extension GallerySite {
             state: vacation.waiting > 0
                 ? "\(Quantities.count(vacation.waiting)) waiting"
                 : vacation.failed + vacation.lost > 0 ? "not all stored" : "stored", facts: facts,
-            link: "/?kind=vacations&q=\(Self.encoded("/" + name + "/"))",
+            link: "/?kind=vacations&q=\("/\(name)/".uriEncoded())",
             progress: vacation.waiting > 0 ? (total - vacation.waiting, total) : nil, links: links,
             picture: cover.map { "/thumbnail/\($0)" })
     }

@@ -351,20 +351,6 @@ struct GallerySite: WebHandler {
         return answer
     }
 
-    /// For a query or a header (RFC 3986, RFC 8187).
-    static func encoded(_ text: String) -> String {
-        text.utf8.map { byte in
-            let isPlain =
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            return isPlain ? String(UnicodeScalar(byte)) : "%" + [byte].hexadecimal.uppercased()
-        }.joined()
-    }
-
     // MARK: Orders
 
     private func order(_ path: [String], _ request: WebRequest, _ session: String) async throws -> WebResponse {

@@ -25,8 +25,7 @@ extension TimelineFilter {
             ("profile", profile), ("type", eventType), ("year", year.map { "\($0)" }),
             ("month", month.map { "\($0)" }), ("state", state?.rawValue), ("q", text), ("before", cursor?.text),
         ]
-        return fields.compactMap { name, value in value.map { "\(name)=\(GallerySite.encoded($0))" } }.joined(
-            separator: "&")
+        return fields.compactMap { name, value in value.map { "\(name)=\($0.uriEncoded())" } }.joined(separator: "&")
     }
 }
 

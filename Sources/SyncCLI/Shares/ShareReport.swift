@@ -86,11 +86,6 @@ struct ShareListReport: Encodable {
         var id: String
         @Nullable var name: String?
         var isThis: Bool
-
-        init(id: String, name: String, isThis: Bool) {
-            (self.id, self.isThis) = (id, isThis)
-            self.name = name
-        }
     }
 
     struct Share: Encodable {

@@ -32,11 +32,7 @@ struct StatusReader {
     /// `status` answers even when the store does not.
     private static let patience = Duration.seconds(3)
 
-    private let workspace: Workspace
-
-    init(_ workspace: Workspace) {
-        self.workspace = workspace
-    }
+    let workspace: Workspace
 
     private var installation: Installation { workspace.installation }
 

@@ -46,8 +46,10 @@ struct LifecycleEditor {
             throw Self.withoutRules(error)
         }
         let kept = try await store.lifecycle()
-        let sizeless = policy.floor.breakEven == .unknown ? Self.rulesWithoutTheirSize(plan.configuration, kept) : []
-        let versionless = Self.rulesWithoutVersions(plan.configuration, kept)
+        // Where nobody bills for small objects as Amazon does, that costs nothing. (Ceph 16 and moto drop
+        // `ObjectSizeGreaterThan`.)
+        let sizeless = policy.floor.breakEven == .unknown ? Self.rules(of: plan, in: kept, without: \.largerThan) : []
+        let versionless = Self.rules(of: plan, in: kept, without: \.expireEarlierAfterDays)
         let tolerated = sizeless + versionless
         let expected = LifecycleConfiguration(
             rules: plan.configuration.rules.map { rule in tolerated.first { $0.id == rule.id } ?? rule })
@@ -61,15 +63,15 @@ struct LifecycleEditor {
             }
     }
 
-    /// Our rules that came back whole but for the end of earlier versions, as they came.
-    private static func rulesWithoutVersions(
-        _ wanted: LifecycleConfiguration, _ found: LifecycleConfiguration
+    /// Our rules that came back whole but for one part, as they came.
+    private static func rules<Value>(
+        of plan: LifecyclePlan, in found: LifecycleConfiguration, without part: WritableKeyPath<TierRule, Value?>
     ) -> [LifecycleRule] {
-        wanted.rules.compactMap { rule in
-            guard var own = rule.own, own.expireEarlierAfterDays != nil else { return nil }
-            own.expireEarlierAfterDays = nil
-            let versionless = LifecycleRule(id: rule.id, content: .own(own))
-            return found.rules.contains(versionless) ? versionless : nil
+        plan.configuration.rules.compactMap { rule in
+            guard var own = rule.own, own[keyPath: part] != nil else { return nil }
+            own[keyPath: part] = nil
+            let cut = LifecycleRule(id: rule.id, content: .own(own))
+            return found.rules.contains(cut) ? cut : nil
         }
     }
 
@@ -79,19 +81,6 @@ struct LifecycleEditor {
             .failed,
             "\(error). Set tiers.mode: agent in the configuration: then the agent moves old photos to the archive "
                 + "by itself, where the store has storage classes")
-    }
-
-    /// Our rules that came back whole but for their limit of size, as they came. Where nobody bills for small objects as
-    /// Amazon does, that costs nothing. (Ceph 16 and moto drop `ObjectSizeGreaterThan`.)
-    private static func rulesWithoutTheirSize(
-        _ wanted: LifecycleConfiguration, _ found: LifecycleConfiguration
-    ) -> [LifecycleRule] {
-        wanted.rules.compactMap { rule in
-            guard var own = rule.own, own.largerThan != nil else { return nil }
-            own.largerThan = nil
-            let sizeless = LifecycleRule(id: rule.id, content: .own(own))
-            return found.rules.contains(sizeless) ? sizeless : nil
-        }
     }
 
     /// What of the rules that were written is not there as it was. In which order a store keeps them has no meaning.

@@ -19,7 +19,9 @@ struct FilePlan {
         }
         // A part of another state of the file would be put beside what the client has.
         let isSame = request.header("if-range").map { $0 == tag } ?? true
-        guard request.method == .get, isSame, let asked = request.header("range").flatMap(AskedRange.init) else { return }
+        guard request.method == .get, isSame, let asked = request.header("range").flatMap(AskedRange.init) else {
+            return
+        }
         let part = asked.range(in: stamp.size)
         range = part ?? 0..<0
         self.response.status = part == nil ? 416 : 206

@@ -12,7 +12,7 @@ import Testing
         var failure: String?
         do {
             let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/ping/t0k3n?a=1"))
-            try await HeartbeatCall(SecretURL(url)).run()
+            try await HeartbeatCall(address: SecretURL(url)).run()
         } catch let error as NoticeFailure {
             failure = error.description
         }
@@ -43,7 +43,7 @@ import Testing
         await server.stop()
         let url = try #require(URL(string: "http://127.0.0.1:\(port)/t0k3n"))
         await #expect(throws: NoticeFailure("notify.heartbeat cannot be reached; check the network and the address")) {
-            try await HeartbeatCall(SecretURL(url)).run()
+            try await HeartbeatCall(address: SecretURL(url)).run()
         }
     }
 }

@@ -46,7 +46,7 @@ import Testing
     @Test func `An examined store does not believe what earlier runs learned, and is remembered all the same`() {
         let memory = TransientMemory()
         memory.remember("delete-many", value: "no", of: "place")
-        let examined = IgnoringStoredFacts(memory)
+        let examined = IgnoringStoredFacts(base: memory)
         #expect(examined.facts(of: "place").isEmpty)
         examined.remember("delete-many", value: "yes", of: "place")
         #expect(memory.facts(of: "place") == ["delete-many": "yes"])
