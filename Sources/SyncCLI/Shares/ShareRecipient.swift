@@ -14,40 +14,44 @@ enum ShareChannel: String, ExpressibleByArgument, CaseIterable {
         case .email: "Mail"
         }
     }
+
+    /// What opens a message in the program of this channel, ready to be sent.
+    /// - Parameter person: a number in E.164, or an address; empty where whoever sends it chooses.
+    func address(to person: String = "", subject: String, text: String) -> String {
+        let text = text.uriEncoded()
+        return switch self {
+        case .whatsapp: "https://wa.me/\(person.dropFirst())?text=\(text)"
+        // RFC 5724.
+        case .sms: "sms:\(person)?body=\(text)"
+        // RFC 6068: lines end in CRLF, and the @ stays.
+        case .email:
+            "mailto:\(person.split(separator: "@").map { $0.uriEncoded() }.joined(separator: "@"))"
+                + "?subject=\(subject.uriEncoded())&body=\(text)"
+        }
+    }
 }
 
 /// Who gets a link, and by what.
-enum ShareRecipient: Hashable, Sendable {
-    case whatsapp(PhoneNumber)
-    case sms(PhoneNumber)
-    case email(String)
+struct ShareRecipient: Hashable, Sendable {
+    let channel: ShareChannel
+    /// A number in E.164, or an address.
+    let person: String
+}
 
+extension ShareRecipient {
     /// - Parameter region: whose numbers need no country code.
     /// - Throws: ``CommandFailure`` with the reason.
     init(_ text: String, via channel: ShareChannel, region: String?, numbers: any PhoneNumbers) throws {
-        switch channel {
-        case .whatsapp: self = .whatsapp(try Self.number(text, region, numbers))
-        case .sms: self = .sms(try Self.number(text, region, numbers))
-        case .email:
-            guard Self.isAddress(text) else {
-                throw CommandFailure(
-                    .usage, "\"\(text.escapingControls)\" is no e-mail address; write it as name@example.org")
-            }
-            self = .email(text)
+        self.init(channel: channel, person: try channel == .email ? text : Self.number(text, region, numbers).e164)
+        guard channel != .email || Self.isAddress(text) else {
+            throw CommandFailure(
+                .usage, "\"\(text.escapingControls)\" is no e-mail address; write it as name@example.org")
         }
     }
 
     /// An address that a program of this recipient's opens with the text ready to be sent.
     func link(subject: String, text: String) -> String {
-        switch self {
-        case .whatsapp(let number): "https://wa.me/\(number.digits)?text=\(text.uriEncoded())"
-        // RFC 5724.
-        case .sms(let number): "sms:\(number)?body=\(text.uriEncoded())"
-        // RFC 6068: lines end in CRLF, and the @ stays.
-        case .email(let address):
-            "mailto:\(address.split(separator: "@").map { $0.uriEncoded() }.joined(separator: "@"))"
-                + "?subject=\(subject.uriEncoded())&body=\(text.uriEncoded())"
-        }
+        channel.address(to: person, subject: subject, text: text)
     }
 
     private static func number(
@@ -89,14 +93,7 @@ struct ShareMessage {
     /// Addresses that open the message in what a person sends with, who chooses to whom there: by what, and where.
     /// - Parameter url: the link to tell.
     static func addresses(_ share: ShareRecord, _ url: String) -> [(channel: ShareChannel, address: String)] {
-        let text = text(share, url).uriEncoded()
-        return ShareChannel.allCases.map { channel in
-            switch channel {
-            case .whatsapp: (channel, "https://wa.me/?text=\(text)")
-            case .sms: (channel, "sms:?body=\(text)")
-            case .email: (channel, "mailto:?subject=\(subject(share).uriEncoded())&body=\(text)")
-            }
-        }
+        ShareChannel.allCases.map { ($0, $0.address(subject: subject(share), text: text(share, url))) }
     }
 
     private static func subject(_ share: ShareRecord) -> String { "Photos of \(share.location)" }
@@ -112,31 +109,10 @@ extension ShareRecipient {
     /// As the ledger keeps it until the share is over: a share may wait for hours before there is a link.
     var note: String { "\(channel.rawValue):\(person)" }
 
-    var channel: ShareChannel {
-        switch self {
-        case .whatsapp: .whatsapp
-        case .sms: .sms
-        case .email: .email
-        }
-    }
-
-    /// A number or an address.
-    var person: String {
-        switch self {
-        case .whatsapp(let number), .sms(let number): "\(number)"
-        case .email(let address): address
-        }
-    }
-
     init?(note: String) {
         guard let colon = note.firstIndex(of: ":"), let channel = ShareChannel(rawValue: String(note[..<colon])) else {
             return nil
         }
-        let address = String(note[note.index(after: colon)...])
-        switch channel {
-        case .whatsapp: self = .whatsapp(PhoneNumber(e164: address))
-        case .sms: self = .sms(PhoneNumber(e164: address))
-        case .email: self = .email(address)
-        }
+        self.init(channel: channel, person: String(note[note.index(after: colon)...]))
     }
 }

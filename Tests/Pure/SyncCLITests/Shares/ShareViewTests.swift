@@ -135,9 +135,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (ShareRecipient.email("bo@example.org"), "mailto:bo@example.org?"),
-        (.whatsapp(PhoneNumber(e164: "+4915123456789")), "https://wa.me/4915123456789?"),
-        (.sms(PhoneNumber(e164: "+4915123456789")), "sms:+4915123456789?"),
+        (ShareRecipient(channel: .email, person: "bo@example.org"), "mailto:bo@example.org?"),
+        (ShareRecipient(channel: .whatsapp, person: "+4915123456789"), "https://wa.me/4915123456789?"),
+        (ShareRecipient(channel: .sms, person: "+4915123456789"), "sms:+4915123456789?"),
     ])
     func `whom a share is for is kept until there is a link`(recipient: ShareRecipient, address: String) throws {
         #expect(ShareRecipient(note: recipient.note) == recipient)
