@@ -157,18 +157,13 @@ struct ForgetCommand: WorkspaceCommand {
         let count = plan.photos.count + found.objects.count
         if count == 0 { return }
         preview.plan(on: terminal).forEach(terminal.writeLine)
-        let advice = "use --yes to forget, or --dry-run to look"
-        let no = "nothing was forgotten"
-        if plan.deleted.isEmpty {
-            let what = plan.isOfLost ? "lost photo" : "photo"
-            try Question.confirmLoss(
-                "Forget \(Quantities.counted(count, what))?", on: terminal, advice: advice, no: no)
-        } else {
-            try Question.confirmLoss(
-                typing: plan.deleted.count,
-                "Delete \(Quantities.counted(plan.deleted.count, "stored object")) for good?", on: terminal,
-                advice: advice, no: no)
-        }
+        let deleted = plan.deleted.count
+        let question =
+            deleted > 0
+            ? "Delete \(Quantities.counted(deleted, "stored object")) for good?"
+            : "Forget \(Quantities.counted(count, plan.isOfLost ? "lost photo" : "photo"))?"
+        try Question.confirmLoss(
+            typing: deleted > 0 ? deleted : nil, question, on: terminal, to: "forget", no: "nothing was forgotten")
     }
 
     // MARK: What is meant

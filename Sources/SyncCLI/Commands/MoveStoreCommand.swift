@@ -104,8 +104,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         if !yes {
             report.preview(from: bound).forEach(workspace.console.people.writeLine)
             try Question.confirmLoss(
-                "Go on with it?", on: workspace.console.people, advice: "use --yes to go on, or --dry-run to look",
-                no: "nothing was changed")
+                "Go on with it?", on: workspace.console.people, to: "go on", no: "nothing was changed")
         }
         try await workspace.takeLock()
         try await ledger { [now = workspace.time.now()] in
@@ -162,8 +161,8 @@ struct MoveStoreCommand: WorkspaceCommand {
         if !yes {
             report.preview.forEach(workspace.console.people.writeLine)
             try Question.confirmLoss(
-                "Copy, and use the new store from then on?", on: workspace.console.people,
-                advice: "use --yes to copy, or --dry-run to look", no: "nothing was copied")
+                "Copy, and use the new store from then on?", on: workspace.console.people, to: "copy",
+                no: "nothing was copied")
         }
         if edit.text != nil { try ConfigurationFile(installation.location).requireWritable() }
         try await OverShares(in: new, ledger: ledger).remove()

@@ -203,8 +203,7 @@ struct ProfileChangeOptions: ParsableArguments {
 
     func confirm(_ question: String, _ workspace: Workspace, to verb: String, no: String) throws {
         if dryRun || yes { return }
-        try Question.confirmLoss(
-            question, on: workspace.console.people, advice: "use --yes to \(verb), or --dry-run to look", no: no)
+        try Question.confirmLoss(question, on: workspace.console.people, to: verb, no: no)
     }
 }
 

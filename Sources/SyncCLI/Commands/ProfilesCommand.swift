@@ -206,7 +206,7 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
         let count = Quantities.counted(report.orphans.reduce(0) { $0 + $1.events }, "event")
         // Text that is deleted is gone for good.
         try Question.confirmLoss(
-            "Delete \(count) of numbers without a profile, text and all?", on: terminal,
-            advice: "use --yes to delete, or --dry-run to look", no: "nothing was deleted")
+            "Delete \(count) of numbers without a profile, text and all?", on: terminal, to: "delete",
+            no: "nothing was deleted")
     }
 }

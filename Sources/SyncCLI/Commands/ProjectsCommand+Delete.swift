@@ -53,7 +53,6 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
         let count = Quantities.counted(Set(targets.map(\.id.inBytes)).count, "project")
         // What is deleted here is gone for good.
         try Question.confirmLoss(
-            "Delete \(count) for good, here and in the store?", on: terminal,
-            advice: "use --yes to delete, or --dry-run to look", no: "nothing was deleted")
+            "Delete \(count) for good, here and in the store?", on: terminal, to: "delete", no: "nothing was deleted")
     }
 }

@@ -108,19 +108,21 @@ enum Question {
 
     /// Asks before something goes for good: silence is no yes.
     /// - Parameters:
-    ///   - advice: for whoever calls it where nobody sits.
+    ///   - number: how much it is, where it cannot be had back: somebody has to type it.
+    ///   - verb: what `--yes` is for.
     ///   - no: what has become of it when somebody says no.
     /// - Throws: ``CommandFailure`` unless somebody says yes.
-    static func confirmLoss(_ question: String, on terminal: Terminal, advice: String, no: String) throws {
-        guard isSomebodyThere else { throw CommandFailure(.usage, "there is no terminal to ask on; \(advice)") }
-        guard confirm(question, on: terminal) else { throw CommandFailure(.failed, no) }
-    }
-
-    /// As ``confirmLoss(_:on:advice:no:)``, where what goes cannot be had back: somebody has to type how much it is.
-    static func confirmLoss(typing number: Int, _ question: String, on terminal: Terminal, advice: String, no: String)
-        throws
-    {
-        guard isSomebodyThere else { throw CommandFailure(.usage, "there is no terminal to ask on; \(advice)") }
+    static func confirmLoss(
+        typing number: Int? = nil, _ question: String, on terminal: Terminal, to verb: String, no: String
+    ) throws {
+        guard isSomebodyThere else {
+            throw CommandFailure(
+                .usage, "there is no terminal to ask on; use --yes to \(verb), or --dry-run to look")
+        }
+        guard let number else {
+            if confirm(question, on: terminal) { return }
+            throw CommandFailure(.failed, no)
+        }
         terminal.write("\(question) Type \(number) to go on: ")
         let answer = readLine()?.filter { !$0.isWhitespace && $0 != "," } ?? ""
         guard answer == String(number) else { throw CommandFailure(.failed, no) }
