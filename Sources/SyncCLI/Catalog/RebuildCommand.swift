@@ -17,12 +17,12 @@ struct RebuildCommand: WorkspaceCommand {
         abstract: "Bring back what is known of stored photos, when this disk or the ledger is gone.",
         usage: "sync-agent rebuild [--machine <name>] [<options>]",
         discussion: """
-            Reads the store's catalogue: photos by their paths, vacations, shares and restores. What it lacks is found by a \
-            listing, and is under recovered/. No photo is stored or downloaded. What the ledger knows already stays; one that \
-            is damaged is set aside, and never deleted. It may be stopped and run again.
+            Reads the store's catalogue: photos by their paths, vacations, shares and restores. What it lacks is found \
+            by listing the store, and appears under recovered/. No photo is stored or downloaded. What the ledger \
+            knows already stays; a damaged ledger is set aside, and never deleted. It can be stopped and run again.
 
-            A machine takes the place of the one of its own name, or of the only one there is; --machine names another one. \
-            Other machines' photos are under machines/NAME/.
+            A machine takes the place of the one with its own name, or of the only one there is; --machine names \
+            another one. Photos of other machines are under machines/NAME/.
 
             EXAMPLES
               sync-agent rebuild

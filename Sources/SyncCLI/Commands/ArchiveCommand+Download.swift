@@ -11,9 +11,10 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
         commandName: "download",
         abstract: "Save archived photos in a folder or a zip file.",
         discussion: """
-            Saves what can be read, as DATE_PROFILE_EVENT.jpg; nothing is replaced, and what is there is not fetched \
-            twice. What has to come back from the archive first is left out and counted; with --restore it is asked for, \
-            after its cost was shown, and the same command saves it when it is there.
+            Saves the photos that can be read, as DATE_PROFILE_EVENT.jpg. Nothing is replaced, and what is there \
+            already is not downloaded again. Photos that have to be restored first are left out and counted; with \
+            --restore they are requested, after the cost is shown, and the same command saves them once they are \
+            available.
 
             EXAMPLES
               sync-agent archive download --output ~/Pictures/Memories --profile grandma

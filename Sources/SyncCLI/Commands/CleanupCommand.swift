@@ -10,21 +10,22 @@ struct CleanupCommand: WorkspaceCommand {
         abstract: "Archive the photos of old gallery events, and delete their texts.",
         usage: "sync-agent cleanup [<options>]",
         discussion: """
-            Each photo is stored below gallery-archive/ first, with its dates and, unless retention.keep_titles is false, \
-            its title. When the store has proved that it holds it, the text leaves every file that holds the event. An \
-            event without a photo loses its text only. What cannot be archived keeps its text and is named. The agent does \
-            the same every day at retention.at; 500 events (retention.batch_size) are handled together, and all that are due \
-            in the end. What a disk still holds in freed blocks is not overwritten.
+            Each photo is stored below gallery-archive/ first, with its dates and, unless retention.keep_titles is \
+            false, its title. Once the stored copy is verified, the text is removed from every file that holds the \
+            event. An event without a photo only loses its text. What cannot be archived keeps its text and is named. \
+            The agent does the same every day at retention.at. Events are handled in batches of 500 \
+            (retention.batch_size) until none is due. Freed disk blocks are not overwritten.
 
-            The galleries are looked at first, so that files that no sync has seen count too. What an edit has made another \
-            event waits for its own time. A file in which something cannot be told keeps that, and is named.
+            The galleries are scanned first, so that files that no sync has seen count too. An event that an edit has \
+            turned into another one waits for its own time. Whatever cannot be decided in a file is kept, and the file \
+            is named.
 
             archived counts photos, deleted counts events whose text is gone, with or without a photo. Exit code 3 means \
             that some events or files could not be cleaned up; each is named with its reason.
 
-            A clock that is before the last cleanup, or more than a year after the newest file, event and cleanup, ends it \
-            with 1 before anything is done: texts that are not due would be deleted. If the clock is right (the machine was \
-            off for long, say), run it once with --trust-clock.
+            If the clock is earlier than the last cleanup, or more than a year later than the newest file, event and \
+            cleanup, the command exits with 1 before it does anything: it would delete texts that are not due. If the \
+            clock is right (for example, the machine was off for a long time), run it once with --trust-clock.
 
             EXAMPLES
               sync-agent cleanup --dry-run
@@ -42,7 +43,7 @@ struct CleanupCommand: WorkspaceCommand {
     @Flag(help: "Dry run: show what would be done; nothing is stored, deleted or remembered.")
     var dryRun = false
 
-    @Flag(help: "Trust this machine's clock, though nothing confirms it.")
+    @Flag(help: "Trust this machine's clock even if nothing confirms it.")
     var trustClock = false
 
     @Flag(help: "Show what is overdue and why, and the last runs; nothing is done.")

@@ -7,8 +7,8 @@ struct CostCommand: WorkspaceCommand {
         commandName: "cost",
         abstract: "Show what the stored photos cost, and what restoring them would.",
         discussion: """
-            Estimates by list prices, from what the store told last of classes and sizes; sync-agent status --refresh \
-            asks it anew. Other prices: cost.prices in the configuration.
+            Estimates from list prices, and from the classes and sizes that the store last reported; sync-agent status \
+            --refresh updates them. For other prices, set cost.prices in the configuration.
 
             EXAMPLES
               sync-agent cost

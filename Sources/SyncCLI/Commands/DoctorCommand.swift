@@ -5,19 +5,19 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Check this machine and the store: what works, what is limited, what is wrong.",
         discussion: """
-            Looks at configuration, state, folders, space, inotify limits, credentials and clock, then tries what the \
-            store can do with small objects below users/USER/doctor-…, which it removes again. What it learns of the \
-            server is remembered. It changes nothing else, and may run beside the agent.
+            Checks configuration, state, folders, space, inotify limits, credentials and clock, then tries what the \
+            store can do with small objects below users/USER/doctor-…, which it removes again. What it learns about \
+            the server is remembered. It changes nothing else, and may run beside the agent.
 
               ok        it works
-              limited   it works otherwise than it could; -> says what is done instead
+              limited   it works, with limits; -> says what is done instead
               WRONG     it does not work; -> says what to do
 
             At Amazon, storage classes and restores are tried only with --archive: objects in them are billed for up to \
             180 days, and an expedited restore costs $0.01.
 
-            Ends with 0 when nothing is wrong; else with 78 (configuration), 77 (credentials or permission), 69 (store \
-            not reachable) or 1, the first of these that applies.
+            Exits with 0 when nothing is wrong, otherwise with 78 (configuration), 77 (credentials or permission), 69 \
+            (store not reachable) or 1, the first of these that applies.
 
             EXAMPLES
               sync-agent doctor

@@ -14,20 +14,20 @@ struct ForgetCommand: WorkspaceCommand {
         abstract: "Delete stored photos for good, and stop reporting lost ones.",
         usage: "sync-agent forget [<paths> ...] [--missing] [<options>]",
         discussion: """
-            The only way by which stored photos go. A path is forgotten; what is stored of it, earlier versions included, is \
-            deleted when nothing else needs it: another path, a vacation, an event, a share, a restore. While another machine \
-            stores for the same user, nothing is deleted. \
-            What stays is named with its reason. A photo whose file is still in a watched folder is refused, since it would \
-            be stored again: move it out first. So is what is on a drive that is not mounted.
+            The only way to delete stored photos. A path is forgotten, and what is stored of it, earlier versions \
+            included, is deleted unless something else needs it: another path, a vacation, an event, a share, a \
+            restore. While another machine stores for the same user, nothing is deleted. What is kept is named with \
+            the reason. A photo whose file is still in a watched folder is refused, since it would be stored again: \
+            move it out first. So is a photo on a drive that is not mounted.
 
-            It shows what goes, what that frees and costs, and asks. It cannot be taken back.
+            It shows what would be deleted, and what that frees and costs, and asks. It cannot be undone.
 
             A photo that is lost (its file is gone, and what was stored of it is gone or damaged) is only forgotten: \
-            that ends that status tells it. An archived photo of an event, or an earlier image of a project, that is lost \
-            goes by its key.
+            status no longer reports it. An archived photo of an event, or an earlier image of a project, that is lost \
+            is named by its key.
 
-            --older-than counts from when a look at the folder found the file gone (on a new machine, from its rebuild; \
-            for files that were gone before this was noted, from the update), not from when somebody removed it.
+            --older-than counts from the scan that found the file gone (on a new machine, from its rebuild; for files \
+            that were gone before this was recorded, from the update), not from the moment when it was removed.
 
             EXAMPLES
               sync-agent forget --dry-run '~/Pictures/Gallery/IMG_20*.jpg'
@@ -46,7 +46,7 @@ struct ForgetCommand: WorkspaceCommand {
 
     @Option(
         name: .customLong("older-than"),
-        help: ArgumentHelp("Only photos that are gone for at least so long (30d, 12w, 1y).", valueName: "age"))
+        help: ArgumentHelp("Only photos that have been gone for at least this long (30d, 12w, 1y).", valueName: "age"))
     var age: Age?
 
     @Flag(help: "Dry run: show what would go; nothing is changed.")

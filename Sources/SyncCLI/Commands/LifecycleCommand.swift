@@ -44,7 +44,7 @@ struct LifecycleCommand: AsyncParsableCommand {
             usage: "sync-agent lifecycle apply [<options>]",
             discussion: """
                 Shows the difference first, and asks on a terminal. Rules of others are written back byte for byte; \
-                afterwards everything is read again, and what the store has altered is told (exit code 1).
+                afterwards everything is read back, and what the store has altered is reported (exit code 1).
 
                 EXAMPLES
                   sync-agent lifecycle apply --dry-run    only the difference

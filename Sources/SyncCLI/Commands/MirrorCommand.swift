@@ -9,13 +9,14 @@ struct MirrorCommand: AsyncParsableCommand {
         abstract: "Keep a copy of a share in a folder.",
         usage: "sync-agent mirror <share> [<dest>] [<options>]",
         discussion: """
-            SHARE is an id, vacationphotos://share/ID, or the http(s) link of a share's page or manifest. A link is all \
-            that it takes: no configuration, no account. An id is looked up in the store of the configuration. Without DEST, \
-            it comes into Pictures/Shares/ID in your home; make install lets desktops open vacationphotos:// links so.
+            SHARE is an id, vacationphotos://share/ID, or the http(s) link of a share's page or manifest. A link is \
+            all it needs: no configuration, no account. An id is looked up in the configured store. Without DEST, the \
+            photos go to Pictures/Shares/ID in your home folder; make install lets desktops open vacationphotos:// \
+            links that way.
 
-            Run it again to go on where it was stopped, or to get what is new; what is there is not fetched twice. Photos \
-            that you change or delete in DEST stay as you left them, unless --force says otherwise, and photos that leave \
-            the share stay with you. Exit code 3 means that some photos could not be fetched; each is named.
+            Run it again to resume, or to get what is new; what is there is not downloaded again. Photos that you \
+            change or delete in DEST stay as you left them, unless --force says otherwise, and photos that leave the \
+            share stay with you. Exit code 3 means that some photos could not be downloaded; each is named.
 
             EXAMPLES
               sync-agent mirror https://example.org/shares/ID/index.html ~/paris

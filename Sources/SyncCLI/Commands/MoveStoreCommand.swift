@@ -11,24 +11,25 @@ import SystemPackage
 struct MoveStoreCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "move-store",
-        abstract: "Take everything to another store, or go on with a store that has another address now.",
+        abstract: "Move everything to another store, or continue with a store that has a new address.",
         usage: """
             sync-agent move-store <new> [<options>]
             sync-agent move-store --adopt [<options>]
             """,
         discussion: """
-            Copies all that is stored for this user, proves each copy, and then puts the new store into the configuration. \
-            Storage classes are kept where the new store has them, and encryption as the configuration asks for it. It may be stopped and run again: what is there is not \
-            sent again. The old store keeps what it has, but for shares: those get new links in the new one.
+            Copies everything that is stored for this user, verifies each copy, and then puts the new store into the \
+            configuration. Storage classes are kept where the new store has them, and encryption is as the \
+            configuration says. It can be stopped and run again: what is there is not sent again. The old store keeps \
+            what it has, except shares: those get new links in the new one.
 
             What is in the archive of the old store has to be restored first (sync-agent restore --all); until then the \
             configuration stays as it is. Versions that a bucket keeps are not copied.
 
-            NEW is a folder, s3://BUCKET or s3://BUCKET/PREFIX, or a configuration file whose store it is (for everything \
-            that a store can be told: encryption, addressing, checksums).
+            NEW is a folder, s3://BUCKET or s3://BUCKET/PREFIX, or a configuration file that describes the store (for \
+            further settings: encryption, addressing, checksums).
 
-            --adopt goes on with the store that the configuration names, when that is the one that this machine knows under \
-            another path or address, or a copy that another machine has made with this command.
+            --adopt continues with the store that the configuration names, if it is the one that this machine knows, \
+            under another path or address, or a copy that another machine has made with this command.
 
             EXAMPLES
               sync-agent move-store --dry-run s3://my-photos
@@ -41,7 +42,7 @@ struct MoveStoreCommand: WorkspaceCommand {
     @Argument(help: "The new store.", completion: .file())
     var new: OutputArgument?
 
-    @Flag(help: "Go on with the store that the configuration names now.")
+    @Flag(help: "Continue with the store that the configuration names now.")
     var adopt = false
 
     @Option(help: ArgumentHelp("Address of an S3 store that is not Amazon's.", valueName: "url"))

@@ -13,8 +13,8 @@ struct ProfilesRenameCommand: WorkspaceCommand {
         abstract: "Give a profile another name.",
         usage: "sync-agent profiles rename <profile> <name> [<options>]",
         discussion: """
-            PROFILE is an id in any case, a telephone number, or a name that only one has. Names are for people: keys in \
-            the store have ids.
+            PROFILE is an id in any case, a telephone number, or a unique name. Names are for people: keys in the \
+            store have ids.
 
             EXAMPLES
               sync-agent profiles rename "+1 778 814 3739" Grandma
@@ -48,16 +48,16 @@ struct ProfilesRenameCommand: WorkspaceCommand {
 struct ProfilesMergeCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge",
-        abstract: "Make all of one profile another one's.",
+        abstract: "Merge one profile into another.",
         usage: "sync-agent profiles merge <from> <into> [<options>]",
         discussion: """
-            Events, records and archived photos of FROM are INTO's from then on, and so are events that still come with \
-            the id or the number of FROM. Archived photos get a key of INTO, each proven before the old object is \
-            removed. One in an archive class keeps its key until it is restored (sync-agent profiles migrate); it is listed \
-            with INTO all the same. Run it again after an interruption. It asks first, since it cannot be undone. It is refused \
-            while another machine of yours merges the other way round.
+            Events, records and archived photos of FROM belong to INTO from then on, and so do events that still \
+            arrive with the id or the number of FROM. Archived photos get a key of INTO; each is verified before the \
+            old object is removed. One in an archive class keeps its key until it is restored (sync-agent profiles \
+            migrate), and is listed with INTO all the same. Run it again after an interruption. It asks first, since \
+            it cannot be undone. It is refused while another machine of yours merges the other way round.
 
-            FROM and INTO are ids in any case, telephone numbers, or names that only one has.
+            FROM and INTO are ids in any case, telephone numbers, or unique names.
 
             EXAMPLES
               sync-agent profiles merge grandma "+1 778 814 3739" --dry-run
@@ -65,10 +65,10 @@ struct ProfilesMergeCommand: WorkspaceCommand {
             """
     )
 
-    @Argument(help: "The profile that goes.")
+    @Argument(help: "The profile to merge.")
     var from: String
 
-    @Argument(help: "The profile that gets all of it.")
+    @Argument(help: "The profile that gets everything.")
     var into: String
 
     @OptionGroup var change: ProfileChangeOptions
@@ -118,9 +118,9 @@ struct ProfilesRemoveCommand: WorkspaceCommand {
         abstract: "Forget a profile without events and archived photos.",
         usage: "sync-agent profiles remove <profile> [<options>]",
         discussion: """
-            Forgets its telephone number and its name. Where an event, what was signed off, an archived photo or a \
-            watched folder is its, nothing is removed: merge it into another profile (sync-agent profiles merge). It \
-            asks first.
+            Forgets its telephone number and its name. If an event, a signed-off record, an archived photo or a \
+            watched folder belongs to it, nothing is removed: merge it into another profile (sync-agent profiles \
+            merge). It asks first.
 
             EXAMPLES
               sync-agent profiles remove "+1 778 814 3739" --dry-run

@@ -15,8 +15,8 @@ struct ProfilesCommand: AsyncParsableCommand {
         commandName: "profiles",
         abstract: "Map telephone numbers to profiles.",
         discussion: """
-            Gallery events may name their profile by a telephone number. Keys in the store hold no numbers: the number has \
-            to be given a profile, by whose UUID its photos are archived. Events wait until it has one.
+            Gallery events may name their profile by a telephone number. Keys in the store hold no numbers: the number \
+            needs a profile, under whose UUID its photos are archived. Events wait until it has one.
 
             EXAMPLES
               sync-agent profiles add "+1 778 814 3739" --name Grandma
@@ -139,10 +139,10 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
         abstract: "Map events that name a telephone number to the profile that has it.",
         usage: "sync-agent profiles migrate [<options>]",
         discussion: """
-            Counts the events that are mapped, and lists the numbers that no profile has. Photos that an earlier version \
-            archived under a number get a key with the profile's UUID, and those under another id, of a profile or an event, \
-            that may hold a number, get one with its pseudonym: the new object is proven before the old one is removed. What is in an \
-            archive class has to be restored first; it is named and left.
+            Counts the events that are mapped, and lists the numbers that no profile has. Photos that an earlier \
+            version archived under a number get a key with the profile's UUID, and those under another id, of a \
+            profile or an event, that may hold a number, get one with its pseudonym: each new object is verified \
+            before the old one is removed. What is in an archive class has to be restored first; it is named and left.
 
             With --delete-orphans, the events of numbers without a profile are deleted from this machine, text and all, \
             unless their photo is not stored yet. It asks first. Photos in the store stay.

@@ -11,8 +11,9 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
         abstract: "Move a projects folder to another place, without losing anything.",
         usage: "sync-agent projects migrate <old> <new> [<options>]",
         discussion: """
-            Copies every file, reads each copy back, and only when all are proven removes the old folder. A file in the new \
-            place is never replaced: where one differs it is named, and nothing is removed. Interrupted, run it again.
+            Copies every file, reads each copy back, and removes the old folder only when all copies are verified. A \
+            file in the new place is never replaced: if one differs, it is named, and nothing is removed. If \
+            interrupted, run it again.
 
             EXAMPLES
               sync-agent projects migrate --dry-run ~/Projects ~/Pictures/Projects

@@ -12,11 +12,11 @@ struct RestoreCommand: WorkspaceCommand {
         commandName: "restore",
         abstract: "Restore archived photos by path.",
         discussion: """
-            Names files, folders (an album), quoted wildcards, vacations, shares or object keys, also of photos that \
-            are no longer on this machine. What it costs is shown first, and on a terminal it asks; elsewhere limits say \
-            what is too much (--max-cost, restore.max_cost_usd). The agent follows the \
-            job, tells when it is ready, and saves the photos where --output says; without an agent, --wait does. What can \
-            be read already is saved at once.
+            PATHS are files, folders (an album), quoted wildcards, vacations, shares or object keys, including photos \
+            that are no longer on this machine. The cost is shown first, and on a terminal it asks; elsewhere limits \
+            say what is too much (--max-cost, restore.max_cost_usd). The agent follows the job, reports when it is \
+            ready, and saves the photos to the folder of --output; without an agent, use --wait. What can be read \
+            already is saved at once.
 
             Tiers, from cheap to fast: bulk (48 h from DEEP_ARCHIVE), standard (12 h), expedited (minutes, from GLACIER \
             only).
@@ -74,10 +74,10 @@ struct RestoreCommand: WorkspaceCommand {
             valueName: "n|day|id"))
     var version: String?
 
-    @Flag(help: "The photos' own bytes, where they are kept (photos.keep_originals), in place of their reduced copies.")
+    @Flag(help: "The original files, where they are kept (photos.keep_originals), instead of the reduced copies.")
     var original = false
 
-    @Flag(help: "All photos that are known; --output has their folders, names and times.")
+    @Flag(help: "All known photos; --output gets their folders, names and times.")
     var all = false
 
     @Option(

@@ -12,8 +12,8 @@ struct RestoresCommand: WorkspaceCommand {
         abstract: "Show the progress of restores.",
         usage: "sync-agent restores [<id>] [<options>]",
         discussion: """
-            Without a number: the newest jobs. With one: its photos. The store is asked only with --refresh; otherwise it \
-            says what the agent has seen.
+            Without a number it lists the newest jobs, with one the photos of that job. The store is asked only with \
+            --refresh; otherwise it shows what the agent has seen.
 
             EXAMPLES
               sync-agent restores
@@ -29,7 +29,7 @@ struct RestoresCommand: WorkspaceCommand {
     @Flag(help: "Query the store now, send pending requests, and save what is available.")
     var refresh = false
 
-    @Flag(help: "Save no more photos of this job into its folder. What is available stays so.")
+    @Flag(help: "Save no more photos of this job; what is available stays available.")
     var stopSaving = false
 
     @OptionGroup var options: AnswerOptions

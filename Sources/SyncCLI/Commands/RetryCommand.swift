@@ -7,11 +7,12 @@ struct RetryCommand: WorkspaceCommand {
         commandName: "retry",
         abstract: "Retry what failed or is waiting.",
         discussion: """
-            Makes photos that failed, and photos that wait for their next try, due at once: all of them, or those at the \
-            paths that are named. A running agent takes them up within some seconds; without one, the next sync does.
+            Makes photos that failed, and photos that wait for their next try, due at once: all of them, or those at \
+            the paths that are named. A running agent takes them up within a few seconds; without one, the next sync \
+            does.
 
-            Use it when the reason is gone that `sync-agent status` told: a right was granted, a disk has room again, a \
-            program was updated.
+            Use it when the cause that `sync-agent status` reports is gone: a permission was granted, a disk has space \
+            again, a program was updated.
 
             EXAMPLES
               sync-agent retry

@@ -7,16 +7,16 @@ import SyncEngine
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Show the photos, and what became of them, in a browser.",
+        abstract: "Show the photos and their state in a browser.",
         usage: "sync-agent serve [--listen <address:port>] [--read-only] [<options>]",
         discussion: """
-            Prints an address that opens the gallery once; the browser stays signed in for 90 days then. Photos that are \
-            archived can be brought back from there: what it costs and how long it takes is shown first. Vacations can be \
-            shared by looking at them. With the embedded store, shares are shown under /s/ to everybody who has the \
-            link. Without a running agent, it carries out itself what was ordered there.
+            Prints an address that opens the gallery once; the browser then stays signed in for 90 days. Archived \
+            photos can be restored from there: what it costs and how long it takes is shown first. Vacations can be \
+            shared from there, too. With the embedded store, shares are served under /s/ to everybody who has the \
+            link. If no agent is running, it carries out these requests itself.
 
             Only this machine can reach it, unless --listen says otherwise: then serve.password_file has to name a \
-            file with a password. The agent shows the gallery too where serve.enabled is true.
+            file with a password. The agent shows the gallery too if serve.enabled is true.
 
             EXAMPLES
               sync-agent serve
@@ -28,7 +28,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to listen (default: serve.listen).", valueName: "address:port"))
     var listen: ListenAddress?
 
-    @Flag(help: "Take no orders: nothing can be brought back or shared from there.")
+    @Flag(help: "Read-only: nothing can be restored or shared from there.")
     var readOnly = false
 
     @OptionGroup var global: GlobalOptions

@@ -19,13 +19,14 @@ struct ShareCommand: WorkspaceCommand {
             and embedded previews, with a page on which they are seen. On a terminal it shows them first and asks. The \
             same vacation again gives the same link; what changed since is brought up to date under it.
 
-            Before that it looks at the folder, as sync does: what is shared is what is there now.
+            The folder is scanned first, as sync does: what is shared is what is there now.
 
             Photos that are only in the archive are restored first (restore.tier, restore.max_cost_usd); a running agent, \
             or the next sync, publishes the share when they are there.
 
-            With --export nothing is published: the same page, with the same copies, becomes a folder, or a file that ends \
-            in .zip, which opens in a browser without a server and needs no store for what is on the disk.
+            With --export nothing is published: the same page, with the same copies, is saved as a folder, or as a \
+            file that ends in .zip. It opens in a browser without a server, and needs no store for photos that are on \
+            the disk.
 
             EXAMPLES
               sync-agent share Paris_France_2024-06-15_2024-06-22
@@ -50,7 +51,7 @@ struct ShareCommand: WorkspaceCommand {
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Tell the names of the files, without folders, for mirror --original-names (default: no).")
+        help: "Publish the names of the files, without folders, for mirror --original-names (default: no).")
     var originalNames: Bool?
 
     @Flag(inversion: .prefixedNo, help: "Let whoever has the link add photos, which you accept or refuse.")

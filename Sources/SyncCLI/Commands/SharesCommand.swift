@@ -19,13 +19,14 @@ struct SharesCommand: WorkspaceCommand {
             revoked or expired when a listing of the store has shown that nothing of it is left; until then it is \
             revoking or expiring, and a running agent, or the next sync, goes on with it.
 
-            Of those that can be seen it looks at the folder, and tells by how many photos they differ from it.
+            Shares that can be seen are compared with their folders: the list says how many photos differ.
 
-            What other machines of the same user share follows, as the store's catalogue tells it, and can be revoked here, \
-            too. The machine that has the share publishes it no more, also when it is off now.
+            Shares of the user's other machines follow, as the store's catalogue lists them, and can be revoked here, \
+            too. The machine that has the share no longer publishes it, even if it is off now.
 
-            A share is renewed and removed at its end by the machine that made it. When that one is gone for good, or for \
-            long, --take-over makes this machine the one that has it; the link stays as it is where links are plain.
+            A share is renewed, and removed at its end, by the machine that made it. If that machine is gone for good, \
+            or for a long time, --take-over hands the share to this one; the link stays the same where links are \
+            plain.
 
             EXAMPLES
               sync-agent shares
@@ -40,7 +41,7 @@ struct SharesCommand: WorkspaceCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Go on with this share of another machine from this one: its id, or a link to it.", valueName: "id"))
+            "Take this share over from another machine: its id, or a link to it.", valueName: "id"))
     var takeOver: String?
 
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")

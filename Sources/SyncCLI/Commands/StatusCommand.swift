@@ -11,14 +11,15 @@ struct StatusCommand: WorkspaceCommand {
         abstract: "Show what is safe, what is not yet, and why.",
         usage: "sync-agent status [<paths> ...] [<options>]",
         discussion: """
-            Without a path: an overview. With paths: every photo there, also those that were deleted on this machine. \
-            Storage classes are those that the store told last; the agent asks it every day, --refresh does now, by one \
-            listing for each thousand objects. It also finds what the store no longer has: the next sync stores it again.
+            Without a path it shows an overview, with paths every photo there, including those that were deleted on \
+            this machine. Storage classes are those that the store last reported; the agent asks it every day, \
+            --refresh asks now, with one request for each thousand objects. It also finds what the store no longer \
+            has: the next sync stores it again.
 
-            --check is for monitoring, as a plugin of Nagios and its like: one line with numbers, and 0 for OK, 1 for \
-            WARNING, 2 for CRITICAL, 3 when it cannot be told. CRITICAL: photos are lost; stored objects are damaged or \
-            gone; a photo waits, the store is away, or no agent runs and no pass was whole, for more than 3 days. WARNING: \
-            the same for more than a day; the store cannot be reached; photos cannot be stored; a folder cannot be read; \
+            --check is for monitoring, as a Nagios plugin: one line with numbers, and exit code 0 for OK, 1 for \
+            WARNING, 2 for CRITICAL, 3 for UNKNOWN. CRITICAL: photos are lost; stored objects are damaged or gone; a \
+            photo waits, the store is away, or no agent runs and no pass was whole, for more than 3 days. WARNING: the \
+            same for more than a day; the store cannot be reached; photos cannot be stored; a folder cannot be read; \
             gallery events are overdue; the catalogue is not up to date; there was no pass yet.
 
               ❄️  archived    ⏳  retrieving    ✨  restored    ⭐  rush    ⚠️  error
@@ -43,7 +44,7 @@ struct StatusCommand: WorkspaceCommand {
     @Flag(help: "Query the store for the class of every object first.")
     var refresh = false
 
-    @Flag(help: "Show the machines that store for this user, and when each did last.")
+    @Flag(help: "Show the machines that store for this user, and when each last did.")
     var machines = false
 
     @Flag(help: "Check: one line and exit code 0, 1, 2 or 3, for monitoring.")

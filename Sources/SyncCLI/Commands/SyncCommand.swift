@@ -14,12 +14,12 @@ struct SyncCommand: WorkspaceCommand {
             Scans every watched folder, waits for files that are just being written, stores what the store does not have \
             yet, and ends. Ctrl-C lets the photos in flight finish; what is left is stored next time.
 
-            Before anything is sent, the store's listing is held against what is known (one request for each thousand \
+            Before anything is sent, the store's listing is compared with what is known (one request for each thousand \
             objects): what it has lost is stored again.
 
-            What the store refuses is tried again some times before the pass ends. Exit code 3 means that some photos could \
-            not be stored, or are lost; each is named with its reason. So are photos of your machines that are silent, which are no \
-            longer in the store as they were stored.
+            What the store refuses is retried a few times before the pass ends. Exit code 3 means that some photos \
+            could not be stored, or are lost; each is named with its reason. So are photos of your silent machines \
+            that are damaged or missing in the store.
 
             EXAMPLES
               sync-agent sync

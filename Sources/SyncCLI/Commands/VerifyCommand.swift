@@ -11,13 +11,14 @@ struct VerifyCommand: WorkspaceCommand {
         abstract: "Verify stored photos, and store again what is damaged or missing.",
         usage: "sync-agent verify [<paths> ...] [<options>]",
         discussion: """
-            Compares the SHA-256 of each object with that of what was stored, the longest unproven first. What is archived \
-            is held against its size and ETag, and never restored. The agent does so by itself, a little every day \
-            (verify.percent_per_day), within a budget (verify.max_usd_per_month); this command takes as much, or more.
+            Compares the SHA-256 of each object with that of what was stored, starting with the objects that were \
+            verified longest ago. Archived objects are compared by size and ETag, and never restored. The agent does \
+            this by itself, a little every day (verify.percent_per_day), within a budget (verify.max_usd_per_month); \
+            this command does one day's part, or more.
 
-            What is damaged or missing is stored again where its file is here. This machine's catalogue is read, too, \
-            unless paths are given, and written anew where it is not as it was written. Exit code 3 means that something was \
-            damaged or missing, or that a photo is lost.
+            What is damaged or missing is stored again if its file is on this machine. This machine's catalogue is \
+            read, too, unless paths are given, and written again if it is not as it was written. Exit code 3 means \
+            that something was damaged or missing, or that a photo is lost.
 
             EXAMPLES
               sync-agent verify                              one day's part
