@@ -5,12 +5,12 @@ import SyncCore
 /// A migration: what of the ledger stands in the store's catalogue, and whose photos there are. It has shipped when you read
 /// this: see ``Schema``.
 enum CatalogSchema {
-    static let name = "the catalogue in the store"
+    static let migration = Migration(name: "the catalogue in the store", run: migrate)
 
     /// Bytes of a machine's id.
     private static let idLength = 8
 
-    static func migrate(_ db: Database) throws {
+    private static func migrate(_ db: Database) throws {
         for sql in [columns, segments, changes] + triggers { try db.execute(sql: sql) }
         try drawMachineID(db)
     }

@@ -17,12 +17,3 @@ extension Ledger {
         }
     }
 }
-
-/// A migration: what other machines were told of this one. It has shipped when you read this: see ``Schema``.
-enum MachineNoteSchema {
-    static let name = "what other machines are told"
-    static let all = [
-        "ALTER TABLE agent ADD COLUMN machine_note TEXT",  // SHA-256
-        "ALTER TABLE agent ADD COLUMN machine_note_at INTEGER",
-    ]
-}

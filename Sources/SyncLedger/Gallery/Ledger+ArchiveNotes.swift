@@ -2,33 +2,6 @@ import FoundationEssentials
 import GRDB
 package import SyncCore
 
-/// A migration: what the store told of archived photos of events. It has shipped when you read this: see ``Schema``.
-///
-/// Nothing in here may hold text of an event, as in ``GallerySchema``.
-enum ArchiveNoteSchema {
-    static let name = "what archived photos tell of themselves"
-
-    // `etag` and `modified` are of a listing: the rest was told by this version of the object. What begins with `meta_` is
-    // as it stands in its metadata; NULL: it does not.
-    static let all = [
-        """
-        CREATE TABLE archive_notes (
-            key TEXT PRIMARY KEY,
-            etag TEXT NOT NULL,
-            modified INTEGER NOT NULL,
-            content_type TEXT,
-            meta_event_id TEXT,
-            meta_type TEXT,
-            meta_created_at TEXT,
-            meta_archived_at TEXT,
-            meta_sha256 TEXT,
-            meta_width TEXT,
-            meta_height TEXT
-        ) STRICT, WITHOUT ROWID
-        """
-    ]
-}
-
 /// What archived photos told of themselves, so that the store need not be asked for each of them again. It is a help and no
 /// record: who cannot read or write it asks the store.
 extension Ledger {

@@ -78,23 +78,3 @@ extension RetentionRun: FetchableRecord {
 extension LedgerQuery {
     package static let retentionRuns = "SELECT \(RetentionRun.columns) FROM retention_runs ORDER BY id DESC LIMIT ?"
 }
-
-/// A migration: the cleanups of old events. It has shipped when you read this: see ``Schema``.
-enum RetentionRunSchema {
-    static let name = "cleanups of old events"
-
-    static let all = [
-        """
-        CREATE TABLE retention_runs (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            scheduled_at INTEGER UNIQUE,                       -- NULL: started by hand
-            finished_at INTEGER NOT NULL,
-            archived INTEGER NOT NULL,
-            deleted INTEGER NOT NULL,
-            skipped INTEGER NOT NULL,
-            failed INTEGER NOT NULL,
-            waiting INTEGER NOT NULL
-        ) STRICT;
-        """
-    ]
-}

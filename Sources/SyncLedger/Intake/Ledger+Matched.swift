@@ -19,15 +19,3 @@ extension Ledger {
         }
     }
 }
-
-/// A migration: files that were matched and not read. It has shipped when you read this: see ``Schema``.
-enum MatchSchema {
-    static let name = "files that were matched and not read"
-    static let all = [
-        """
-        CREATE TABLE matched_photos (
-            photo_id INTEGER PRIMARY KEY REFERENCES photos (id) ON DELETE CASCADE
-        ) STRICT;
-        """
-    ]
-}

@@ -46,19 +46,3 @@ extension Ledger {
         }
     }
 }
-
-/// A migration: what people were told, and is not over. It has shipped when you read this: see ``Schema``.
-enum StandingNoticeSchema {
-    static let name = "standing notices"
-
-    static let all = [
-        """
-        CREATE TABLE standing_notices (
-            kind TEXT NOT NULL,
-            subject TEXT NOT NULL,                             -- '' where there is one of the kind
-            told_at INTEGER NOT NULL,
-            PRIMARY KEY (kind, subject)
-        ) STRICT, WITHOUT ROWID;
-        """
-    ]
-}

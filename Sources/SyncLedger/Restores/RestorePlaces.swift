@@ -1,12 +1,6 @@
 import FoundationEssentials
 package import SystemPackage
 
-/// A migration: one object may be saved in several places. It has shipped when you read this: see ``Schema``.
-enum RestorePlaceSchema {
-    static let name = "further places of restored photos"
-    static let all = ["ALTER TABLE restore_items ADD COLUMN further BLOB"]
-}
-
 /// Another name of a photo that a restore brings back, and where it is saved under that name.
 package struct RestorePlace: Hashable, Sendable {
     /// Absolute, as the ledger knows it.

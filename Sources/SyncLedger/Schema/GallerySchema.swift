@@ -5,7 +5,8 @@ import GRDB
 ///
 /// Nothing in here may hold text of an event, in no column: ids, names of files, times and digests only.
 enum GallerySchema {
-    static let all = [events, files, tallies, arrivals, returns, profiles, retention, unread]
+    static let migration = Migration(
+        "gallery events", events, files, tallies, arrivals, returns, profiles, retention, unread)
 
     // photo_state `waiting`: it is a file beside the event's that is not there yet.
     // retention `kept`: text of it may be on the disk. `archived`: its photo is proven in the archive and its text gone;
@@ -165,12 +166,12 @@ enum GallerySchema {
 
 /// A migration: the key of pseudonyms. It has shipped when you read this: see ``Schema``.
 enum PseudonymSchema {
-    static let name = "the key of pseudonyms"
+    static let migration = Migration(name: "the key of pseudonyms", run: migrate)
 
     /// Bytes.
     private static let length = 32
 
-    static func migrate(_ db: Database) throws {
+    private static func migrate(_ db: Database) throws {
         try db.execute(
             sql: """
                 CREATE TABLE pseudonym_key (
@@ -186,23 +187,4 @@ enum PseudonymSchema {
         let key = (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         try db.execute(sql: "INSERT OR REPLACE INTO pseudonym_key VALUES (1, ?)", arguments: [Data(key)])
     }
-}
-
-/// A migration: of files of events, the one photo that was decoded when the agent ended. It has shipped when you read
-/// this: see ``Schema``.
-enum EventPhotoSuspectSchema {
-    static let name = "photos of events in hand at unclean ends"
-
-    // `photo`: which of the file's photos a library has. They go by their bytes: the file may grow, and an id may stand
-    // twice in it.
-    static let all = [
-        "ALTER TABLE suspects ADD COLUMN photo BLOB",
-        """
-        CREATE TABLE event_photos_set_aside (
-            photo_id INTEGER NOT NULL REFERENCES photos (id) ON DELETE CASCADE,
-            md5 BLOB NOT NULL,
-            PRIMARY KEY (photo_id, md5)
-        ) STRICT, WITHOUT ROWID
-        """,
-    ]
 }

@@ -1,6 +1,6 @@
 /// A migration: projects and their versions. It has shipped when you read this: see ``Schema``.
 enum ProjectSchema {
-    static let all = [lists, requests, versions, deletions]
+    static let migration = Migration("projects", lists, requests, versions, deletions)
 
     // What `projects.json` of a folder said when it could be read last. Folders are known by their paths here: a list may
     // be read before the folder was ever scanned.

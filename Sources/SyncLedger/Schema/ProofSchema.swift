@@ -3,7 +3,9 @@ import GRDB
 /// A migration: photos that are lost, and what is known about the bytes of objects. It has shipped when you read this: see
 /// ``Schema``.
 enum ProofSchema {
-    static func migrate(_ db: Database) throws {
+    static let migration = Migration(name: "lost photos, proofs", run: migrate)
+
+    private static func migrate(_ db: Database) throws {
         try allowLost(db)
         try countLostAsMissing(db)
         try db.execute(sql: objects)

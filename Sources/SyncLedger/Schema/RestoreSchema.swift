@@ -1,7 +1,7 @@
 /// The second migration: restore jobs, what the tiers need of objects, and the memory of stores. It has shipped when you
 /// read this: see ``Schema``.
 enum RestoreSchema {
-    static let all = [jobs, items, tallies, objects, ages, memory]
+    static let migration = Migration("restores, classes, memory", jobs, items, tallies, objects, ages, memory)
 
     // Ids of jobs are told to people, those of items are where a page begins: none is used twice.
     private static let jobs = """

@@ -5,82 +5,28 @@ import GRDB
 enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        for (name, migrate) in migrations {
-            migrator.registerMigration(name, foreignKeyChecks: .immediate, migrate: migrate)
+        for migration in migrations {
+            migrator.registerMigration(migration.name, foreignKeyChecks: .immediate, migrate: migration.run)
         }
         return migrator
     }
 
-    private typealias Step = @Sendable (Database) throws -> Void
-
     /// In the order in which they came to be.
-    private static let migrations: [(name: String, migrate: Step)] = [
-        ("folders, photos, objects, attempts", running([folders, photos, photoIndexes, photoTallies, objectTallies])),
-        ("restores, classes, memory", running(RestoreSchema.all)),
-        ("vacations", running(VacationSchema.all)),
-        ("shares", running(ShareSchema.all)),
-        ("gallery events", running(GallerySchema.all)),
-        ("projects", running(ProjectSchema.all)),
-        ("what is left out", running(LeftOutSchema.all)),
-        ("times of change and birth", running(StampSchema.all)),
-        ("mounts below folders", running(MountSchema.all)),
-        ("id of the store", running(StoreIDSchema.all)),
-        ("what servers refused", running(QueueSchema.all)),
-        (EventIdentitySchema.name, running(EventIdentitySchema.all)),
-        ("lost photos, proofs", ProofSchema.migrate),
-        (StoredDigestSchema.name, running(StoredDigestSchema.all)),
-        (CopySchema.name, running(CopySchema.all)),
-        (SuspectSchema.name, running(SuspectSchema.all)),
-        (ShareLookSchema.name, running(ShareLookSchema.all)),
-        (CaptureTimeSchema.name, running(CaptureTimeSchema.all)),
-        (EarlierVersionSchema.name, running(EarlierVersionSchema.all)),
-        (PseudonymSchema.name, PseudonymSchema.migrate),
-        (EventPhotoSuspectSchema.name, running(EventPhotoSuspectSchema.all)),
-        (RestoreClaimSchema.name, running(RestoreClaimSchema.all)),
-        (CatalogSchema.name, CatalogSchema.migrate),
-        (RestorePlaceSchema.name, running(RestorePlaceSchema.all)),
-        (MachineNoteSchema.name, running(MachineNoteSchema.all)),
-        (ForgetSchema.name, running(ForgetSchema.all)),
-        (ProfileIDSchema.name, running(ProfileIDSchema.all)),
-        (MatchSchema.name, running(MatchSchema.all)),
-        (ShareEndSchema.name, running(ShareEndSchema.all)),
-        (ShareOwnerSchema.name, running(ShareOwnerSchema.all)),
-        (CatalogWriteSchema.name, running(CatalogWriteSchema.all)),
-        (RebuildSchema.name, running(RebuildSchema.all)),
-        (ShareObjectSchema.name, running(ShareObjectSchema.all)),
-        (ForgottenSchema.name, running(ForgottenSchema.all)),
-        (OriginalSchema.name, running(OriginalSchema.all)),
-        (OtherDamageSchema.name, running(OtherDamageSchema.all)),
-        (FilmSchema.name, running(FilmSchema.all)),
-        (OriginalUploadSchema.name, running(OriginalUploadSchema.all)),
-        (SidecarSchema.name, SidecarSchema.migrate),
-        (CounterSchema.name, running(CounterSchema.all)),
-        (RetentionRunSchema.name, running(RetentionRunSchema.all)),
-        (StandingNoticeSchema.name, running(StandingNoticeSchema.all)),
-        (ProfileMergeSchema.name, running(ProfileMergeSchema.all)),
-        (ShareNameSchema.name, running(ShareNameSchema.all)),
-        (GuestSchema.name, running(GuestSchema.all)),
-        (MergeAnnouncementSchema.name, running(MergeAnnouncementSchema.all)),
-        (FilterSchema.name, running(FilterSchema.all)),
-        (UntoldSchema.name, running(UntoldSchema.all)),
-        (ArchiveNoteSchema.name, running(ArchiveNoteSchema.all)),
-        (FolderDigestSchema.name, running(FolderDigestSchema.all)),
-        (RemovalSchema.name, running(RemovalSchema.all)),
-        (RestoreOutputSchema.name, running(RestoreOutputSchema.all)),
-        (RestoreMarkSchema.name, running(RestoreMarkSchema.all)),
-        (RestoreReservationSchema.name, running(RestoreReservationSchema.all)),
-        (ShareTwinSchema.name, running(ShareTwinSchema.all)),
-        (CatalogProofSchema.name, running(CatalogProofSchema.all)),
-        (MadeFolderSchema.name, running(MadeFolderSchema.all)),
-        (UnclearObjectSchema.name, running(UnclearObjectSchema.all)),
-        (GivenUpSchema.name, running(GivenUpSchema.all)),
-        (ShareGoneSchema.name, running(ShareGoneSchema.all)),
-        (ListingSchema.name, running(ListingSchema.all)),
+    private static let migrations: [Migration] = [
+        first, RestoreSchema.migration, VacationSchema.migration, ShareSchema.migration, GallerySchema.migration,
+        ProjectSchema.migration, .whatIsLeftOut, .stamps, .mounts, .storeID, .refusals, .eventIdentities,
+        ProofSchema.migration, .storedDigests, .copies, .suspects, .shareLooks, .captureTimes, .earlierVersions,
+        PseudonymSchema.migration, .eventPhotoSuspects, .restoreClaims, CatalogSchema.migration, .restorePlaces,
+        .machineNotes, .deletions, .profileIDs, .matches, .shareEnds, .shareOwners, .catalogWrites, .rebuilds,
+        .shareObjects, .forgottenKeys, .originals, .otherDamage, .films, .originalUploads, SidecarSchema.migration,
+        .counters, .retentionRuns, .standingNotices, .profileMerges, .shareNames, .guests, .mergeAnnouncements,
+        .filters, .untoldFiles, .archiveNotes, .folderDigests, .removals, .restoreOutputs, .restoreMarks,
+        .restoreReservations, .shareTwins, .catalogProofs, .madeFolders, .unclearObjects, .givenUp, .goneShares,
+        .listing,
     ]
 
-    private static func running(_ statements: [String]) -> Step {
-        { db in for sql in statements { try db.execute(sql: sql) } }
-    }
+    private static let first = Migration(
+        "folders, photos, objects, attempts", folders, photos, photoIndexes, photoTallies, objectTallies)
 
     // Names on Linux are bytes, in no encoding that one could rely on: paths are BLOBs. They compare as memcmp(3) does,
     // so that a folder and all below it are one range. Times are milliseconds since 1970; a file's modification time is
@@ -230,4 +176,16 @@ enum Schema {
             ON CONFLICT DO UPDATE SET objects = objects + 1, bytes = bytes + excluded.bytes;
         END;
         """
+}
+
+/// A step to the schema. Its name stands in each ledger that has taken it.
+struct Migration: Sendable {
+    let name: String
+    let run: @Sendable (Database) throws -> Void
+}
+
+extension Migration {
+    init(_ name: String, _ statements: String...) {
+        self.init(name: name) { db in for sql in statements { try db.execute(sql: sql) } }
+    }
 }

@@ -1,6 +1,6 @@
 /// A migration: shares and what they consist of. It has shipped when you read this: see ``Schema``.
 enum ShareSchema {
-    static let all = [shares, photos, sharer]
+    static let migration = Migration("shares", shares, photos, sharer)
 
     // An open share is the only one of its vacation, selection and quality: who shares the same again is to find it.
     private static let shares = """

@@ -2,9 +2,9 @@ import GRDB
 
 /// A migration: files that go with photos are stored. It has shipped when you read this: see ``Schema``.
 enum SidecarSchema {
-    static let name = "sidecars"
+    static let migration = Migration(name: "sidecars", run: migrate)
 
-    static func migrate(_ db: Database) throws {
+    private static func migrate(_ db: Database) throws {
         try db.execute(sql: column)
         try leaveOutOfVacations(db)
         try db.execute(sql: recounted)

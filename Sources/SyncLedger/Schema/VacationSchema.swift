@@ -1,6 +1,6 @@
 /// A migration: vacations and the counts of their photos. It has shipped when you read this: see ``Schema``.
 enum VacationSchema {
-    static let all = [vacations, directories, photos, folders]
+    static let migration = Migration("vacations", vacations, directories, photos, folders)
 
     // A vacation is a folder directly below a watched folder of the kind vacations. The counts leave the descriptions
     // out (files named vacation.json), the revision counts their changes too.

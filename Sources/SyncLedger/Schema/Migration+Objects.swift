@@ -1,0 +1,131 @@
+/// What has changed of objects and of the store since the first version. It has shipped when you read this: see
+/// ``Schema``.
+extension Migration {
+    /// Which embedded store the objects are in: the id in its marker.
+    static let storeID = Migration("id of the store", "ALTER TABLE agent ADD COLUMN store_id TEXT")
+
+    static let storedDigests = Migration(
+        "objects by the digest of their bytes",
+        "CREATE INDEX objects_by_sha256 ON objects (sha256, key);")
+
+    static let copies = Migration(
+        "what copies leave out",
+        "ALTER TABLE objects ADD COLUMN dropped TEXT",  // names, with commas between; NULL: nothing that is known
+        "ALTER TABLE objects ADD COLUMN note TEXT")
+
+    /// `taken_at` is milliseconds since 1970-01-01T00:00 on the clock of the place. In rows of before (`taken_rules =
+    /// 0`) it was UTC where the offset was known, and the camera's clock where it was not.
+    static let captureTimes = Migration(
+        "offsets of capture times",
+        "ALTER TABLE objects ADD COLUMN taken_offset INTEGER",  // minutes ahead of UTC; NULL: not known
+        "ALTER TABLE objects ADD COLUMN taken_rules INTEGER NOT NULL DEFAULT 0",
+        "CREATE INDEX objects_taken_before ON objects (id) WHERE taken_rules = 0",
+        "ALTER TABLE share_photos ADD COLUMN taken_offset INTEGER")
+
+    static let deletions = Migration(
+        "deletions for good",
+        // Objects that nothing refers to any more, until the store has proved that they are gone. sent_at: a request to
+        // delete it may be under way; before that, whoever stores the photo anew takes the row away. last_attempt: an
+        // upload that began before the object was gone may have seen it: its row stays until they have all ended.
+        """
+        CREATE TABLE object_deletions (
+            key TEXT PRIMARY KEY,
+            size INTEGER NOT NULL,
+            storage_class TEXT NOT NULL,
+            begun_at INTEGER NOT NULL,
+            sent_at INTEGER,
+            gone_at INTEGER,
+            last_attempt INTEGER,
+            CHECK ((gone_at IS NULL) = (last_attempt IS NULL)),
+            CHECK (gone_at IS NULL OR sent_at IS NOT NULL)
+        ) STRICT, WITHOUT ROWID;
+        """,
+        // Of those that are gone already, nobody knows since when: from now on, it is known.
+        """
+        ALTER TABLE photos ADD COLUMN missing_since INTEGER;
+        UPDATE photos SET missing_since = CAST(strftime('%s', 'now') AS INTEGER) * 1000
+            WHERE state IN ('missing', 'lost');
+        """,
+        // Photos that its manifest names were forgotten since it was written.
+        """
+        ALTER TABLE vacations ADD COLUMN has_forgotten INTEGER NOT NULL DEFAULT 0 CHECK (has_forgotten IN (0, 1));
+        """)
+
+    /// What was deleted for good, which another store may still have.
+    static let forgottenKeys = Migration(
+        "keys that were forgotten",
+        """
+        CREATE TABLE forgotten_keys (key TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+        INSERT INTO forgotten_keys SELECT key FROM object_deletions;
+        """)
+
+    static let originals = Migration(
+        "originals",
+        "ALTER TABLE objects ADD COLUMN encoding TEXT",  // of an original: 'none', 'jxl'; NULL: not known
+        // The generation of which the original is kept, or need not be.
+        "ALTER TABLE photos ADD COLUMN original_generation INTEGER",
+        """
+        CREATE INDEX photos_without_original ON photos (id)
+            WHERE state = 'uploaded' AND original_generation IS NOT generation;
+        """)
+
+    static let otherDamage = Migration(
+        "damaged objects of silent machines",
+        """
+        CREATE TABLE other_damage (
+            key TEXT PRIMARY KEY,
+            machine TEXT,                                      -- what people call it; NULL: no catalogue names the object
+            path BLOB,                                         -- there
+            problem TEXT NOT NULL,
+            found_at INTEGER NOT NULL,
+            seen_at INTEGER NOT NULL                           -- when it was looked at last
+        ) STRICT, WITHOUT ROWID;
+        """)
+
+    static let originalUploads = Migration(
+        "originals on their way",
+        """
+        CREATE TABLE original_uploads (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,              -- never used twice: a late note must not meet another's row
+            key TEXT NOT NULL UNIQUE,
+            is_void INTEGER NOT NULL DEFAULT 0 CHECK (is_void IN (0, 1))  -- 1: its photo was forgotten meanwhile
+        ) STRICT;
+        """)
+
+    static let counters = Migration(
+        "counters",
+        // They only grow, for as long as there is this ledger.
+        """
+        CREATE TABLE counters (
+            name TEXT NOT NULL,
+            label TEXT NOT NULL,                               -- '' where the counter has none
+            value INTEGER NOT NULL,
+            PRIMARY KEY (name, label)
+        ) STRICT, WITHOUT ROWID;
+        """)
+
+    /// What people were told, and is not over.
+    static let standingNotices = Migration(
+        "standing notices",
+        """
+        CREATE TABLE standing_notices (
+            kind TEXT NOT NULL,
+            subject TEXT NOT NULL,                             -- '' where there is one of the kind
+            told_at INTEGER NOT NULL,
+            PRIMARY KEY (kind, subject)
+        ) STRICT, WITHOUT ROWID;
+        """)
+
+    static let unclearObjects = Migration(
+        "objects that the store could not tell of",
+        // When all were compared with its listing last.
+        "ALTER TABLE agent ADD COLUMN unclear_objects INTEGER NOT NULL DEFAULT 0 CHECK (unclear_objects >= 0)")
+
+    static let listing = Migration(
+        "objects as they are listed",
+        // Keys say nothing of when a row came: in their order, nearly each row is in another page of the file.
+        """
+        CREATE INDEX objects_listed
+            ON objects (key, size, storage_class, restore_state, restored_until, etag, problem);
+        """)
+}
