@@ -233,19 +233,17 @@ extension Ledger {
 
 extension Database {
     func catalogStanding() throws -> CatalogStanding {
-        let row = try Row.fetchOne(
-            self,
-            sql: """
-                SELECT machine_id, catalog_next, catalog_tracking, catalog_written_at, catalog_problem, catalog_state,
-                    catalog_replaces, (SELECT COUNT(*) FROM catalog_changes WHERE segment IS NULL OR segment = 0),
-                    catalog_begun, rebuild_of
-                FROM agent
-                """)
+        let row = try rawRow(
+            """
+            SELECT machine_id, catalog_next, catalog_tracking, catalog_written_at, catalog_problem, catalog_state,
+                catalog_replaces, (SELECT COUNT(*) FROM catalog_changes WHERE segment IS NULL OR segment = 0),
+                catalog_begun, rebuild_of
+            FROM agent
+            """)
         guard let row, let machine = row[0] as String? else { throw UnknownName() }
-        let segments = try Row.fetchAll(
-            self, sql: "SELECT first, last, lines, size, sha256, etag, problem FROM catalog_segments ORDER BY last"
-        )
-        .map {
+        let segments = try rawRows(
+            "SELECT first, last, lines, size, sha256, etag, problem FROM catalog_segments ORDER BY last"
+        ).map {
             CatalogStanding.Segment(
                 from: $0[0], to: $0[1], lines: $0[2], size: $0[3], sha256: $0[4], etag: $0[5], problem: $0[6])
         }

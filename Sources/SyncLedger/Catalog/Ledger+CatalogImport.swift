@@ -128,12 +128,11 @@ extension Ledger {
     /// All folders of which photos are known, with whose they are: this machine's first, then others', then what has no name.
     package func ownedFolders() throws(LedgerError) -> [(path: FilePath, owner: FolderOwner)] {
         try read("list folders") { db in
-            try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT path, machine FROM folders
-                    ORDER BY machine IS NOT NULL, machine = ?, active DESC, position, path
-                    """, arguments: [FolderOwner.recoveredName]
+            try db.rawRows(
+                """
+                SELECT path, machine FROM folders
+                ORDER BY machine IS NOT NULL, machine = ?, active DESC, position, path
+                """, [FolderOwner.recoveredName]
             ).map { row in
                 let owner: FolderOwner =
                     switch row[1] as String? {
@@ -228,9 +227,7 @@ extension Database {
     fileprivate func object(of photo: CatalogPhoto, at time: Date) throws -> (
         id: Int64, problem: String?, storedAt: Int64
     ) {
-        let known = try Row.fetchOne(
-            cachedStatement(sql: "SELECT id, problem, size, stored_at FROM objects WHERE key = ?"),
-            arguments: [photo.key.rawValue])
+        let known = try rawRow("SELECT id, problem, size, stored_at FROM objects WHERE key = ?", [photo.key.rawValue])
         guard let known else {
             try run(
                 """

@@ -17,7 +17,7 @@ extension Ledger {
     /// This machine's watched folders, those that are no longer configured included.
     package func catalogFolders() throws(LedgerError) -> [CatalogFolder] {
         try read("list the folders of the catalogue") { db in
-            try Row.fetchAll(db, sql: "SELECT id, kind, path FROM folders WHERE machine IS NULL ORDER BY id")
+            try db.rawRows("SELECT id, kind, path FROM folders WHERE machine IS NULL ORDER BY id")
                 .map { CatalogFolder(folder: $0[0], kind: $0[1], path: FilePath(blob: $0[2])) }
         }
     }
@@ -36,8 +36,7 @@ extension Ledger {
             while page.count < limit, cursor.index < directories.count {
                 let directory = directories[cursor.index]
                 let room = limit - page.count
-                let rows = try Row.fetchAll(
-                    db.cachedStatement(sql: Self.storedInDirectory), arguments: [directory.id, cursor.name, room])
+                let rows = try db.rawRows(Self.storedInDirectory, [directory.id, cursor.name, room])
                 for row in rows {
                     page += try db.catalogPhotos(row, folder: directory.folder, directory: directory.path)
                 }
@@ -61,17 +60,13 @@ extension Ledger {
         let start = cursor
         let (page, end) = try read("list what has changed") { db in
             var cursor = start
-            let rows = try Row.fetchAll(
-                db.cachedStatement(sql: Self.changes),
-                arguments: [
-                    segment, cursor.change.folder, cursor.change.directory, cursor.change.name, limit,
-                ])
+            let rows = try db.rawRows(
+                Self.changes, [segment, cursor.change.folder, cursor.change.directory, cursor.change.name, limit])
             let page = try rows.flatMap { row -> [CatalogLine] in
                 let (folder, directory, name): (Int64, Data, Data) = (row[0], row[1], row[2])
                 cursor.change = (folder, directory, name)
                 let path = FilePath(directoryBlob: directory)
-                let photo = try Row.fetchOne(
-                    db.cachedStatement(sql: Self.storedAtPlace), arguments: [folder, directory, name])
+                let photo = try db.rawRow(Self.storedAtPlace, [folder, directory, name])
                 if let photo {
                     return try db.catalogPhotos(photo, folder: folder, directory: path).map(CatalogLine.photo)
                 }
@@ -112,13 +107,12 @@ extension Ledger {
 
 extension Database {
     fileprivate func catalogDirectories() throws -> [(id: Int64, folder: Int64, path: FilePath)] {
-        try Row.fetchAll(
-            self,
-            sql: """
-                SELECT directories.id, folder_id, directories.path FROM folders
-                CROSS JOIN directories ON directories.folder_id = folders.id
-                WHERE folders.machine IS NULL ORDER BY folder_id, directories.path
-                """
+        try rawRows(
+            """
+            SELECT directories.id, folder_id, directories.path FROM folders
+            CROSS JOIN directories ON directories.folder_id = folders.id
+            WHERE folders.machine IS NULL ORDER BY folder_id, directories.path
+            """
         ).map { ($0[0], $0[1], FilePath(directoryBlob: $0[2])) }
     }
 }
@@ -171,14 +165,13 @@ extension Ledger {
 
 extension Database {
     fileprivate func catalogVacations() throws -> [CatalogVacation] {
-        try Row.fetchAll(
-            self,
-            sql: """
-                SELECT folder_id, name, location, start_date, end_date, shared_by, cache_key, photo_count, fingerprint,
-                    manifest, is_own, stored_at
-                FROM vacations WHERE location IS NOT NULL AND start_date IS NOT NULL AND end_date IS NOT NULL
-                AND folder_id IN (SELECT id FROM folders WHERE machine IS NULL) ORDER BY folder_id, name
-                """
+        try rawRows(
+            """
+            SELECT folder_id, name, location, start_date, end_date, shared_by, cache_key, photo_count, fingerprint,
+                manifest, is_own, stored_at
+            FROM vacations WHERE location IS NOT NULL AND start_date IS NOT NULL AND end_date IS NOT NULL
+            AND folder_id IN (SELECT id FROM folders WHERE machine IS NULL) ORDER BY folder_id, name
+            """
         ).map { row in
             var line = CatalogVacation(
                 folder: row[0], name: FilePath(blob: row[1]), location: row[2], start: row[3], end: row[4])
@@ -195,14 +188,13 @@ extension Database {
     }
 
     fileprivate func catalogShares() throws -> [CatalogShare] {
-        try Row.fetchAll(
-            self,
-            sql: """
-                SELECT number, id, folder, selection, quality, location, start_day, end_day, created_at, expires_at, state,
-                    step, next_slot, shared_by, published_at, page_written_at, links_end_at, ended_at,
-                    ended_by, tells_names, takes_guests
-                FROM shares ORDER BY number
-                """
+        try rawRows(
+            """
+            SELECT number, id, folder, selection, quality, location, start_day, end_day, created_at, expires_at, state,
+                step, next_slot, shared_by, published_at, page_written_at, links_end_at, ended_at,
+                ended_by, tells_names, takes_guests
+            FROM shares ORDER BY number
+            """
         ).map { row in
             var line = CatalogShare(
                 share: row[1], path: FilePath(blob: row[2]), selection: row[3], quality: row[4], location: row[5],
@@ -223,13 +215,12 @@ extension Database {
     }
 
     fileprivate func catalogPhotos(ofShare number: Int64) throws -> [CatalogShare.Photo] {
-        try Row.fetchAll(
-            self,
-            sql: """
-                SELECT slot, md5, path, is_local, position, source_key, taken_at, taken_offset, sha256, size, width, height,
-                    stored_at, media_type, duration, has_poster
-                FROM share_photos WHERE share = ? ORDER BY slot
-                """, arguments: [number]
+        try rawRows(
+            """
+            SELECT slot, md5, path, is_local, position, source_key, taken_at, taken_offset, sha256, size, width, height,
+                stored_at, media_type, duration, has_poster
+            FROM share_photos WHERE share = ? ORDER BY slot
+            """, [number]
         ).map { row in
             guard let md5 = MD5Digest(blob: row[1]) else { throw UnknownName() }
             var photo = CatalogShare.Photo(slot: row[0], md5: "\(md5)", path: FilePath(blob: row[2]), local: row[3])
@@ -250,22 +241,20 @@ extension Database {
 
     /// Those that are not over: of what has ended, the store tells all that is to be known.
     fileprivate func catalogRestores() throws -> [CatalogRestore] {
-        try Row.fetchAll(
-            self,
-            sql: """
-                SELECT id, requested_at, requested_by, tier, is_rush, days FROM restore_jobs WHERE id IN (
-                    SELECT job_id FROM restore_items WHERE state IN ('planned', 'retrieving')
-                    UNION SELECT job_id FROM restore_items WHERE state = 'restored' AND requested_at IS NOT NULL
-                ) ORDER BY id
-                """
+        try rawRows(
+            """
+            SELECT id, requested_at, requested_by, tier, is_rush, days FROM restore_jobs WHERE id IN (
+                SELECT job_id FROM restore_items WHERE state IN ('planned', 'retrieving')
+                UNION SELECT job_id FROM restore_items WHERE state = 'restored' AND requested_at IS NOT NULL
+            ) ORDER BY id
+            """
         ).map { row in
-            let items = try Row.fetchAll(
-                self,
-                sql: """
-                    SELECT key, path, size, storage_class, tier, state, requested_at, ready_at, expires_at,
-                        saved_at IS NULL AND state IN ('planned', 'retrieving', 'restored') AND \(LedgerQuery.isSavingJob)
-                    FROM restore_items AS items WHERE job_id = ? ORDER BY id
-                    """, arguments: [row[0] as Int64]
+            let items = try rawRows(
+                """
+                SELECT key, path, size, storage_class, tier, state, requested_at, ready_at, expires_at,
+                    saved_at IS NULL AND state IN ('planned', 'retrieving', 'restored') AND \(LedgerQuery.isSavingJob)
+                FROM restore_items AS items WHERE job_id = ? ORDER BY id
+                """, [row[0] as Int64]
             ).map { row in
                 var item = CatalogRestore.Item(
                     key: row[0], path: (row[1] as Data?).map { FilePath(blob: $0) }, size: row[2], storageClass: row[3],
@@ -285,19 +274,18 @@ extension Database {
 
     /// Those that merges lead from and to included.
     fileprivate func catalogProfiles() throws -> [CatalogProfile] {
-        try Row.fetchAll(
-            self,
-            sql: """
-                WITH ids AS (
-                    SELECT uuid AS id FROM profiles UNION SELECT uuid FROM profile_ids
-                    UNION SELECT profile FROM profile_merges UNION SELECT profile FROM merge_announcements
-                )
-                SELECT ids.id, ifnull(profiles.name, profile_ids.name), profile_merges.into_profile,
-                    profiles.uuid IS NOT NULL OR profile_ids.needs_number IS 1, merge_announcements.into_profile
-                FROM ids LEFT JOIN profiles ON profiles.uuid = ids.id LEFT JOIN profile_ids ON profile_ids.uuid = ids.id
-                LEFT JOIN profile_merges ON profile_merges.profile = ids.id
-                LEFT JOIN merge_announcements ON merge_announcements.profile = ids.id ORDER BY ids.id
-                """
+        try rawRows(
+            """
+            WITH ids AS (
+                SELECT uuid AS id FROM profiles UNION SELECT uuid FROM profile_ids
+                UNION SELECT profile FROM profile_merges UNION SELECT profile FROM merge_announcements
+            )
+            SELECT ids.id, ifnull(profiles.name, profile_ids.name), profile_merges.into_profile,
+                profiles.uuid IS NOT NULL OR profile_ids.needs_number IS 1, merge_announcements.into_profile
+            FROM ids LEFT JOIN profiles ON profiles.uuid = ids.id LEFT JOIN profile_ids ON profile_ids.uuid = ids.id
+            LEFT JOIN profile_merges ON profile_merges.profile = ids.id
+            LEFT JOIN merge_announcements ON merge_announcements.profile = ids.id ORDER BY ids.id
+            """
         ).map { row in
             CatalogProfile(
                 profile: row[0], name: (row[1] as String?).flatMap { $0.mayTellNumber ? nil : $0 }, into: row[2],

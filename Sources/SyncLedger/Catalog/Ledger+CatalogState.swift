@@ -96,9 +96,8 @@ extension Ledger {
             guard let share = try db.number("SELECT number FROM shares WHERE id = ?", [id.description]) else {
                 return 0
             }
-            let rows = try Row.fetchAll(
-                db, sql: "SELECT slot, sha256 FROM share_photos WHERE share = ? AND stored_at IS NOT NULL",
-                arguments: [share])
+            let rows = try db.rawRows(
+                "SELECT slot, sha256 FROM share_photos WHERE share = ? AND stored_at IS NOT NULL", [share])
             let known = rows.reduce(into: [Int: Data]()) { $0[$1[0]] = $1[1] }
             let gone = known.filter { named[$0.key]?.blob != $0.value }.keys
             for slot in gone where named[slot] != nil {

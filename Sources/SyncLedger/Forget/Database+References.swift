@@ -37,13 +37,12 @@ struct VacationLists {
     private let vacations: [(id: Int64, folder: FilePath, hasForgotten: Bool, photos: Set<MD5Digest>)]
 
     init(_ db: Database) throws {
-        vacations = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT vacations.id, folders.path, vacations.name, vacations.has_forgotten, vacation_sets.photos
-                FROM vacation_sets JOIN vacations ON vacations.id = vacation_sets.vacation_id
-                JOIN folders ON folders.id = vacations.folder_id WHERE vacations.cache_key IS NOT NULL
-                """
+        vacations = try db.rawRows(
+            """
+            SELECT vacations.id, folders.path, vacations.name, vacations.has_forgotten, vacation_sets.photos
+            FROM vacation_sets JOIN vacations ON vacations.id = vacation_sets.vacation_id
+            JOIN folders ON folders.id = vacations.folder_id WHERE vacations.cache_key IS NOT NULL
+            """
         ).map { row in
             (row[0], FilePath(blob: row[1]).pushing(FilePath(blob: row[2])), row[3], MD5Digest.set(in: row[4]))
         }
@@ -102,7 +101,7 @@ extension Database {
             found += try references(of: copy, known, except: photos, lists, left: left)
         }
         for (query, isVersion) in [(ForgetQuery.photosOfObject, false), (ForgetQuery.photosOfVersion, true)] {
-            for row in try Row.fetchAll(cachedStatement(sql: query), arguments: [object]) {
+            for row in try rawRows(query, [object]) {
                 if photos.contains(row[10]) { continue }
                 let place = try PhotoPlace(row: row).absolute
                 // The folders of other machines are below one of their name.

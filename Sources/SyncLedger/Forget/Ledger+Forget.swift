@@ -236,9 +236,7 @@ extension Database {
 
     /// Whether that an object was found in the store says that it stays there.
     func mayCount(_ key: ObjectKey, attempt: Int64) throws -> Bool {
-        let row = try Row.fetchOne(
-            cachedStatement(sql: "SELECT sent_at, last_attempt FROM object_deletions WHERE key = ?"),
-            arguments: [key.rawValue])
+        let row = try rawRow("SELECT sent_at, last_attempt FROM object_deletions WHERE key = ?", [key.rawValue])
         guard let row else { return true }
         if row.hasNull(atIndex: 0) {
             try run("DELETE FROM object_deletions WHERE key = ?", [key.rawValue])

@@ -123,7 +123,7 @@ extension Ledger {
     /// How many events there are, by photo and retention. A few seeks.
     package func eventCounts() throws(LedgerError) -> EventCounts {
         try read("count events") { db in
-            let rows = try Row.fetchAll(db.cachedStatement(sql: LedgerQuery.eventTallies))
+            let rows = try db.rawRows(LedgerQuery.eventTallies)
             return rows.reduce(into: EventCounts()) { counts, row in
                 if let photo = EventPhotoState(rawValue: row[0]), let retention = EventRetention(rawValue: row[1]) {
                     counts.add(row[2], photo, retention)

@@ -18,11 +18,11 @@ extension Ledger {
     package func profileNotes() throws(LedgerError) -> ProfileNotes {
         try read("list names of profiles") { db in
             var notes = ProfileNotes()
-            for row in try Row.fetchAll(db, sql: "SELECT uuid, name FROM profile_ids ORDER BY uuid") {
+            for row in try db.rawRows("SELECT uuid, name FROM profile_ids ORDER BY uuid") {
                 notes.ids.append(row[0])
                 notes.names[(row[0] as String).inBytes] = row[1]
             }
-            for row in try Row.fetchAll(db, sql: "SELECT profile, into_profile FROM profile_merges") {
+            for row in try db.rawRows("SELECT profile, into_profile FROM profile_merges") {
                 notes.merges[(row[0] as String).inBytes] = row[1]
             }
             return notes

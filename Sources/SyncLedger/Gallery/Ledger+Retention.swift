@@ -310,8 +310,8 @@ extension Ledger {
     /// When the last cleanup was, by hand or by an agent.
     package func lastCleanup() throws(LedgerError) -> Date? {
         try read("look up the last cleanup") { db in
-            let times = try Int64.fetchAll(
-                db, sql: "SELECT finished_at FROM daily_runs WHERE name IN ('retention', ?)", arguments: [Self.cleanup])
+            let times = try db.numbers(
+                "SELECT finished_at FROM daily_runs WHERE name IN ('retention', ?)", [Self.cleanup])
             return times.max().map(Date.init(milliseconds:))
         }
     }

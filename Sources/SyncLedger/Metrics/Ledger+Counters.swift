@@ -36,7 +36,7 @@ extension Ledger {
     package func counts() throws(LedgerError) -> LedgerCounts {
         try read("read the counters") { db in
             var counts = LedgerCounts()
-            for row in try Row.fetchAll(db.cachedStatement(sql: LedgerQuery.counters)) {
+            for row in try db.rawRows(LedgerQuery.counters) {
                 let (label, value): (String, Int64) = (row[1], row[2])
                 switch Counter(rawValue: row[0]) {
                 case .uploads: counts.uploads = value
@@ -47,7 +47,7 @@ extension Ledger {
                 case nil: break
                 }
             }
-            for row in try Row.fetchAll(db.cachedStatement(sql: LedgerQuery.verifiedObjects)) {
+            for row in try db.rawRows(LedgerQuery.verifiedObjects) {
                 counts.verified[row[0]] = row[1]
             }
             counts.restores = try db.restoreCounts()

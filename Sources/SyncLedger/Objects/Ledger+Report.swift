@@ -261,8 +261,7 @@ extension Database {
         _ arguments: StatementArguments, _ minimumBytes: Int64
     ) throws -> ArchiveBacklog {
         try prefixes.reduce(into: ArchiveBacklog()) { backlog, prefix in
-            let row = try Row.fetchOne(
-                cachedStatement(sql: query), arguments: arguments + [prefix, storageClass.rawValue])
+            let row = try rawRow(query, arguments + [prefix, storageClass.rawValue])
             backlog.due += row?[0] ?? 0
             // What is gone or damaged is no object of the class.
             let broken = try number(LedgerQuery.smallBroken, [minimumBytes, prefix, storageClass.rawValue]) ?? 0

@@ -155,7 +155,7 @@ extension Ledger: EndpointFactStore {
 
     package func facts(of place: String) -> [String: String] {
         let facts = try? read("read what is known of a store") { db in
-            try Row.fetchAll(db, sql: "SELECT fact, value FROM store_facts WHERE place = ?", arguments: [place])
+            try db.rawRows("SELECT fact, value FROM store_facts WHERE place = ?", [place])
                 .reduce(into: [String: String]()) { facts, row in facts[row[0] as String] = row[1] }
         }
         return facts ?? [:]

@@ -39,12 +39,11 @@ extension Ledger {
     ) throws(LedgerError) -> (candidates: [OriginalCandidate], last: Int64?) {
         // Most of the time there is none, and nothing to write.
         let isAny = try read("look for originals") {
-            try !Row.fetchAll($0.cachedStatement(sql: LedgerQuery.photosWithoutOriginal), arguments: [last, 1]).isEmpty
+            try !$0.rawRows(LedgerQuery.photosWithoutOriginal, [last, 1]).isEmpty
         }
         guard isAny else { return ([], nil) }
         return try write("look for originals") { db in
-            let rows = try Row.fetchAll(
-                db.cachedStatement(sql: LedgerQuery.photosWithoutOriginal), arguments: [last, limit])
+            let rows = try db.rawRows(LedgerQuery.photosWithoutOriginal, [last, limit])
             var candidates: [OriginalCandidate] = []
             for row in rows {
                 let needed = try db.needsOriginal(row)
@@ -132,14 +131,12 @@ extension Ledger {
         try read("count originals") { db in
             let range = KeyRange(prefix: prefix, after: nil)
             var standing = OriginalsStanding()
-            let kept = try Row.fetchOne(
-                db.cachedStatement(sql: LedgerQuery.originals), arguments: [range.from, range.to])
+            let kept = try db.rawRow(LedgerQuery.originals, [range.from, range.to])
             standing.kept = kept?[0] ?? 0
             standing.bytes = kept?[1] ?? 0
             var last: Int64 = 0
             while countingWaiting {
-                let rows = try Row.fetchAll(
-                    db.cachedStatement(sql: LedgerQuery.photosWithoutOriginal), arguments: [last, 1_000])
+                let rows = try db.rawRows(LedgerQuery.photosWithoutOriginal, [last, 1_000])
                 guard let end = rows.last else { break }
                 last = end[0]
                 for candidate in try rows.compactMap({ try db.needsOriginal($0) }) {
@@ -179,7 +176,7 @@ extension Database {
 
     /// Originals that were on their way when a process ended, and whose photos were forgotten meanwhile.
     func deleteInterruptedOriginals(at time: Date) throws {
-        for key in try String.fetchAll(self, sql: "SELECT key FROM original_uploads WHERE is_void") {
+        for key in try texts("SELECT key FROM original_uploads WHERE is_void") {
             try deleteUnlessKnown(try ObjectKey(key), at: time)
         }
         try run("DELETE FROM original_uploads WHERE is_void")

@@ -47,9 +47,7 @@ extension Ledger {
     package func hasProjectImage(_ id: String, in folder: FilePath) throws(LedgerError) -> Bool {
         try read("look for the image of a project") { db in
             guard let root = try db.rootDirectory(of: folder) else { return false }
-            let names = try String.fetchAll(
-                db, sql: LedgerQuery.imagesOfProject,
-                arguments: [root, Data("\(id).".utf8), Data("\(id)/".utf8)])
+            let names = try db.texts(LedgerQuery.imagesOfProject, [root, Data("\(id).".utf8), Data("\(id)/".utf8)])
             return names.contains { ProjectFileName($0) == .image(id: id) }
         }
     }
@@ -74,11 +72,10 @@ extension Ledger {
                 return []
             }
             let known = Set(
-                try String.fetchAll(db, sql: "SELECT id FROM projects WHERE folder = ?", arguments: [folder.blob])
+                try db.texts("SELECT id FROM projects WHERE folder = ?", [folder.blob])
                     .map(\.inBytes))
-            let names = try String.fetchAll(
-                db, sql: "SELECT CAST(name AS TEXT) FROM photos WHERE directory_id = ? AND object_id IS NOT NULL",
-                arguments: [root])
+            let names = try db.texts(
+                "SELECT CAST(name AS TEXT) FROM photos WHERE directory_id = ? AND object_id IS NOT NULL", [root])
             let ids = names.compactMap { name -> ByteString? in
                 if case .image(let id) = ProjectFileName(name) { id.inBytes } else { nil }
             }
@@ -145,12 +142,11 @@ extension Ledger {
     package func projectFilesWaiting(in folder: FilePath) throws(LedgerError) -> [String] {
         try read("list the files of projects that wait") { db in
             guard let root = try db.rootDirectory(of: folder) else { return [] }
-            return try String.fetchAll(
-                db,
-                sql: """
-                    SELECT CAST(name AS TEXT) FROM photos
-                    WHERE directory_id = ? AND (state = 'uploading' OR state = 'pending' AND attempts < 5)
-                    """, arguments: [root])
+            return try db.texts(
+                """
+                SELECT CAST(name AS TEXT) FROM photos
+                WHERE directory_id = ? AND (state = 'uploading' OR state = 'pending' AND attempts < 5)
+                """, [root])
         }
     }
 }
@@ -182,9 +178,7 @@ extension Database {
 extension Database {
     fileprivate func isImageBroken(of id: String, in folder: FilePath) throws -> Bool {
         guard let root = try rootDirectory(of: folder) else { return false }
-        let rows = try Row.fetchAll(
-            self, sql: LedgerQuery.statesOfProjectImages,
-            arguments: [root, Data("\(id).".utf8), Data("\(id)/".utf8)])
+        let rows = try rawRows(LedgerQuery.statesOfProjectImages, [root, Data("\(id).".utf8), Data("\(id)/".utf8)])
         let states = rows.filter { ProjectFileName($0[0] as String) == .image(id: id) }
             .compactMap { PhotoState(rawValue: $0[1]) }
         return !states.isEmpty && states.allSatisfy { $0 == .failed }
@@ -246,9 +240,7 @@ extension Ledger {
     /// Ids of projects that somebody asked to delete, and of which something is left.
     package func projectsBeingDeleted(in folder: FilePath) throws(LedgerError) -> [String] {
         try read("list what is being deleted") { db in
-            try String.fetchAll(
-                db, sql: "SELECT project_id FROM project_deletions WHERE folder = ? ORDER BY project_id",
-                arguments: [folder.blob])
+            try db.texts("SELECT project_id FROM project_deletions WHERE folder = ? ORDER BY project_id", [folder.blob])
         }
     }
 }
@@ -256,9 +248,8 @@ extension Ledger {
 extension Database {
     fileprivate func projectsInHand(of folder: FilePath) throws -> Set<ByteString> {
         guard let root = try rootDirectory(of: folder) else { return [] }
-        let names = try String.fetchAll(
-            self, sql: "SELECT CAST(name AS TEXT) FROM photos WHERE directory_id = ? AND state = 'uploading'",
-            arguments: [root])
+        let names = try texts(
+            "SELECT CAST(name AS TEXT) FROM photos WHERE directory_id = ? AND state = 'uploading'", [root])
         return Set(names.compactMap { ProjectFileName($0).id?.inBytes })
     }
 }
@@ -289,8 +280,7 @@ extension Ledger {
     /// How many earlier images each project has.
     package func projectVersionCounts() throws(LedgerError) -> [ByteString: Int] {
         try read("count the versions of projects") { db in
-            let rows = try Row.fetchAll(
-                db, sql: "SELECT project_id, COUNT(*) FROM project_versions GROUP BY project_id")
+            let rows = try db.rawRows("SELECT project_id, COUNT(*) FROM project_versions GROUP BY project_id")
             return rows.reduce(into: [:]) { $0[($1[0] as String).inBytes] = $1[1] }
         }
     }

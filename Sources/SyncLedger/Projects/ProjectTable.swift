@@ -53,8 +53,7 @@ struct ProjectTable {
 
     /// Decides anew which projects are duplicates, by the files that are known now.
     func review() throws {
-        let ids = try String.fetchAll(
-            db, sql: "SELECT id FROM projects WHERE folder = ? ORDER BY position", arguments: [folder.blob])
+        let ids = try db.texts("SELECT id FROM projects WHERE folder = ? ORDER BY position", [folder.blob])
         let projects = try ids.compactMap {
             try db.row(LedgerQuery.project, [folder.blob, $0], as: KnownProject.self)?.record
         }
@@ -68,8 +67,7 @@ struct ProjectTable {
 
     /// Lets the duplicates of a project be projects of their own, as long as nobody decides anew.
     func freeDuplicates(of id: String) throws {
-        let survivors = try String.fetchAll(
-            db, sql: "SELECT id FROM projects WHERE folder = ? AND duplicate_of = ?", arguments: [folder.blob, id])
+        let survivors = try db.texts("SELECT id FROM projects WHERE folder = ? AND duplicate_of = ?", [folder.blob, id])
         try db.run(
             "UPDATE projects SET duplicate_of = NULL WHERE folder = ? AND duplicate_of = ?", [folder.blob, id])
         try requeue(Set(survivors.map(\.inBytes)))
@@ -111,7 +109,7 @@ struct ProjectTable {
 
     private func requests() throws -> [ByteString: ByteString] {
         var requests: [ByteString: ByteString] = [:]
-        for row in try Row.fetchAll(db, sql: "SELECT request_id, project_id FROM project_requests") {
+        for row in try db.rawRows("SELECT request_id, project_id FROM project_requests") {
             requests[(row[0] as String).inBytes] = (row[1] as String).inBytes
         }
         return requests

@@ -45,9 +45,8 @@ extension Ledger {
         before time: Date, after cursor: ProofCursor, limit: Int
     ) throws(LedgerError) -> (objects: [ObjectRecord], next: ProofCursor?) {
         try read("list what is to be verified") { db in
-            let rows = try Row.fetchAll(
-                db.cachedStatement(sql: LedgerQuery.longestUnproven),
-                arguments: [time.milliseconds, cursor.provedAt, cursor.id, limit])
+            let rows = try db.rawRows(
+                LedgerQuery.longestUnproven, [time.milliseconds, cursor.provedAt, cursor.id, limit])
             let next = rows.last.map {
                 ProofCursor(provedAt: $0[ObjectRecord.columnCount], id: $0[ObjectRecord.columnCount + 1])
             }

@@ -161,7 +161,7 @@ extension Database {
     }
 
     fileprivate func summary(of job: RestoreJob) throws -> RestoreJobSummary {
-        let row = try Row.fetchOne(cachedStatement(sql: LedgerQuery.progressOfJob), arguments: [job.id.rawValue])
+        let row = try rawRow(LedgerQuery.progressOfJob, [job.id.rawValue])
         return RestoreJobSummary(job: job, progress: row ?? Row())
     }
 }
@@ -206,7 +206,7 @@ extension Ledger {
 
 extension Database {
     func restoreCounts() throws -> [RestoreItemState: Int] {
-        let rows = try Row.fetchAll(cachedStatement(sql: LedgerQuery.restoreTallies))
+        let rows = try rawRows(LedgerQuery.restoreTallies)
         return rows.reduce(into: [:]) { counts, row in
             if let state = RestoreItemState(rawValue: row[0]) { counts[state] = row[1] }
         }

@@ -107,12 +107,11 @@ extension Ledger {
     /// Names of all files that jobs have somewhere, and those that are about to be made.
     package func restoreMarks() throws(LedgerError) -> Set<FilePath.Component> {
         try read("list files of restores") { db in
-            let rows = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT id, mark FROM restore_jobs WHERE mark IS NOT NULL
-                    UNION ALL SELECT id, mark FROM restore_reservations
-                    """)
+            let rows = try db.rawRows(
+                """
+                SELECT id, mark FROM restore_jobs WHERE mark IS NOT NULL
+                UNION ALL SELECT id, mark FROM restore_reservations
+                """)
             return Set(rows.compactMap { RestoreJobID(rawValue: $0[0]).mark($0[1]) })
         }
     }

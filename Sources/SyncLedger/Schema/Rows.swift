@@ -96,6 +96,15 @@ extension Database {
         try Record.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }
 
+    /// As ``rows(_:_:as:)``, for what no type stands for.
+    func rawRows(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
+        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func rawRow(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
     func number(_ sql: String, _ arguments: StatementArguments = []) throws -> Int64? {
         try Int64.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }

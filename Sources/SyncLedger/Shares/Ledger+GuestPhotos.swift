@@ -102,9 +102,8 @@ extension Ledger {
     /// Why what guests have sent cannot be taken in, by shares; none where it can.
     package func guestProblems() throws(LedgerError) -> [(share: ShareID, location: String, problem: String)] {
         try read("list what keeps guests' photos from coming in") { db in
-            try Row.fetchAll(
-                db,
-                sql: "SELECT id, location, guests_problem FROM shares WHERE guests_problem IS NOT NULL ORDER BY number"
+            try db.rawRows(
+                "SELECT id, location, guests_problem FROM shares WHERE guests_problem IS NOT NULL ORDER BY number"
             ).compactMap { row in ShareID(row[0] as String).map { ($0, row[1], row[2]) } }
         }
     }

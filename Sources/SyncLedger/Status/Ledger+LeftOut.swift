@@ -113,9 +113,8 @@ extension Database {
         of folder: Int64, limit: Int, isAbsolute: Bool = true
     ) throws -> [LeftOutSummary.Item] {
         let root = isAbsolute ? try self.folder(FolderID(rawValue: folder)).path : FilePath()
-        let rows = try Row.fetchAll(
-            cachedStatement(sql: "SELECT path, reason FROM left_out_entries WHERE folder_id = ? ORDER BY path LIMIT ?"),
-            arguments: [folder, limit])
+        let rows = try rawRows(
+            "SELECT path, reason FROM left_out_entries WHERE folder_id = ? ORDER BY path LIMIT ?", [folder, limit])
         return rows.map { LeftOutSummary.Item(path: root.pushing(FilePath(directoryBlob: $0[0])), reason: $0[1]) }
     }
 }

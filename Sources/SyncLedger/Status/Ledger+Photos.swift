@@ -132,7 +132,7 @@ extension Database {
     }
 
     func versions(of photo: PhotoStatus) throws -> [PhotoVersion] {
-        let rows = try Row.fetchAll(cachedStatement(sql: LedgerQuery.versionsOfPhoto), arguments: [photo.id])
+        let rows = try rawRows(LedgerQuery.versionsOfPhoto, [photo.id])
         var found = try rows.map { row in
             (
                 object: try ObjectRecord(row: row), stored: Date(milliseconds: row[ObjectRecord.columnCount]),

@@ -120,11 +120,11 @@ extension Ledger {
                     record: record, tallies: db.tallies(of: record.id),
                     mounts: db.rows(FolderMount.ofFolder, [record.id.rawValue]))
             }
-            let tiers = try Row.fetchAll(db.cachedStatement(sql: LedgerQuery.objectTallies)).map { row in
+            let tiers = try db.rawRows(LedgerQuery.objectTallies).map { row in
                 ClassLoad(storageClass: StorageClass(rawValue: row[0]), objects: row[1], bytes: row[2])
             }
-            let agent = try Row.fetchOne(
-                db, sql: "SELECT last_sync_at, store_error, store_checked_at, store_failing_since FROM agent")
+            let agent = try db.rawRow(
+                "SELECT last_sync_at, store_error, store_checked_at, store_failing_since FROM agent")
             let checkedAt = (agent?[2] as Int64?).map(Date.init(milliseconds:))
             let restores = try db.restoreCounts()
             var overview = try Overview(
@@ -174,7 +174,7 @@ extension Ledger {
 extension Database {
     /// Its cost is that of what is broken.
     fileprivate func brokenTiers() throws -> [ClassLoad] {
-        let rows = try Row.fetchAll(cachedStatement(sql: LedgerQuery.brokenStock))
+        let rows = try rawRows(LedgerQuery.brokenStock)
         var sums: [String: (objects: Int, bytes: Int64)] = [:]
         for row in rows {
             sums[row[0], default: (0, 0)].objects += 1
@@ -186,7 +186,7 @@ extension Database {
     }
 
     fileprivate func tallies(of folder: FolderID) throws -> PhotoTallies {
-        let rows = try Row.fetchAll(cachedStatement(sql: LedgerQuery.photoTallies), arguments: [folder.rawValue])
+        let rows = try rawRows(LedgerQuery.photoTallies, [folder.rawValue])
         return rows.reduce(into: PhotoTallies()) { tallies, row in
             if let state = PhotoState(rawValue: row[0]) { tallies[state] = Tally(files: row[1], bytes: row[2]) }
         }
@@ -195,7 +195,7 @@ extension Database {
     fileprivate func oldestWaiting(in folders: [FolderID]) throws -> Date? {
         try folders.flatMap { folder in
             try [LedgerQuery.oldestPending, LedgerQuery.oldestUploading].compactMap {
-                try Row.fetchOne(cachedStatement(sql: $0), arguments: [folder.rawValue])?[1] as Int64?
+                try rawRow($0, [folder.rawValue])?[1] as Int64?
             }
         }.min().map(Date.init(milliseconds:))
     }
@@ -203,7 +203,7 @@ extension Database {
     fileprivate func oldestUnsynced(in folders: [FolderID]) throws -> Overview.Unsynced? {
         let queries = [LedgerQuery.oldestPending, LedgerQuery.oldestUploading, LedgerQuery.oldestFailed]
         let candidates = try folders.flatMap { folder in
-            try queries.compactMap { try Row.fetchOne(cachedStatement(sql: $0), arguments: [folder.rawValue]) }
+            try queries.compactMap { try rawRow($0, [folder.rawValue]) }
         }
         guard let oldest = candidates.min(by: { ($0[1] as Int64) < ($1[1] as Int64) }),
             let photo = try row(LedgerQuery.photo, [oldest[0] as Int64], as: PhotoStatus.self)

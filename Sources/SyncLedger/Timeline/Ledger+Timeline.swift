@@ -192,7 +192,7 @@ extension Ledger {
 
 extension Database {
     fileprivate func timelineItems(_ sql: String, _ arguments: StatementArguments) throws -> [TimelineItem] {
-        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments).compactMap { row in
+        try rawRows(sql, arguments).compactMap { row in
             let cursor = TimelineCursor(at: row[0], rank: row[1])
             return try timelineSource(rank: cursor.rank).map {
                 TimelineItem(source: $0, at: cursor.at, cursor: cursor)

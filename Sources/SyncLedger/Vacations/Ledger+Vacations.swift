@@ -70,24 +70,22 @@ extension Ledger {
     /// The cache keys under which manifests are stored of vacations that are on the disk.
     package func storedManifests() throws(LedgerError) -> [String] {
         try read("list the manifests of vacations") { db in
-            try String.fetchAll(
-                db,
-                sql: """
-                    SELECT cache_key FROM vacations
-                    WHERE cache_key IS NOT NULL AND manifest IS NOT NULL AND waiting + uploaded + failed > 0
-                    """)
+            try db.texts(
+                """
+                SELECT cache_key FROM vacations
+                WHERE cache_key IS NOT NULL AND manifest IS NOT NULL AND waiting + uploaded + failed > 0
+                """)
         }
     }
 
     /// The cache keys under which this machine has written a manifest.
     package func ownManifests() throws(LedgerError) -> [String] {
         try read("list the manifests of vacations") { db in
-            try String.fetchAll(
-                db,
-                sql: """
-                    SELECT cache_key FROM vacations WHERE is_own AND cache_key IS NOT NULL
-                    UNION SELECT cache_key FROM stale_manifests
-                    """)
+            try db.texts(
+                """
+                SELECT cache_key FROM vacations WHERE is_own AND cache_key IS NOT NULL
+                UNION SELECT cache_key FROM stale_manifests
+                """)
         }
     }
 
