@@ -252,8 +252,7 @@ extension Database {
         }
         return CatalogStanding(
             machine: machine, next: row[1], segments: segments, unwritten: row[7], isTracking: row[2],
-            writtenAt: (row[3] as Int64?).map(Date.init(milliseconds:)), problem: row[4], stateDigest: row[5],
-            replaces: replaces ?? [:],
+            writtenAt: row.time(3), problem: row[4], stateDigest: row[5], replaces: replaces ?? [:],
             begun: (row[8] as String?).flatMap {
                 try? JSONDecoder().decode(CatalogStanding.Begun.self, from: Data($0.utf8))
             }, rebuildOf: row[9])

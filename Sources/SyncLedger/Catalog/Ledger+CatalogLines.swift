@@ -257,8 +257,7 @@ extension Database {
                 """, [row[0] as Int64]
             ).map { row in
                 var item = CatalogRestore.Item(
-                    key: row[0], path: (row[1] as Data?).map { FilePath(blob: $0) }, size: row[2], storageClass: row[3],
-                    tier: row[4], state: row[5])
+                    key: row[0], path: row.path(1), size: row[2], storageClass: row[3], tier: row[4], state: row[5])
                 item.requestedAt = row[6]
                 item.readyAt = row[7]
                 item.expiresAt = row[8]

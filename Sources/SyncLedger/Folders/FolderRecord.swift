@@ -63,7 +63,7 @@ extension FolderRecord: FetchableRecord {
         watching = (row[4] as String?).flatMap(WatchReport.Mode.init)
         note = row[5]
         problem = row[6]
-        scannedAt = (row[7] as Int64?).map(Date.init(milliseconds:))
+        scannedAt = row.time(7)
         // Where it is not asked for, nobody needs it. What cannot be read is of another version, and leaves nothing out.
         let rules: String? = row["folder_filter"]
         filter = rules.flatMap { try? PathFilter(filterText: $0) } ?? PathFilter()

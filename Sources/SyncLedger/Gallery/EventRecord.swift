@@ -71,12 +71,10 @@ extension EventRecord: FetchableRecord {
         else { throw UnknownName() }
         self.init(
             id: row[0], eventID: row[1], name: row[13], mark: row[14], userID: row[2], profile: row[3],
-            profileUUID: row[4], type: type,
-            createdAt: Date(milliseconds: row[6]), photoState: state,
+            profileUUID: row[4], type: type, createdAt: Date(milliseconds: row[6]), photoState: state,
             photoMD5: MD5Digest(blob: row[12]),
             object: row.hasNull(atIndex: 15) ? nil : try ObjectRecord(row: row, from: 15), problem: row[8],
-            retention: retention, triedAt: (row[10] as Int64?).map(Date.init(milliseconds:)),
-            retentionProblem: row[11])
+            retention: retention, triedAt: row.time(10), retentionProblem: row[11])
     }
 }
 

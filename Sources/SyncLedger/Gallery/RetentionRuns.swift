@@ -70,8 +70,8 @@ extension RetentionRun: FetchableRecord {
 
     init(row: Row) {
         self.init(
-            scheduledAt: (row[0] as Int64?).map(Date.init(milliseconds:)), finishedAt: Date(milliseconds: row[1]),
-            archived: row[2], deleted: row[3], skipped: row[4], failed: row[5], waiting: row[6])
+            scheduledAt: row.time(0), finishedAt: Date(milliseconds: row[1]), archived: row[2], deleted: row[3],
+            skipped: row[4], failed: row[5], waiting: row[6])
     }
 }
 

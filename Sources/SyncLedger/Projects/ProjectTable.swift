@@ -219,7 +219,7 @@ package struct ProjectListState: Hashable, Sendable {
 
 extension ProjectListState: FetchableRecord {
     init(row: Row) {
-        readAt = (row[0] as Int64?).map(Date.init(milliseconds:))
+        readAt = row.time(0)
         problem = row[1]
         stamp = FileStamp(row: row, from: 2)
     }

@@ -53,11 +53,10 @@ extension RestoreJob: FetchableRecord {
         guard let tier = RestoreTier(rawValue: row[3]) else { throw UnknownName() }
         let id = RestoreJobID(rawValue: row[0])
         self.init(
-            id: id, requestedAt: Date(milliseconds: row[1]), requestedBy: row[2],
-            tier: tier, isRush: row[11], days: row[4], output: (row[5] as Data?).map(FilePath.init(blob:)),
-            estimatedCostUSD: row[6],
-            estimatedHours: row[7], finishedAt: (row[8] as Int64?).map(Date.init(milliseconds:)), isAnnounced: row[9],
-            isExpiryAnnounced: row[10], mark: id.mark(row[12]), isMarked: row[13])
+            id: id, requestedAt: Date(milliseconds: row[1]), requestedBy: row[2], tier: tier, isRush: row[11],
+            days: row[4], output: row.path(5), estimatedCostUSD: row[6], estimatedHours: row[7],
+            finishedAt: row.time(8), isAnnounced: row[9], isExpiryAnnounced: row[10], mark: id.mark(row[12]),
+            isMarked: row[13])
     }
 }
 
@@ -187,8 +186,8 @@ package struct RestoreJobSummary: Hashable, Sendable {
         }
         saved = row[5]
         bytes = (row[6] as Int64?) ?? 0
-        earliestExpiry = (row[7] as Int64?).map(Date.init(milliseconds:))
-        latestReadyAt = (row[8] as Int64?).map(Date.init(milliseconds:))
+        earliestExpiry = row.time(7)
+        latestReadyAt = row.time(8)
         copies = (row[9] as Int?) ?? 0
     }
 }
@@ -273,15 +272,11 @@ extension RestoreItem: FetchableRecord {
         }
         self.init(
             id: row[0], job: RestoreJobID(rawValue: row[1]), key: try ObjectKey(row[2] as String),
-            path: (row[3] as Data?).map(FilePath.init(blob:)),
-            destination: (row[4] as Data?).map(FilePath.init(blob:)), size: row[5], sha256: SHA256Digest(blob: row[6]),
-            storageClass: StorageClass(rawValue: row[7]), tier: tier, days: row[9], isRush: row[17],
-            state: state,
-            requestedAt: (row[11] as Int64?).map(Date.init(milliseconds:)),
-            readyAt: (row[12] as Int64?).map(Date.init(milliseconds:)),
-            expiresAt: (row[13] as Int64?).map(Date.init(milliseconds:)),
-            savedAt: (row[14] as Int64?).map(Date.init(milliseconds:)), note: row[15], attempts: row[16],
-            further: [RestorePlace](blob: row[18]), holder: row[19], wasGivenUp: row[20])
+            path: row.path(3), destination: row.path(4), size: row[5], sha256: SHA256Digest(blob: row[6]),
+            storageClass: StorageClass(rawValue: row[7]), tier: tier, days: row[9], isRush: row[17], state: state,
+            requestedAt: row.time(11), readyAt: row.time(12), expiresAt: row.time(13), savedAt: row.time(14),
+            note: row[15], attempts: row[16], further: [RestorePlace](blob: row[18]), holder: row[19],
+            wasGivenUp: row[20])
     }
 }
 
@@ -364,11 +359,11 @@ struct OpenRestoreGroup: FetchableRecord {
         let claimed: Int64 = row[8]
         job = RestoreJobID(rawValue: row[0])
         madeAt = Date(milliseconds: row[1])
-        lookedAt = (row[2] as Int64?).map(Date.init(milliseconds:))
+        lookedAt = row.time(2)
         looks = row[3]
         kind = OpenRestoreJob.Kind(storageClass: StorageClass(rawValue: row[4]), tier: tier)
         isPlanned = row[6]
-        requestedAt = (row[7] as Int64?).map(Date.init(milliseconds:))
+        requestedAt = row.time(7)
         claimedAt = claimed < 0 ? nil : Date(milliseconds: claimed)
     }
 }

@@ -13,6 +13,11 @@ extension Date {
     }
 }
 
+extension Row {
+    func time(_ index: Int) -> Date? { (self[index] as Int64?).map(Date.init(milliseconds:)) }
+    func path(_ index: Int) -> FilePath? { (self[index] as Data?).map(FilePath.init(blob:)) }
+}
+
 extension FilePath {
     /// As the ledger keeps a path: its bytes.
     var blob: Data { withPlatformString { Data(bytes: $0, count: strlen($0)) } }

@@ -133,7 +133,6 @@ extension GuestPhoto: FetchableRecord {
         else { throw UnknownName() }
         self.init(
             share: share, slot: row[1], sha256: sha256, size: row[3], contentType: row[4],
-            receivedAt: Date(milliseconds: row[5]), state: state, path: (row[7] as Data?).map { FilePath(blob: $0) },
-            reason: row[8], source: row[9])
+            receivedAt: Date(milliseconds: row[5]), state: state, path: row.path(7), reason: row[8], source: row[9])
     }
 }

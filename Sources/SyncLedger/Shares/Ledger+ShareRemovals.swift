@@ -96,7 +96,6 @@ extension ShareRemoval: FetchableRecord {
         guard let id = ShareID(row[0] as String) else { throw UnknownName() }
         self.init(
             id: id, location: row[1], machine: row[2], expiresAt: Date(milliseconds: row[3]),
-            toldAt: (row[4] as Int64?).map(Date.init(milliseconds:)),
-            goneAt: (row[5] as Int64?).map(Date.init(milliseconds:)))
+            toldAt: row.time(4), goneAt: row.time(5))
     }
 }

@@ -112,10 +112,6 @@ extension ShareRecord: FetchableRecord {
     }
 }
 
-extension Row {
-    fileprivate func time(_ index: Int) -> Date? { (self[index] as Int64?).map(Date.init(milliseconds:)) }
-}
-
 /// What is to be shared.
 package struct ShareDraft: Hashable, Sendable {
     package struct Photo: Hashable, Sendable {

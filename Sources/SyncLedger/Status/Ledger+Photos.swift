@@ -274,12 +274,11 @@ extension PhotoStatus: FetchableRecord {
             md5: MD5Digest(blob: row[12]) ?? (isMissing ? stored?.md5 : nil), sha256: SHA256Digest(blob: row[13]),
             modified: Date(timeIntervalSince1970: Double(row[20] as Int64) / 1e9),
             bytesLocal: isMissing ? nil : row[14], object: isStored ? stored : nil, earlier: isStored ? nil : stored,
-            uploadedAt: (row[15] as Int64?).map(Date.init(milliseconds:)), queuedAt: Date(milliseconds: row[16]),
+            uploadedAt: row.time(15), queuedAt: Date(milliseconds: row[16]),
             error: row[17], note: row[21 + ObjectRecord.columnCount] ?? (isStored ? stored?.note : nil),
             isOfEvents: !row.hasNull(atIndex: 21 + ObjectRecord.columnCount), attempts: row[18],
             nextTry: state == .pending && nextTry > 0 ? Date(milliseconds: nextTry) : nil,
-            missingSince: isMissing
-                ? (row[22 + ObjectRecord.columnCount] as Int64?).map(Date.init(milliseconds:)) : nil)
+            missingSince: isMissing ? row.time(22 + ObjectRecord.columnCount) : nil)
     }
 }
 

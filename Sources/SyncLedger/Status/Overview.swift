@@ -125,15 +125,11 @@ extension Ledger {
             }
             let agent = try db.rawRow(
                 "SELECT last_sync_at, store_error, store_checked_at, store_failing_since FROM agent")
-            let checkedAt = (agent?[2] as Int64?).map(Date.init(milliseconds:))
             let restores = try db.restoreCounts()
             var overview = try Overview(
                 folders: folders, tiers: tiers, oldestUnsynced: db.oldestUnsynced(in: folders.map(\.record.id)),
-                lastSyncAt: (agent?[0] as Int64?).map(Date.init(milliseconds:)),
-                store: checkedAt.map {
-                    Overview.StoreNote(
-                        error: agent?[1], at: $0, since: (agent?[3] as Int64?).map(Date.init(milliseconds:)))
-                },
+                lastSyncAt: agent?.time(0),
+                store: agent?.time(2).map { Overview.StoreNote(error: agent?[1], at: $0, since: agent?.time(3)) },
                 restores: Overview.Restores(
                     inProgress: restores.reduce(0) { $0 + ($1.key.isOpen ? $1.value : 0) },
                     ready: restores[.restored] ?? 0, failed: restores[.failed] ?? 0))
