@@ -56,16 +56,13 @@ package final class Ledger: Sendable {
     }
 
     /// An empty ledger in memory. It is gone with the last reference to it.
-    package convenience init(inMemory: Void) throws(LedgerError) {
-        try self.init(inMemoryAs: Self.empty.get(), operation: "open")
-        do {
-            try database.write { db in
-                try CatalogSchema.drawMachineID(db)
-                try PseudonymSchema.drawKey(db)
-            }
-        } catch {
-            throw LedgerError(error, operation: "open", path: path)
+    package static func inMemory() throws(LedgerError) -> Ledger {
+        let ledger = try Ledger(inMemoryAs: empty.get(), operation: "open")
+        try ledger.write("open") { db in
+            try CatalogSchema.drawMachineID(db)
+            try PseudonymSchema.drawKey(db)
         }
+        return ledger
     }
 
     /// A copy in memory of a whole ledger.
@@ -91,10 +88,6 @@ package final class Ledger: Sendable {
         } catch {
             throw LedgerError(error, operation: "open", path: "")
         }
-    }
-
-    package static func inMemory() throws(LedgerError) -> Ledger {
-        try Ledger(inMemory: ())
     }
 
     /// Lets go what SQLite keeps of the file: up to 2 MiB for each connection, and those that read. What is asked for next is

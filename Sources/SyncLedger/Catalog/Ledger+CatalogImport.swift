@@ -47,13 +47,7 @@ extension Ledger {
             for info in page where try keys.isKept(info.key) && !db.isBeingDeleted(info.key) {
                 var record = ObjectRecord(info)
                 if record.md5 == nil { record.md5 = keys.photoMD5(info.key) }
-                try db.run(
-                    """
-                    INSERT INTO objects (key, size, md5, sha256, content_type, storage_class, restore_state,
-                        restored_until, width, height, taken_at, stored_at, stored_md5, etag, dropped, note, taken_offset,
-                        taken_rules, encoding, duration)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-                    """, record.arguments)
+                try db.run("\(ObjectRecord.insertion) ON CONFLICT DO NOTHING", record.arguments)
             }
         }
     }

@@ -4,7 +4,6 @@ import SyncCore
 import SystemPackage
 
 enum ForgetQuery {
-    static let object = "SELECT \(ObjectRecord.columns) FROM objects WHERE id = ?"
     static let photosOfObject = """
         SELECT \(PhotoPlace.columns), photos.id, folders.machine FROM photos INDEXED BY photos_by_object
         JOIN directories ON directories.id = photos.directory_id
@@ -64,8 +63,7 @@ extension Database {
             UNION SELECT object_id FROM photo_versions WHERE photo_id = ?1
             """, [photo])
         let originals = try copies.compactMap { copy in
-            let key = try row(ForgetQuery.object, [copy], as: ObjectRecord.self)?.key.original
-            return try key.flatMap { try number("SELECT id FROM objects WHERE key = ?", [$0.rawValue]) }
+            try record(ofObject: copy)?.key.original.flatMap { try objectID($0) }
         }
         return copies + originals
     }
@@ -80,10 +78,8 @@ extension Database {
 
     /// Whether something holds the object of which the path is needed to name it later.
     func isHeld(_ object: Int64) throws -> Bool {
-        guard let record = try row(ForgetQuery.object, [object], as: ObjectRecord.self), record.problem == nil else {
-            return false
-        }
-        return try holders(of: record).contains(where: \.holdsPath)
+        guard let known = try record(ofObject: object), known.problem == nil else { return false }
+        return try holders(of: known).contains(where: \.holdsPath)
     }
 
     /// - Parameters:
@@ -94,9 +90,8 @@ extension Database {
     ) throws -> [StoredReference] {
         var found = try holders(of: record)
         // An original is needed as long as its copy is, too.
-        if let key = record.key.copyOfOriginal,
-            let copy = try number("SELECT id FROM objects WHERE key = ?", [key.rawValue]),
-            let known = try row(ForgetQuery.object, [copy], as: ObjectRecord.self)
+        if let key = record.key.copyOfOriginal, let copy = try objectID(key),
+            let known = try self.record(ofObject: copy)
         {
             found += try references(of: copy, known, except: photos, lists, left: left)
         }

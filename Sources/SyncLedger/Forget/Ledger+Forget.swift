@@ -21,7 +21,7 @@ extension Ledger {
             }
             let lists = try VacationLists(db)
             return try order.compactMap { id in
-                guard let record = try db.row(ForgetQuery.object, [id], as: ObjectRecord.self) else { return nil }
+                guard let record = try db.record(ofObject: id) else { return nil }
                 let photos = holders[id] ?? []
                 let left = try Set(photos.compactMap { try db.vacation(of: $0) })
                 return ForgottenObject(
@@ -85,7 +85,7 @@ extension Ledger {
             }
             let lists = try VacationLists(db)
             for id in order {
-                guard let record = try db.row(ForgetQuery.object, [id], as: ObjectRecord.self) else { continue }
+                guard let record = try db.record(ofObject: id) else { continue }
                 // Nobody can count on it: the store has nothing, or a ruin.
                 if record.problem != nil {
                     if try db.forgetUnused(id) > 0, !kept.contains(record.key.named) {
@@ -119,7 +119,7 @@ extension Ledger {
     package func beginDeletions(_ keys: [ObjectKey], at time: Date) throws(LedgerError) -> [ObjectKey] {
         try write("note what is about to be deleted", isDurable: true) { db in
             try keys.filter { key in
-                if try db.number("SELECT id FROM objects WHERE key = ?", [key.rawValue]) != nil {
+                if try db.objectID(key) != nil {
                     try db.run("DELETE FROM object_deletions WHERE key = ?", [key.rawValue])
                     return false
                 }

@@ -62,9 +62,7 @@ extension Ledger {
     package func silentObjects(
         below prefix: String, after last: ObjectKey?, through end: ObjectKey?, limit: Int
     ) throws(LedgerError) -> [OtherObject] {
-        let range = KeyRange(prefix: prefix, after: last)
-        let until = end.map { Data($0.rawValue.utf8) + [0] } ?? range.to
-        let upper = until.lexicographicallyPrecedes(range.to) ? until : range.to
+        let range = KeyRange(prefix: prefix, after: last, through: end)
         return try onWriter("list objects of silent machines") { db in
             try db.rows(
                 """
@@ -74,7 +72,7 @@ extension Ledger {
                 AND NOT EXISTS (SELECT 1 FROM main.objects WHERE objects.key = places.key)
                 AND NOT EXISTS (SELECT 1 FROM temp.other_places AS own WHERE own.key = places.key AND own.lives = 1)
                 GROUP BY key ORDER BY key LIMIT ?
-                """, [range.from, upper, limit])
+                """, [range.from, range.to, limit])
         }
     }
 

@@ -84,15 +84,20 @@ extension Ledger {
 }
 
 extension Database {
+    func objectID(_ key: ObjectKey) throws -> Int64? {
+        try number("SELECT id FROM objects WHERE key = ?", [key.rawValue])
+    }
+
+    func record(ofObject id: Int64) throws -> ObjectRecord? {
+        try row("SELECT \(ObjectRecord.columns) FROM objects WHERE id = ?", [id])
+    }
+
     /// Adds an object, or replaces all that was known of it. The store has proved it: what was wrong is no longer.
     func store(_ object: ObjectRecord) throws -> Int64 {
         let isMended = try number(LedgerQuery.brokenObject, [object.key.rawValue]) != nil
         let id = try number(
             """
-            INSERT INTO objects (key, size, md5, sha256, content_type, storage_class, restore_state, restored_until,
-                width, height, taken_at, stored_at, stored_md5, etag, dropped, note, taken_offset, taken_rules,
-                encoding, duration)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            \(ObjectRecord.insertion)
             ON CONFLICT (key) DO UPDATE SET size = excluded.size, md5 = excluded.md5, sha256 = excluded.sha256,
                 content_type = excluded.content_type, storage_class = excluded.storage_class,
                 restore_state = excluded.restore_state, restored_until = excluded.restored_until,

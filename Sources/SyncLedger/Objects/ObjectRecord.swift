@@ -108,6 +108,13 @@ extension ObjectRecord: FetchableRecord {
         encoding = (row[first + 19] as String?).flatMap(OriginalEncoding.init(rawValue:))
     }
 
+    /// Takes ``arguments``.
+    static let insertion = """
+        INSERT INTO objects (key, size, md5, sha256, content_type, storage_class, restore_state, restored_until, width,
+            height, taken_at, stored_at, stored_md5, etag, dropped, note, taken_offset, taken_rules, encoding, duration)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+
     var arguments: StatementArguments {
         [
             key.rawValue, size, md5?.blob, sha256?.blob, contentType, storageClass.rawValue, restore.name,

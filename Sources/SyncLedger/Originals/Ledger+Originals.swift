@@ -58,7 +58,7 @@ extension Ledger {
     /// - Returns: a number to note it by; `nil` when its photo was forgotten, or what was stored of it is being deleted.
     package func beginOriginal(_ key: ObjectKey, of candidate: OriginalCandidate) throws(LedgerError) -> Int64? {
         try write("note an original on its way", isDurable: true) { db in
-            guard try db.isKnown(candidate.copy.key), try db.mayCount(key, attempt: .max) else { return nil }
+            guard try db.objectID(candidate.copy.key) != nil, try db.mayCount(key, attempt: .max) else { return nil }
             try db.run("DELETE FROM original_uploads WHERE key = ?", [key.rawValue])
             try db.run("INSERT INTO original_uploads (key) VALUES (?)", [key.rawValue])
             return db.lastInsertedRowID
@@ -161,7 +161,7 @@ extension Database {
     /// An original is gone or damaged: where the file is here, it is stored again.
     /// - Returns: how many photos are lost with it, because their copy is broken, too.
     func noteOriginalBroken(of copy: ObjectKey) throws -> Int {
-        guard let id = try number("SELECT id FROM objects WHERE key = ?", [copy.rawValue]) else { return 0 }
+        guard let id = try objectID(copy) else { return 0 }
         try run("UPDATE photos SET original_generation = NULL WHERE object_id = ?", [id])
         return try lose(photosOf: id)
     }
@@ -187,18 +187,14 @@ extension Database {
         _ upload: Int64, _ key: ObjectKey, _ candidate: OriginalCandidate, at time: Date
     ) throws -> Bool {
         let isValid = try number("SELECT 1 FROM original_uploads WHERE id = ? AND NOT is_void", [upload]) != nil
-        if try isValid && isKnown(candidate.copy.key) { return false }
+        if try isValid && objectID(candidate.copy.key) != nil { return false }
         try deleteUnlessKnown(key, at: time)
         try run("DELETE FROM original_uploads WHERE id = ?", [upload])
         return true
     }
 
-    fileprivate func isKnown(_ key: ObjectKey) throws -> Bool {
-        try number("SELECT 1 FROM objects WHERE key = ?", [key.rawValue]) != nil
-    }
-
     private func deleteUnlessKnown(_ original: ObjectKey, at time: Date) throws {
-        if try isKnown(original) { return }
+        if try objectID(original) != nil { return }
         try beginDeletion(ObjectDeletion(key: original, size: 0, storageClass: .standard), at: time)
     }
 

@@ -300,7 +300,7 @@ extension Database {
     /// Photos of which it was the stored copy are stored no longer: they are forgotten where they are missing, and skipped
     /// where they are on the disk.
     fileprivate func forgetObject(_ key: ObjectKey) throws {
-        guard let id = try number("SELECT id FROM objects WHERE key = ?", [key.rawValue]) else { return }
+        guard let id = try objectID(key) else { return }
         try run("DELETE FROM photos WHERE object_id = ? AND state IN ('missing', 'lost')", [id])
         try run(
             """

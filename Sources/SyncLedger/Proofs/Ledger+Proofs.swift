@@ -123,8 +123,7 @@ extension Database {
     /// - Parameter copy: the row of the object.
     /// - Returns: what is wrong with the copy; `nil` while something is left.
     func loss(of copy: Int64) throws -> ObjectFault? {
-        guard let object = try row(ForgetQuery.object, [copy], as: ObjectRecord.self), let problem = object.problem,
-            try original(of: object.key) == nil
+        guard let object = try record(ofObject: copy), let problem = object.problem, try original(of: object.key) == nil
         else { return nil }
         return problem
     }
@@ -148,10 +147,7 @@ extension Database {
 
     /// The other way round: what was lost for want of an object that is there.
     func takeBackAsStored(_ object: Int64) throws {
-        if let key = try row(
-            "SELECT \(ObjectRecord.columns) FROM objects WHERE id = ?", [object], as: ObjectRecord.self)?
-            .key.copyOfOriginal, let copy = try number("SELECT id FROM objects WHERE key = ?", [key.rawValue])
-        {
+        if let key = try record(ofObject: object)?.key.copyOfOriginal, let copy = try objectID(key) {
             try run("UPDATE photos SET state = 'missing', error = NULL WHERE object_id = ? AND state = 'lost'", [copy])
         }
         try run("UPDATE photos SET state = 'missing', error = NULL WHERE object_id = ? AND state = 'lost'", [object])

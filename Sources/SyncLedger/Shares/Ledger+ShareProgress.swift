@@ -138,12 +138,7 @@ extension Ledger {
     /// Notes that page or manifest may have been replaced by somebody who did not hold the share any more: they are written
     /// anew.
     package func noteShareOverwritten(_ id: ShareID) throws(LedgerError) {
-        try write("note an overwritten share") { db in
-            try db.run(
-                """
-                UPDATE shares SET step = 'publish' WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
-                """, [id.description])
-        }
+        try write("note an overwritten share") { try $0.republish(id) }
     }
 
     /// Notes that photos of an open share are not in the store any more, or its page: it is published anew.
@@ -156,10 +151,7 @@ extension Ledger {
                     WHERE slot = ? AND share = (SELECT number FROM shares WHERE id = ?)
                     """, [slot, id.description])
             }
-            try db.run(
-                """
-                UPDATE shares SET step = 'publish' WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
-                """, [id.description])
+            try db.republish(id)
         }
     }
 
@@ -170,5 +162,13 @@ extension Ledger {
             try db.run("DELETE FROM share_photos WHERE share = ? AND position IS NULL", [share])
             try db.run("UPDATE shares SET step = 'done', problem = NULL WHERE number = ?", [share])
         }
+    }
+}
+
+extension Database {
+    fileprivate func republish(_ id: ShareID) throws {
+        try run(
+            "UPDATE shares SET step = 'publish' WHERE id = ? AND state IN ('preparing', 'waiting', 'live')",
+            [id.description])
     }
 }
