@@ -28,16 +28,10 @@ enum RecoveredPhoto {
 /// Where the watched folders of a machine are in the ledger: its own where they are configured here, too; else under their
 /// paths; and those of another machine below a folder of its name.
 struct FolderPlaces: Sendable {
-    private let machine: LedgerRebuild.Machine
-    private let configured: [FolderRecord]
-    private let ledger: Ledger
+    let machine: LedgerRebuild.Machine
+    let configured: [FolderRecord]
+    let ledger: Ledger
     private let taken = TakenFolders()
-
-    init(_ machine: LedgerRebuild.Machine, _ configured: [FolderRecord], _ ledger: Ledger) {
-        self.machine = machine
-        self.configured = configured
-        self.ledger = ledger
-    }
 
     func places(of folders: [CatalogFolder]) throws -> [Int64: FolderID] {
         var places: [Int64: FolderID] = [:]

@@ -7,12 +7,8 @@ struct CountingStore: ReadableStore {
         let count = Mutex(0)
     }
 
-    private let base: any ReadableStore
+    let base: any ReadableStore
     private let counter = Counter()
-
-    init(_ base: any ReadableStore) {
-        self.base = base
-    }
 
     var requests: Int { counter.count.withLock { $0 } }
     var identity: StoreIdentity { base.identity }

@@ -87,7 +87,7 @@ package struct LedgerRebuild: Sendable {
         store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, folders: [FolderRecord], machineName: String,
         spool: FilePath, scanner: any TreeScanner, pool: BlockingPool, time: TimeSource
     ) {
-        let store = CountingStore(store)
+        let store = CountingStore(base: store)
         self.store = store
         self.ledger = ledger
         self.keys = keys
@@ -309,7 +309,7 @@ package struct LedgerRebuild: Sendable {
                 \(gap.upperBound): what only they told of is under recovered/
                 """)
         }
-        let places = FolderPlaces(entry.machine, folders, ledger.ledger)
+        let places = FolderPlaces(machine: entry.machine, configured: folders, ledger: ledger.ledger)
         let machine = entry.machine.role == .other ? nil : entry.machine.name
         var state = CatalogState()
         var known: [Int64: FolderID] = [:]

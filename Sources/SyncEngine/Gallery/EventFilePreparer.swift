@@ -17,19 +17,10 @@ package struct EventFilePreparer: Sendable {
         case known
     }
 
-    private let ledger: Ledger
-    private let reducer: any PhotoReducer
-    private let planner: UploadPlanner
-    private let policy: ReducePolicy
-
-    init(
-        ledger: Ledger, reducer: any PhotoReducer, planner: UploadPlanner, policy: ReducePolicy
-    ) {
-        self.ledger = ledger
-        self.reducer = reducer
-        self.planner = planner
-        self.policy = policy
-    }
+    let ledger: Ledger
+    let reducer: any PhotoReducer
+    let planner: UploadPlanner
+    let policy: ReducePolicy
 
     package enum File: Sendable {
         case events(PreparedEvents)

@@ -32,21 +32,9 @@ struct EventFileUploader: Sendable {
     let uploader: Uploader
     let pool: BlockingPool
     let suspects: Slots
-    private let slots: Slots
+    let slots: Slots
     /// Events by their rows. An id may stand in two files that are in hand: the second one then finds it stored.
     private let events = KeyedLock<Int64>()
-
-    init(
-        ledger: LedgerQueue, preparer: Preparer, uploader: Uploader, pool: BlockingPool, suspects: Slots,
-        slots: Slots
-    ) {
-        self.ledger = ledger
-        self.preparer = preparer
-        self.uploader = uploader
-        self.pool = pool
-        self.suspects = suspects
-        self.slots = slots
-    }
 
     /// What was sent of a photo, needed or not.
     private struct Sent: Sendable {

@@ -59,11 +59,6 @@ package struct MirrorResult: Sendable {
     /// The folder that was written into.
     var filled: FilledFolder?
 
-    init(shareID: ShareID, destination: FilePath) {
-        self.shareID = shareID
-        self.destination = destination
-    }
-
     /// Photos that should be there and are not, as far as can be told.
     package var failed: Int { failures.count + untried + neverFetched.count + unreadable.count }
 

@@ -13,15 +13,9 @@ struct ShareNoteReader: Sendable {
 
     private static let unknownMachine = "another one"
 
-    private let store: any ReadableStore
-    private let ledger: LedgerQueue
-    private let keys: KeyLayout
-
-    init(store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout) {
-        self.store = store
-        self.ledger = ledger
-        self.keys = keys
-    }
+    let store: any ReadableStore
+    let ledger: LedgerQueue
+    let keys: KeyLayout
 
     // MARK: What a ledger follows
 

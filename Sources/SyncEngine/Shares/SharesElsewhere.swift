@@ -24,21 +24,11 @@ struct SharesElsewhere: Sendable {
     /// Seconds after its end in which a share is listed once more.
     private static let sweepAfter: ClosedRange<TimeInterval> = 300...7_200
 
-    private let notes: ShareNotes
-    private let others: OtherShareRemover
-    private let ledger: LedgerQueue
-    private let time: TimeSource
-    private let logger: Logger
-
-    init(
-        notes: ShareNotes, others: OtherShareRemover, ledger: LedgerQueue, time: TimeSource, logger: Logger
-    ) {
-        self.notes = notes
-        self.others = others
-        self.ledger = ledger
-        self.time = time
-        self.logger = logger
-    }
+    let notes: ShareNotes
+    let others: OtherShareRemover
+    let ledger: LedgerQueue
+    let time: TimeSource
+    let logger: Logger
 
     /// - Throws: ``StoreError`` when the store as a whole is away; ``LedgerError``, `CancellationError`.
     func work(_ memory: inout Memory) async throws {

@@ -257,13 +257,8 @@ struct ManifestStore: Sendable {
         case damaged(VacationManifest.Damage)
     }
 
-    private let store: any ObjectStore
-    private let keys: KeyLayout
-
-    init(store: any ObjectStore, keys: KeyLayout) {
-        self.store = store
-        self.keys = keys
-    }
+    let store: any ObjectStore
+    let keys: KeyLayout
 
     func find(_ cacheKey: String) async throws -> Found {
         do {

@@ -5,20 +5,11 @@ package import SystemPackage
 
 /// Puts together what the ledger and the disk know of a vacation.
 struct VacationReader: Sendable {
-    private let ledger: LedgerQueue
-    private let pool: BlockingPool
-    private let descriptions: DescriptionSource
-    private let zone: MachineZone
-
-    /// - Parameter pool: for reading descriptions.
-    init(
-        ledger: LedgerQueue, pool: BlockingPool, descriptions: DescriptionSource, zone: MachineZone = .current
-    ) {
-        self.zone = zone
-        self.ledger = ledger
-        self.pool = pool
-        self.descriptions = descriptions
-    }
+    let ledger: LedgerQueue
+    /// For reading descriptions.
+    let pool: BlockingPool
+    let descriptions: DescriptionSource
+    private let zone = MachineZone.current
 
     /// - Returns: `nil` when there is no such vacation, or nobody knows a date of it.
     /// - Throws: ``VacationReadError``, ``LedgerError``, `CancellationError`.
