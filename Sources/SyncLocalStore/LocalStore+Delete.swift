@@ -40,9 +40,7 @@ extension LocalStore {
         }
         return path
     }
-}
 
-extension LocalStore {
     package func tidy() async throws {
         try await perform("tidy") { store, _ in try store.sweep() }
     }

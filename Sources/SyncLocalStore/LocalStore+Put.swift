@@ -63,9 +63,7 @@ extension LocalStore {
         try target.sync()
         return try target.stamp().modified
     }
-}
 
-extension LocalStore {
     /// In place only the record changes: the bytes stay where they are, and the object keeps its age, since lifecycle
     /// rules count from it. A restored copy ends with the class that it was made in. Elsewhere a copy is a new object; its
     /// bytes are proved on the way.

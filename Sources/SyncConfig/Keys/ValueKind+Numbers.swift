@@ -46,9 +46,7 @@ extension ValueKind where Value == Int {
             },
             render: String.init)
     }
-}
 
-extension ValueKind where Value == Int {
     /// Units of a byte rate or a size, the largest first.
     private static var byteUnits: [(suffix: String, size: Int)] {
         [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]

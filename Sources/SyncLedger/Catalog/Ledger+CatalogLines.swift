@@ -115,9 +115,7 @@ extension Database {
             """
         ).map { ($0[0], $0[1], FilePath(directoryBlob: $0[2])) }
     }
-}
 
-extension Database {
     /// What is stored of one file: of a file of events, the photos of its events, under the names that they have as files.
     /// What else such a file holds is in no catalogue, so that it is always read again.
     fileprivate func catalogPhotos(_ row: Row, folder: Int64, directory: FilePath) throws -> [CatalogPhoto] {

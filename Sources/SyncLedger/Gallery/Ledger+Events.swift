@@ -194,9 +194,7 @@ extension Ledger {
             }
         }
     }
-}
 
-extension Ledger {
     /// A page of the events that give a profile in one spelling, in the order in which they became known, each with the
     /// files that it was seen in.
     /// - Parameter last: the last one of the page before; `nil` for the first page.
@@ -222,9 +220,7 @@ extension Ledger {
             return true
         }
     }
-}
 
-extension Ledger {
     /// Notes that the archived photo of an event has another key now, with a profile's UUID in it. The old object is
     /// forgotten.
     package func moveArchivedPhoto(

@@ -215,9 +215,7 @@ extension Ledger {
                 """, [name, scheduledAt.milliseconds, time.milliseconds])
         }
     }
-}
 
-extension Ledger {
     /// Takes what was deleted out of the write-ahead log too; the file itself holds zeros in its place (secure_delete).
     /// Where another process reads at this moment, the log stays until the next time. All that was signed off before is on
     /// the disk when this returns: one sync for all of them.

@@ -19,9 +19,7 @@ extension Ledger {
             return store
         }
     }
-}
 
-extension Ledger {
     /// The store that the ledger is tied to, in plain words; `nil` when it is tied to none yet.
     package func boundStore() throws(LedgerError) -> String? {
         try read("read which store it is") { try $0.boundStore() }

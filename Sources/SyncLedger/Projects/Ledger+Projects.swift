@@ -173,9 +173,7 @@ extension Database {
         guard let id = try number("SELECT id FROM folders WHERE path = ?", [folder.blob]) else { return nil }
         return try DirectoryTable(self).find("", in: FolderID(rawValue: id))?.rawValue
     }
-}
 
-extension Database {
     fileprivate func isImageBroken(of id: String, in folder: FilePath) throws -> Bool {
         guard let root = try rootDirectory(of: folder) else { return false }
         let rows = try rawRows(LedgerQuery.statesOfProjectImages, [root, Data("\(id).".utf8), Data("\(id)/".utf8)])

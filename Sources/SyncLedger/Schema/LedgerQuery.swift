@@ -205,9 +205,7 @@ extension LedgerQuery {
         CROSS JOIN directories ON directories.id = photos.directory_id
         CROSS JOIN folders ON folders.id = photos.folder_id
         """
-}
 
-extension LedgerQuery {
     package static let projectsOfFolder = """
         SELECT \(KnownProject.columns) FROM projects WHERE folder = ? ORDER BY id
         """
@@ -250,9 +248,7 @@ extension LedgerQuery {
         projectsOfFolder, project, projectsToGiveUp, versionsOfProject, versionsInUse, imagesOfProject,
         statesOfProjectImages, firstUnsynced, unfinishedImages,
     ]
-}
 
-extension LedgerQuery {
     package static let brokenObject = "SELECT id FROM objects WHERE key = ? AND problem IS NOT NULL"
     package static let brokenObjectOfPhoto = """
         SELECT objects.id FROM photos JOIN objects ON objects.id = photos.object_id
@@ -290,9 +286,7 @@ extension LedgerQuery {
         brokenObject, brokenObjectOfPhoto, firstLost, listedObjects, longestUnproven, oldestProof,
         anyPhotosOfObject, objectOfDigest,
     ]
-}
 
-extension LedgerQuery {
     // Restores
     package static let job = "SELECT \(RestoreJob.columns) FROM restore_jobs WHERE id = ?"
     package static let newestJobs =
@@ -346,9 +340,7 @@ extension LedgerQuery {
 
     private static let items =
         "\(RestoreItem.selection) FROM restore_items AS items JOIN restore_jobs AS jobs ON jobs.id = items.job_id"
-}
 
-extension LedgerQuery {
     // Vacations
     package static let vacationsOfFolder = "\(vacations) WHERE vacations.folder_id = ? ORDER BY vacations.name"
     package static let vacation = "\(vacations) WHERE vacations.id = ?"

@@ -237,9 +237,7 @@ extension SharePhoto {
         guard let time else { return false }
         return time != takenAt && (time.offset != nil || takenAt?.offset == nil)
     }
-}
 
-extension SharePhoto {
     /// The copy that others see, and the small picture of it.
     package func objects(in keys: ShareKeys) -> [ObjectKey] {
         guard let copy else { return [] }

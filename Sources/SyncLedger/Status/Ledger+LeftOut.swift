@@ -80,9 +80,7 @@ extension Ledger {
             }
         }
     }
-}
 
-extension Ledger {
     /// How many entries are looked at again between two scans of a whole folder.
     private static let reviewed = 1_000
 

@@ -58,9 +58,7 @@ extension S3Store {
         guard case .own = rule.content else { return false }
         return LifecycleRuleNames(prefix: client.prefix).wire(rule.id).count > LifecycleRuleNames.longest
     }
-}
 
-extension S3Store {
     package func restore(_ key: ObjectKey, _ request: RestoreRequest) async throws -> RestoreAnswer {
         let context = client.context("restore", key)
         let response = try await sendRestore(key, request, context)

@@ -316,9 +316,7 @@ extension NewFile {
             throw error
         }
     }
-}
 
-extension NewFile {
     /// Gives each of two files the name of the other, in one step (renameat2(2), RENAME_EXCHANGE).
     /// - Returns: `false` where the file system cannot.
     /// - Throws: `Errno`.
