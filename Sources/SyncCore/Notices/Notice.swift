@@ -46,9 +46,7 @@ package struct Notice: Hashable, Sendable, Codable {
         self.facts = facts
         self.at = at
     }
-}
 
-extension Notice {
     /// Where the gallery tells more of it: below its address, which ends in a slash.
     package var page: String {
         switch kind {

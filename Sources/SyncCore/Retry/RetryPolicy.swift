@@ -21,9 +21,7 @@ package struct RetryPolicy: Hashable, Sendable {
         let doublings = min(max(attempt - 1, 0), 30)
         return min(base * (1 << doublings), ceiling) * random
     }
-}
 
-extension RetryPolicy {
     /// For a photo whose upload failed for now: from half a minute to an hour, for ever.
     package static let queue = RetryPolicy(maximumAttempts: .max, base: .seconds(30), ceiling: .seconds(3_600))
     /// No photo waits longer for its next try. A moment in the ledger that is further away is of a clock that was wrong.

@@ -159,9 +159,7 @@ struct FileReplacement {
         try calls.remove(hidden.path)
         return true
     }
-}
 
-extension FileReplacement {
     /// Deals with what a process that was killed left in a folder: its own files go, and what another program wrote gets
     /// its place back.
     /// - Returns: files of other programs that have no place to go to. They are kept.

@@ -36,9 +36,7 @@ package struct TimelineItem: Sendable {
         case .event(let picture): picture.object.md5
         }
     }
-}
 
-extension TimelineItem {
     /// It is no longer what its file has.
     fileprivate var isEarlier: Bool {
         if case .version = source { true } else { false }

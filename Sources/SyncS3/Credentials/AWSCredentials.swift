@@ -21,9 +21,7 @@ package struct AWSCredentials: Hashable, Sendable {
         self.expiration = expiration
         self.source = source
     }
-}
 
-extension AWSCredentials {
     /// `from environment, expired at 2026-01-31T12:00:00Z`: what an error says of them.
     package func provenance(at now: Date) -> String {
         guard let expiration else { return "from \(source)" }

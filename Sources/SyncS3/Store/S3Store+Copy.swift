@@ -41,18 +41,24 @@ extension S3Store {
     /// The source, when it can be copied at all: not every store refuses what S3 refuses.
     private func readableSource(_ source: ObjectKey) async throws -> (ObjectInfo, ObjectReply) {
         let context = client.context("copy", source)
-        guard let reply = try await headReply(source, context) else {
-            throw client.error(.notFound, context, "nothing is stored under this key")
-        }
-        if reply.isArchived {
-            throw client.error(.archived, context, "the object is archived; restore it first (sync-agent restore)")
-        }
+        let reply = try await readableReply(source, context)
         let info = try info(reply, source, context)
         guard info.size <= Self.largestCopy else {
             throw client.error(
                 .tooLarge, context, "the object has \(info.size) bytes, and S3 copies at most 5 GiB in one request")
         }
         return (info, reply)
+    }
+
+    /// What the store says of an object that can be read.
+    func readableReply(_ key: ObjectKey, _ context: S3RequestContext) async throws -> ObjectReply {
+        guard let reply = try await headReply(key, context) else {
+            throw client.error(.notFound, context, "nothing is stored under this key")
+        }
+        if reply.isArchived {
+            throw client.error(.archived, context, "the object is archived; restore it first (sync-agent restore)")
+        }
+        return reply
     }
 
     private func send(_ copy: Copy, isConditional: Bool, _ context: S3RequestContext) async throws {

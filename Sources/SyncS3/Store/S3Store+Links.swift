@@ -6,12 +6,7 @@ extension S3Store {
     /// region or by a wrong clock would fail only at whoever opens it.
     package func link(to key: ObjectKey, lasting duration: Duration) async throws -> StoreLink {
         let context = client.context("link", key)
-        guard let reply = try await headReply(key, context) else {
-            throw client.error(.notFound, context, "nothing is stored under this key")
-        }
-        if reply.isArchived {
-            throw client.error(.archived, context, "the object is archived; restore it first (sync-agent restore)")
-        }
+        _ = try await readableReply(key, context)
         let pen = try await linkSigner(duration, context)
         return StoreLink(
             url: "\(pen.presigned(pen.requests.get(key, range: nil, checksum: false)))", endsAt: pen.endsAt,
