@@ -10,20 +10,11 @@ enum RecordLookup {
     /// There is a record, and it makes no sense: nobody can read the object.
     case unreadable
 
-    var object: ObjectRecord? {
-        if case .object(let record) = self { return record }
-        return nil
-    }
+    var object: ObjectRecord? { if case .object(let record) = self { record } else { nil } }
 
-    var isAbsent: Bool {
-        if case .absent = self { return true }
-        return false
-    }
+    var isAbsent: Bool { if case .absent = self { true } else { false } }
 
-    var isUnreadable: Bool {
-        if case .unreadable = self { return true }
-        return false
-    }
+    var isUnreadable: Bool { if case .unreadable = self { true } else { false } }
 }
 
 /// How an object's bytes stand to its record.
@@ -34,10 +25,7 @@ enum ContentProof {
     /// Other bytes: their number, and their digests where they were read.
     case damaged(size: Int64, digest: ContentDigest?)
 
-    var isWhole: Bool {
-        if case .whole = self { return true }
-        return false
-    }
+    var isWhole: Bool { if case .whole = self { true } else { false } }
 }
 
 extension LocalStore {

@@ -275,10 +275,7 @@ extension PhotoStatus {
 
 extension ObjectRecord {
     /// Without a restore, as far as is known.
-    package var isReadable: Bool {
-        if case .restored = restore { return true }
-        return !storageClass.isArchive
-    }
+    package var isReadable: Bool { if case .restored = restore { true } else { !storageClass.isArchive } }
 
     /// Whether it is whole, and a page may read it: whoever looks has agreed to no price.
     /// - Parameter isFree: reading costs nothing in any class.

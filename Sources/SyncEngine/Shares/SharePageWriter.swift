@@ -267,8 +267,7 @@ package struct ShareLinks: Sendable {
 
     /// Of a share that is reached by its id alone.
     func unsigned(_ id: ShareID) -> String {
-        if case .gallery(let base) = kind { return "\(base)/s/\(id)/" }
-        return RestoreSelection.shareScheme + id.description
+        if case .gallery(let base) = kind { "\(base)/s/\(id)/" } else { RestoreSelection.shareScheme + id.description }
     }
 
     /// An address that needs no signature.
