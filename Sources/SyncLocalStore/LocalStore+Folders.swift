@@ -8,22 +8,13 @@ import SystemPackage
 /// name need not be on the disk. So each process syncs the folder above once before it leans on a folder, and remembers
 /// those that it has done so for.
 struct SyncedFolders: Sendable {
-    private struct Identity: Hashable {
-        let device: UInt64
-        let inode: UInt64
-
-        init(_ status: FileStatus) {
-            (device, inode) = (status.stamp.device, status.stamp.inode)
-        }
-    }
-
     /// Forgotten all at once: then they are synced once more.
     private static let capacity = 4_096
 
-    private var folders: [FilePath: Identity] = [:]
+    private var folders: [FilePath: FolderIdentity] = [:]
 
     func contains(_ path: FilePath, _ status: FileStatus) -> Bool {
-        folders[path] == Identity(status)
+        folders[path] == FolderIdentity(of: status)
     }
 
     mutating func remove(_ path: FilePath) {
@@ -32,7 +23,7 @@ struct SyncedFolders: Sendable {
 
     mutating func insert(_ path: FilePath, _ status: FileStatus) {
         if folders.count >= Self.capacity { folders = [:] }
-        folders[path] = Identity(status)
+        folders[path] = FolderIdentity(of: status)
     }
 }
 

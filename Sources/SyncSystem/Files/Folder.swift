@@ -123,8 +123,7 @@ package enum Folder {
 
     /// Gives a file of ours another name in its folder, for good. What has that name is replaced.
     package static func rename(_ old: FilePath, to new: FilePath) throws(Errno) {
-        let code = old.withPlatformString { old in new.withPlatformString { Glibc.rename(old, $0) } }
-        guard code == 0 else { throw Errno(rawValue: errno) }
+        try old.rename(to: new)
         try sync(new.removingLastComponent())
     }
 

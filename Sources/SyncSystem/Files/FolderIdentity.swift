@@ -8,14 +8,13 @@ package struct FolderIdentity: Hashable, Sendable {
     package let device: UInt64
     package let inode: UInt64
 
-    package init(device: UInt64, inode: UInt64) {
-        self.device = device
-        self.inode = inode
+    package init(of folder: FileStatus) {
+        (device, inode) = (folder.stamp.device, folder.stamp.inode)
     }
 
     /// Of the folder that has a name now; links are followed. `nil` where there is none, or it cannot be looked at.
     package init?(at path: FilePath) {
         guard let status = try? FileStatus(at: path, followsLinks: true), status.kind == .folder else { return nil }
-        self.init(device: status.stamp.device, inode: status.stamp.inode)
+        self.init(of: status)
     }
 }

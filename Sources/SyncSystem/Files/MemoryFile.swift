@@ -30,16 +30,6 @@ package final class MemoryFile: Sendable {
 
     /// Bytes of it; fewer where it ends before.
     package func bytes(from offset: Int64, _ count: Int) throws(Errno) -> [UInt8] {
-        try Errno.only {
-            try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-                while filled < count {
-                    let rest = UnsafeMutableRawBufferPointer(
-                        rebasing: UnsafeMutableRawBufferPointer(buffer)[filled..<count])
-                    let length = try descriptor.read(fromAbsoluteOffset: offset + Int64(filled), into: rest)
-                    if length == 0 { return }
-                    filled += length
-                }
-            }
-        }
+        try Errno.only { try descriptor.bytes(atMost: count, from: offset) }
     }
 }
