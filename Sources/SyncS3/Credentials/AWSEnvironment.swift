@@ -42,17 +42,18 @@ package struct AWSEnvironment: Sendable {
             .compactMap { variables[$0] }
     }
 
-    var sharedFiles: SharedFiles { SharedFiles(variables: variables, readFile: readFile) }
+    var sharedFiles: SharedFiles {
+        SharedFiles(
+            credentialsPath: expandingHome(variables["AWS_SHARED_CREDENTIALS_FILE"] ?? "~/.aws/credentials"),
+            configPath: expandingHome(variables["AWS_CONFIG_FILE"] ?? "~/.aws/config"), readFile: readFile)
+    }
 
     /// A file of certificates of authorities: Amazon's variable, then the profile's `ca_bundle`, then what other programs
     /// of the machine are told by OpenSSL's variable.
     package func caBundle() throws(StoreError) -> String? {
         if let bundle = variables["AWS_CA_BUNDLE"] { return bundle }
-        if let bundle = try sharedFiles.config().setting("ca_bundle", of: profile) {
-            guard bundle.hasPrefix("~/"), let home = variables["HOME"] else { return bundle }
-            return home + bundle.dropFirst()
-        }
-        return variables["SSL_CERT_FILE"]
+        let bundle = try sharedFiles.config().setting("ca_bundle", of: profile)
+        return bundle.map(expandingHome) ?? variables["SSL_CERT_FILE"]
     }
 
     /// A proxy that is named and not used, in words: as curl, we take `HTTP_PROXY` for a header that a web server passes

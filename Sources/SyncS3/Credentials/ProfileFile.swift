@@ -144,18 +144,7 @@ enum SharedFile {
 struct SharedFiles: Sendable {
     let credentialsPath: String
     let configPath: String
-    private let readFile: AWSEnvironment.FileReader
-
-    init(variables: [String: String], readFile: @escaping AWSEnvironment.FileReader) {
-        func path(_ variable: String, _ usual: String) -> String {
-            let path = variables[variable] ?? usual
-            guard path.hasPrefix("~/"), let home = variables["HOME"] else { return path }
-            return home + path.dropFirst()
-        }
-        credentialsPath = path("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials")
-        configPath = path("AWS_CONFIG_FILE", "~/.aws/config")
-        self.readFile = readFile
-    }
+    let readFile: AWSEnvironment.FileReader
 
     /// Both paths, for messages.
     var description: String { "\(credentialsPath.escapingControls) and \(configPath.escapingControls)" }

@@ -147,12 +147,7 @@ extension S3Examiner {
             try $0.createUpload(at: key, attributes: Self.attributes, features: always)
         }
         guard begun.status == 200 else { throw client.failure(begun, context) }
-        let upload: MultipartID
-        do {
-            upload = try MultipartReply.created(begun.body, key: key)
-        } catch {
-            throw StoreError(error, begun, in: context)
-        }
+        let upload = try begun.content(context) { try MultipartReply.created($0, key: key) }
         await client.memory?.note(upload)
         let part: HTTPResponse
         do {
@@ -241,10 +236,6 @@ extension S3Client {
         var request = signature.signed(
             try make(requests(knowledge.address)), at: now().addingTimeInterval(knowledge.clockOffset))
         alter(&request)
-        do {
-            return try await transport.send(request, target: .memory(limit: HTTPResponseTarget.errorLimit))
-        } catch let error as TransportError {
-            throw StoreError(error, in: context)
-        }
+        return try await exchange(request, context)
     }
 }

@@ -53,12 +53,7 @@ struct MultipartUpload: Sendable {
             beforeUnconditional: {}
         ) { try $0.createUpload(at: key, attributes: attributes, features: $1) }
         guard response.status == 200 else { throw client.failure(response, context) }
-        let upload: MultipartID
-        do {
-            upload = try MultipartReply.created(response.body, key: key)
-        } catch {
-            throw StoreError(error, response, in: context)
-        }
+        let upload = try response.content(context) { try MultipartReply.created($0, key: key) }
         await client.memory?.note(upload)
         if let failure = await client.encryptionFailure(response, context) {
             throw await abort(upload) ? failure : Self.telling(of: upload, failure)
@@ -143,11 +138,7 @@ struct MultipartUpload: Sendable {
             context, wanting: wanted, storageClass: attributes.storageClass, beforeUnconditional: {}
         ) { $0.complete(upload, tags: tags, features: $1) }
         guard response.status == 200 else { throw client.failure(response, context) }
-        do {
-            return ObjectReply.etag(try MultipartReply.completedTag(response.body))
-        } catch {
-            throw StoreError(error, response, in: context)
-        }
+        return ObjectReply.etag(try response.content(context) { try MultipartReply.completedTag($0) })
     }
 
     /// A failure that may pass costs one more try here and not the whole file; what fails twice is for the caller to retry.

@@ -149,12 +149,7 @@ final class S3Client: Sendable {
     func sendUnsigned(
         _ context: S3RequestContext, _ make: (S3Requests) -> HTTPRequest
     ) async throws -> HTTPResponse {
-        do {
-            return try await transport.send(
-                make(requests(knowledge.address)), target: .memory(limit: HTTPResponseTarget.errorLimit))
-        } catch let error as TransportError {
-            throw StoreError(error, in: context)
-        }
+        try await exchange(make(requests(knowledge.address)), context)
     }
 
     /// The error of a reply that the caller has no use for.
@@ -184,9 +179,17 @@ final class S3Client: Sendable {
         let signature = SignatureV4(credentials: credentials, region: knowledge.address.region)
         var request = request
         if settings.requesterPays { request.headers[S3Requests.payerHeader] = S3Requests.requester }
+        let signed = signature.signed(request, at: now().addingTimeInterval(knowledge.clockOffset))
+        return try await exchange(signed, context, target)
+    }
+
+    /// - Throws: ``StoreError`` when there is no reply; `CancellationError`.
+    func exchange(
+        _ request: HTTPRequest, _ context: S3RequestContext,
+        _ target: HTTPResponseTarget = .memory(limit: HTTPResponseTarget.errorLimit)
+    ) async throws -> HTTPResponse {
         do {
-            return try await transport.send(
-                signature.signed(request, at: now().addingTimeInterval(knowledge.clockOffset)), target: target)
+            return try await transport.send(request, target: target)
         } catch let error as TransportError {
             throw StoreError(error, in: context)
         }

@@ -75,11 +75,7 @@ extension S3Store {
             throw lacks(storageClass, context)
         }
         guard response.status == 200 else { throw client.failure(response, context) }
-        do {
-            try CopyReply.check(response.body)
-        } catch {
-            throw StoreError(error, response, in: context)
-        }
+        try response.content(context) { try CopyReply.check($0) }
         try await proveEncryption(of: key, isInPlace: copy.isInPlace, response, context)
     }
 

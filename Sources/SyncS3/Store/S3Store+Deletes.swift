@@ -29,11 +29,7 @@ extension S3Store {
         // Some keys cannot stand in XML (U+FFFE): the others of the batch shall not suffer for it.
         if response.status == 400, ErrorReply(response).code == "MalformedXML" { return nil }
         guard response.status == 200 else { throw client.failure(response, context) }
-        do {
-            return try failures(DeleteReply(response.body), of: keys, context)
-        } catch {
-            throw StoreError(error, response, in: context)
-        }
+        return try response.content(context) { try failures(DeleteReply($0), of: keys, context) }
     }
 
     private func failures(

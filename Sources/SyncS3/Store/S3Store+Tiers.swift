@@ -47,11 +47,7 @@ extension S3Store {
                 .unsupported, context,
                 "\(context.address.endpoint) does not know lifecycle rules: it sends a listing in their place")
         }
-        do {
-            return (try LifecycleDocument(response.body, names: names), minimumSize)
-        } catch {
-            throw StoreError(error, response, in: context)
-        }
+        return (try response.content(context) { try LifecycleDocument($0, names: names) }, minimumSize)
     }
 
     private func isTooLong(_ rule: LifecycleRule) -> Bool {

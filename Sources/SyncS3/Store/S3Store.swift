@@ -352,12 +352,7 @@ extension S3Store {
             if response.status == 200 { await client.learn { $0.capabilities.takesListAttributes = false } }
         }
         guard response.status == 200 else { throw client.failure(response, context) }
-        let reply: ListReply
-        do {
-            reply = try ListReply(response.body, prefix: client.prefix)
-        } catch {
-            throw StoreError(error, response, in: context)
-        }
+        let reply = try response.content(context) { try ListReply($0, prefix: client.prefix) }
         if reply.tellsRestores, client.knowledge.capabilities.restoresInLists != true {
             await client.learn { $0.capabilities.restoresInLists = true }
         }

@@ -240,6 +240,15 @@ extension HTTPResponse {
         return text.hasPrefix("<!doctype html") || text.hasPrefix("<html")
     }
 
+    /// What is read in a reply; the error of the store where that makes no sense.
+    func content<Value>(_ context: S3RequestContext, _ read: ([UInt8]) throws -> Value) throws -> Value {
+        do {
+            return try read(body)
+        } catch let invalid as InvalidReply {
+            throw StoreError(invalid, self, in: context)
+        }
+    }
+
     /// What web servers say to plain HTTP on a port for TLS.
     fileprivate var mentionsTLS: Bool { String(decoding: body, as: UTF8.self).contains("HTTPS") }
 }
