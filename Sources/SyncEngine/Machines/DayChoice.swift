@@ -8,11 +8,6 @@ package struct DayChoice: Sendable {
     /// Since 1970, UTC.
     package let day: Int
 
-    package init(percent: Double, day: Int) {
-        self.percent = percent
-        self.day = day
-    }
-
     package func contains(_ key: ObjectKey) -> Bool {
         if percent >= 100 { return true }
         // Each key has a place on a circle, and the hand goes on by a part of it each day: by the same sum at the end of a

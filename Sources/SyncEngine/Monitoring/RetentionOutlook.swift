@@ -40,12 +40,4 @@ package struct RetentionStanding: Hashable, Sendable {
     /// When the last daily cleanup ended; `nil` before the first.
     package var lastRunAt: Date?
     package var nextRunAt: Date
-
-    package init(events: Int, kept: Int, overdue: Int, lastRunAt: Date?, nextRunAt: Date) {
-        self.events = events
-        self.kept = kept
-        self.overdue = overdue
-        self.lastRunAt = lastRunAt
-        self.nextRunAt = nextRunAt
-    }
 }

@@ -228,14 +228,9 @@ package struct ObjectStateQuery: Sendable {
     private static let headsInFlight = 8
     private static let pageSize = 1_000
 
-    private let store: any ReadableStore
+    let store: any ReadableStore
     /// How many objects there may be, to know what a listing costs; with `.max` all are asked for by name.
-    private let knownObjects: Int
-
-    package init(store: any ReadableStore, knownObjects: Int) {
-        self.store = store
-        self.knownObjects = knownObjects
-    }
+    let knownObjects: Int
 
     /// - Parameter telling: whether the state of restores is needed too. Not every store's listing tells it.
     /// - Returns: a finding for each key.

@@ -1,6 +1,7 @@
 import SyncCore
-import SyncEngine
 import Testing
+
+@testable import SyncEngine
 
 @Suite struct DayChoiceTests {
     private let keys: [ObjectKey]

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 @Suite struct RetentionOutlookTests {
     private static let day = 86_400.0
