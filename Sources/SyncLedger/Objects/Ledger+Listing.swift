@@ -42,7 +42,7 @@ extension Ledger {
                     result.known += 1
                     if columns.areSame(as: objects[place], at: time) { continue }
                 }
-                guard let known = try db.row(ForgetQuery.object, [columns.id], as: ObjectRecord.self) else { continue }
+                guard let known = try db.record(ofObject: columns.id) else { continue }
                 result.differences.append((known, place.map { objects[$0] }))
                 if result.differences.count == limit {
                     result.last = known.key
