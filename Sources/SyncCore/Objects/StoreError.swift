@@ -64,6 +64,10 @@ package struct StoreError: Error, Hashable, Sendable {
             false
         }
     }
+
+    /// Of a request for one object, where a listing or others are answered: whether it need not be the whole store. One
+    /// that denies an object may give all others.
+    package var mayConcernOneObject: Bool { !concernsWholeStore || code == .accessDenied }
 }
 
 extension StoreError: CustomStringConvertible {

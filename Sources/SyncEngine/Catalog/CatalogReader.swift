@@ -45,15 +45,16 @@ struct CatalogReader: Sendable {
     }
 
     /// Reads once more what a machine has written anew meanwhile: what was listed is gone then.
-    func rereading<Value>(_ read: () async throws -> Value) async throws -> Value {
+    /// - Parameter read: told whether this is the last try, in which what is gone is told as all else is.
+    func rereading<Value>(_ read: (_ isLastTry: Bool) async throws -> Value) async throws -> Value {
         for _ in 1..<Self.tries {
             do {
-                return try await read()
+                return try await read(false)
             } catch let error as StoreError where error.code == .notFound {
                 continue
             }
         }
-        return try await read()
+        return try await read(true)
     }
 
     /// The segments that are in the store, by machine.
@@ -68,6 +69,18 @@ struct CatalogReader: Sendable {
             }
         }
         return found
+    }
+
+    /// Why something of a catalogue cannot be read, in plain words, while others may be.
+    /// - Returns: `nil` for what concerns all of them, and, but for the last try, for what is to be looked for again.
+    func reason(_ error: any Error, isLastTry: Bool = true) -> String? {
+        switch error {
+        case let error as CatalogError: "\(error)"
+        case let error as StoreError where error.code == .notFound && !isLastTry: nil
+        case let error as StoreError where error.mayConcernOneObject: "\(error)"
+        case let error as Errno: "\(spool): \(FileFault(error, or: "check the state folder").message)"
+        default: nil
+        }
     }
 
     /// The first line of a segment.

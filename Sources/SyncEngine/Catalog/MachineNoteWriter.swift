@@ -116,7 +116,7 @@ package struct MachineNotes: Sendable {
                         parsing: try await store.bytes(of: key, limit: MachineNote.maximumSize), of: id)
                     found[id] = Machine(id: id, name: note.name, note: note)
                     replaced.formUnion(note.replaces)
-                } catch let error as StoreError where !error.concernsWholeStore {
+                } catch let error as StoreError where error.mayConcernOneObject {
                     problems.append("\(key): \(error)")
                 } catch let damage as MachineNote.Damage {
                     problems.append("\(key): \(damage)")
@@ -130,8 +130,9 @@ package struct MachineNotes: Sendable {
                 let header = try await reader.header(of: last)
                 found[id]?.name = header.name
                 replaced.formUnion((header.replaces ?? [:]).filter { $0.key != id }.keys)
-            } catch let error as CatalogError {
-                problems.append("the catalogue of machine \(id): \(error)")
+            } catch {
+                guard let reason = reader.reason(error) else { throw error }
+                problems.append("the catalogue of machine \(id): \(reason)")
             }
         }
         return (found.values.filter { !replaced.contains($0.id) }.sorted { $0.id < $1.id }, problems)

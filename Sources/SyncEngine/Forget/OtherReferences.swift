@@ -78,10 +78,10 @@ package struct OtherReferences: Sendable {
     private func lookAlone(for wanted: Set<ObjectKey>) async throws -> Findings {
         var findings = Findings()
         do {
-            try await reader.rereading { try await lookAtCatalogs(wanted, &findings) }
+            try await reader.rereading { _ in try await lookAtCatalogs(wanted, &findings) }
             try await lookAtManifests(wanted, &findings)
             findings.doubt = try await doubt()
-        } catch let error as StoreError where !error.concernsWholeStore {
+        } catch let error as StoreError where error.mayConcernOneObject {
             findings.doubt = .unread(error.description)
         } catch let error as CatalogError {
             findings.doubt = .unread("the catalogue of another machine: \(error)")

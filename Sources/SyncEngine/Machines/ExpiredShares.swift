@@ -16,24 +16,26 @@ struct ExpiredShares: Sendable {
     let guests: GuestIntake?
 
     /// Removes what has ended of machines that are silent.
-    /// - Returns: what was removed, in plain words.
-    func removeExpired(_ silent: Set<String>, now: Date) async throws -> [String] {
-        if silent.isEmpty { return [] }
-        var done: [String] = []
+    /// - Returns: what was removed, and what could not be, in plain words.
+    func removeExpired(_ silent: Set<String>, now: Date) async throws -> (done: [String], problems: [String]) {
+        var (done, problems): ([String], [String]) = ([], [])
+        if silent.isEmpty { return (done, problems) }
         for share in try await others.run().shares where silent.contains(share.machine) && !share.state.isOver {
             guard share.state == .revoking || now.timeIntervalSince(share.expiresAt) >= Self.grace else { continue }
-            if share.state != .revoking, try await !isOver(share, now: now) { continue }
-            let keys = ShareKeys(share.id)
-            guard try await store.hasObjects(below: keys.folder) else { continue }
-            for key in [keys.manifest, keys.page] { try await store.delete(key) }
-            try await ShareStorage(store: store).removeAll(keys, guests)
-            done.append(
-                """
-                share \(share.id) of \(share.location.escapingControls) has ended, and was removed for the machine \
-                \(share.machineName.escapingControls), which is silent
-                """)
+            let name = "share \(share.id) of \(share.location.escapingControls)"
+            let machine = share.machineName.escapingControls
+            do {
+                if share.state != .revoking, try await !isOver(share, now: now) { continue }
+                let keys = ShareKeys(share.id)
+                guard try await store.hasObjects(below: keys.folder) else { continue }
+                for key in [keys.manifest, keys.page] { try await store.delete(key) }
+                try await ShareStorage(store: store).removeAll(keys, guests)
+                done.append("\(name) has ended, and was removed for the machine \(machine), which is silent")
+            } catch let error as StoreError where error.mayConcernOneObject {
+                problems.append("\(name) has ended on the machine \(machine), which is silent, and stays: \(error)")
+            }
         }
-        return done
+        return (done, problems)
     }
 
     /// Its end may have been put off since the catalogue was written: the manifest has the last word.
@@ -45,7 +47,7 @@ struct ExpiredShares: Sendable {
             return now.timeIntervalSince(manifest.expiresAt) >= Self.grace
         } catch let error as StoreError where error.code == .notFound {
             return true
-        } catch let error as StoreError where !error.concernsWholeStore {
+        } catch let error as StoreError where error.mayConcernOneObject {
             return false
         } catch is ShareRefusal {
             return false
@@ -55,33 +57,41 @@ struct ExpiredShares: Sendable {
     // MARK: What is told of shares
 
     /// What tells of shares that nobody can publish any more goes.
-    func forget(_ notes: [OtherMachines.Listed], now: Date) async throws {
+    /// - Returns: what could not be read, in plain words.
+    func forget(_ notes: [OtherMachines.Listed], now: Date) async throws -> [String] {
         var gone: [ObjectKey] = []
+        var problems: [String] = []
         let old = notes.filter { $0.modified.map { now.timeIntervalSince($0) >= Self.memory } ?? false }.map(\.key)
         for key in old {
-            if let id = keys.shareID(ofEnd: key), try await isForgettable(key, EndedShare.self, of: id, now: now) {
-                gone.append(key)
-            }
+            guard let id = keys.shareID(ofEnd: key) else { continue }
+            if try await isForgettable(key, EndedShare.self, of: id, now: now, &problems) { gone.append(key) }
         }
         // All take-overs of a share, or none: the last one counts, and it is found by their numbers.
         let owners = notes.compactMap { note in keys.shareOwner(of: note.key).map { (id: $0.id, number: $0.number) } }
         for (id, owners) in Dictionary(grouping: owners, by: \.id) {
             let numbers = owners.map(\.number).sorted()
             guard let last = try numbers.last.map({ try keys.shareOwner(id, $0) }), old.contains(last),
-                try await isForgettable(last, ShareOwner.self, of: id, now: now),
+                try await isForgettable(last, ShareOwner.self, of: id, now: now, &problems),
                 // Its end may have been put off since.
                 try await !store.hasObjects(below: ShareKeys(id).folder)
             else { continue }
             gone += try numbers.map { try keys.shareOwner(id, $0) }
         }
         if !gone.isEmpty { _ = try await store.delete(gone) }
+        return problems
     }
 
     private func isForgettable<Note: ShareNote>(
-        _ key: ObjectKey, _ kind: Note.Type, of id: ShareID, now: Date
+        _ key: ObjectKey, _ kind: Note.Type, of id: ShareID, now: Date, _ problems: inout [String]
     ) async throws -> Bool {
-        let bytes = try await store.bytes(of: key, limit: ShareNoteLimits.maximumSize)
-        guard let note = try? Note(parsing: bytes, of: id) else { return false }
-        return now.timeIntervalSince(note.expiresAt) >= Self.memory
+        do {
+            let bytes = try await store.bytes(of: key, limit: ShareNoteLimits.maximumSize)
+            guard let note = try? Note(parsing: bytes, of: id) else { return false }
+            return now.timeIntervalSince(note.expiresAt) >= Self.memory
+        } catch let error as StoreError where error.mayConcernOneObject {
+            // Another machine may have been faster.
+            if error.code != .notFound { problems.append("whether a share can be forgotten is not known: \(error)") }
+            return false
+        }
     }
 }

@@ -24,15 +24,15 @@ struct OtherCatalogs: Sendable {
     /// - Parameter silent: ids of machines that give no sign. The others see to what they name.
     /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
     func read(silent: Set<String>) async throws -> Findings {
-        try await reader.rereading {
-            try await reader.alone {
+        try await reader.alone {
+            try await reader.rereading { isLastTry in
                 try await ledger { try $0.beginOtherPlaces() }
-                return try await readAll(silent)
+                return try await readAll(silent, isLastTry: isLastTry)
             }
         }
     }
 
-    private func readAll(_ silent: Set<String>) async throws -> Findings {
+    private func readAll(_ silent: Set<String>, isLastTry: Bool) async throws -> Findings {
         let standing = try await ledger { try $0.catalogStanding() }
         var findings = Findings()
         var machines: [(id: String, chain: CatalogChain, last: Int)] = []
@@ -46,9 +46,10 @@ struct OtherCatalogs: Sendable {
                 let header = try await reader.header(of: last)
                 findings.names[id] = header.name
                 replaced.append((header.replaces ?? [:]).filter { $0.key != id })
-            } catch let error as CatalogError {
-                // What comes before it may be whole, but for one of a later version.
-                if case .newer = error {
+            } catch {
+                guard reader.reason(error, isLastTry: isLastTry) != nil else { throw error }
+                // What comes before it may be whole, but for one of a later version. It is told when it is read.
+                if case .newer? = error as? CatalogError {
                     if silent.contains(id) { findings.problems.append("the catalogue of machine \(id): \(error)") }
                     continue
                 }
@@ -63,7 +64,7 @@ struct OtherCatalogs: Sendable {
                 findings.problems.append("the catalogue of machine \(machine.id): writes of it are missing")
             }
             for segment in machine.chain.segments {
-                guard let problem = try await read(segment, lives: !isSilent) else { continue }
+                guard let problem = try await read(segment, lives: !isSilent, isLastTry: isLastTry) else { continue }
                 if isSilent { findings.problems.append("the catalogue of machine \(machine.id): \(problem)") }
             }
         }
@@ -71,17 +72,16 @@ struct OtherCatalogs: Sendable {
     }
 
     /// - Returns: why it is not whole; what could be read counts.
-    private func read(_ segment: CatalogSegment, lives: Bool) async throws -> String? {
+    private func read(_ segment: CatalogSegment, lives: Bool, isLastTry: Bool) async throws -> String? {
         let lines = Lines(ledger.ledger, segment.machine, lives: lives, prefixes)
         do {
             try await reader.lines(of: segment) { try lines.take($0, atOnce: Self.batch) }
         } catch let error as CatalogError {
             try await ledger { _ in try lines.flush() }
             return "\(error)"
-        } catch let error as StoreError where error.code == .archived || error.code == .badDigest {
-            return "\(error)"
-        } catch let error as Errno {
-            return "\(reader.spool): \(FileFault(error, or: "check the state folder").message)"
+        } catch {
+            guard let reason = reader.reason(error, isLastTry: isLastTry) else { throw error }
+            return reason
         }
         try await ledger { _ in try lines.flush() }
         return nil

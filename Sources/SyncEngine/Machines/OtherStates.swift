@@ -16,6 +16,8 @@ struct OtherStates: Sendable {
     struct Unread: Sendable, CustomStringConvertible {
         let machine: String
         let reason: String
+        /// What the store says now, where it may say something else later.
+        let passing: StoreError?
 
         var description: String { "the catalogue of machine \(machine): \(reason)" }
     }
@@ -24,6 +26,9 @@ struct OtherStates: Sendable {
         /// By their ids, without those in whose place another one goes on: it tells what was theirs.
         var machines: [Machine] = []
         var unread: [Unread] = []
+
+        /// Why something of them may be read later, and not now.
+        var passing: StoreError? { unread.lazy.compactMap(\.passing).first }
     }
 
     let reader: CatalogReader
@@ -31,10 +36,10 @@ struct OtherStates: Sendable {
 
     /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
     func read() async throws -> Findings {
-        try await reader.alone { try await reader.rereading { try await readAll() } }
+        try await reader.alone { try await reader.rereading { try await readAll(isLastTry: $0) } }
     }
 
-    private func readAll() async throws -> Findings {
+    private func readAll(isLastTry: Bool) async throws -> Findings {
         let standing = try await ledger { try $0.catalogStanding() }
         var found = Findings()
         var last: [String: Int] = [:]
@@ -44,13 +49,11 @@ struct OtherStates: Sendable {
             last[id] = segment.to
             do {
                 found.machines.append(try await machine(segment))
-            } catch let error as CatalogError {
-                found.unread.append(Unread(machine: id, reason: "\(error)"))
-            } catch let error as StoreError where error.code == .archived || error.code == .badDigest {
-                found.unread.append(Unread(machine: id, reason: "\(error)"))
-            } catch let error as Errno {
-                let fault = FileFault(error, or: "check the state folder")
-                found.unread.append(Unread(machine: id, reason: "\(reader.spool): \(fault.message)"))
+            } catch {
+                guard let reason = reader.reason(error, isLastTry: isLastTry) else { throw error }
+                let said = error as? StoreError
+                let isLasting = said.map { $0.code == .archived || $0.code == .badDigest } ?? true
+                found.unread.append(Unread(machine: id, reason: reason, passing: isLasting ? nil : said))
             }
         }
         let replaced = [standing.replaces] + found.machines.map { $0.header.replaces ?? [:] }

@@ -149,7 +149,7 @@ package struct SilentObjects: Sendable {
                     continue
                 }
                 try await note(key, problem, words.first, &round)
-            } catch let error as StoreError where !error.concernsWholeStore {
+            } catch let error as StoreError where error.mayConcernOneObject {
                 round.summary.damage.append(damage)
                 round.summary.add("not looked at again: \(key): \(error)")
             }
@@ -272,7 +272,7 @@ package struct SilentObjects: Sendable {
                 let words = try await ledger { try $0.otherWords(of: object.key) }
                 let fault = try await examine(object.key, words, in: object.info, isUnlisted: object.isUnlisted)
                 return .success((fault, words.first))
-            } catch let error as StoreError where !error.concernsWholeStore {
+            } catch let error as StoreError where error.mayConcernOneObject {
                 return .failure(error)
             }
         }

@@ -59,10 +59,12 @@ package struct UserJobs: Sendable {
             let silence = signs.mapValues { OtherMachines.isSilent(since: $0, now: now) }
             let silent = Set(silence.filter(\.value).keys)
             try await attempt("end shares of machines that are silent", &summary) { summary in
-                summary.done += try await shares.removeExpired(silent, now: now)
+                let result = try await shares.removeExpired(silent, now: now)
+                summary.done += result.done
+                summary.problems += result.problems
             }
-            try await attempt("remove what tells of old shares", &summary) { _ in
-                try await shares.forget(ends, now: now)
+            try await attempt("remove what tells of old shares", &summary) { summary in
+                summary.problems += try await shares.forget(ends, now: now)
                 try await removeClaims()
             }
             try await attempt("take back uploads of machines that are silent", &summary) { _ in
@@ -83,7 +85,7 @@ package struct UserJobs: Sendable {
     ) async throws {
         do {
             try await work(&summary)
-        } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
+        } catch let error as StoreError where error.mayConcernOneObject {
             summary.problems.append("cannot \(what): \(error)")
         }
     }

@@ -55,9 +55,14 @@ package struct OtherMerges: Sendable {
             ledger: ledger)
     }
 
-    /// As far as they can be read.
-    /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
-    func readable() async throws -> [OtherMerge] { merges(try await states.read()) }
+    /// As far as they will ever be read.
+    /// - Throws: ``StoreError`` when something of them cannot be read now; ``LedgerError``, `CancellationError`.
+    func readable() async throws -> [OtherMerge] {
+        let found = try await states.read()
+        // A photo that was moved would be taken for lost.
+        if let error = found.passing { throw error }
+        return merges(found)
+    }
 
     /// All of them.
     /// - Parameter tells: whether this machine's catalogue tells the others of its own.

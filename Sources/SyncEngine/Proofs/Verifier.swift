@@ -134,9 +134,15 @@ package struct Verifier: Sendable {
             do {
                 switch try await examiner.look(at: record, reading: .always) {
                 case .intact(let found, _): return .done(.intact(found))
-                case .broken(let problem):
-                    if problem == .missing, let moved = try await look?.follow(record) { return .done(.intact(moved)) }
-                    return .done(.broken(BrokenObject(record, problem)))
+                case .broken(.missing):
+                    do {
+                        if let moved = try await look?.follow(record) { return .done(.intact(moved)) }
+                    } catch let error as StoreError where error.mayConcernOneObject {
+                        // Of another machine's catalogue, or of the place where it would be.
+                        return .undecided(error)
+                    }
+                    return .done(.broken(BrokenObject(record, .missing)))
+                case .broken(let problem): return .done(.broken(BrokenObject(record, problem)))
                 }
             } catch let error as StoreError where !error.concernsWholeStore {
                 return .undecided(error)
@@ -228,7 +234,7 @@ package struct ObjectAudit: Sendable {
                     return .success(.intact(moved, isRead: true))
                 }
                 return .success(standing)
-            } catch let error as StoreError where !error.concernsWholeStore {
+            } catch let error as StoreError where error.mayConcernOneObject {
                 return .failure(error)
             }
         }
@@ -311,7 +317,7 @@ package struct StoredCopyRepair: Sendable {
                 do {
                     if object.problem == .missing, try await look?.follow(object) != nil { continue }
                     if try await repair(object) { count += 1 }
-                } catch let error as StoreError where !error.concernsWholeStore {
+                } catch let error as StoreError where error.mayConcernOneObject {
                     // Its pool copy cannot be read now, or its place is archived: it stays lost.
                 }
             }

@@ -71,7 +71,7 @@ package struct RestoreSender: Sendable {
             if Task.isCancelled || outage.withLock({ $0 != nil }) { return Answer.unasked }
             do {
                 return .outcome(try await request(item, tier: item.tier))
-            } catch let error as StoreError where error.concernsWholeStore && error.code != .accessDenied {
+            } catch let error as StoreError where !error.mayConcernOneObject {
                 outage.withLock { $0 = $0 ?? error }
                 return .unasked
             } catch let error as StoreError {

@@ -19,17 +19,23 @@ struct ShareNoteReader: Sendable {
 
     // MARK: What a ledger follows
 
-    /// Follows what became of all shares elsewhere that are open here.
-    /// - Throws: ``StoreError`` when that cannot be told; ``LedgerError``, `CancellationError`.
+    /// Follows what became of all shares elsewhere that are open here. One of which it cannot be told keeps none back.
+    /// - Throws: ``StoreError`` when it cannot be told of one of them, or of all; ``LedgerError``, `CancellationError`.
     func notice() async throws -> [ShareNotes.Noticed] {
         let open = try await ledger { try $0.unendedShares() }.filter(\.state.isOpen)
         if open.isEmpty { return [] }
         let standings = try await standings()
         var noticed: [ShareNotes.Noticed] = []
+        var untold: StoreError?
         for share in open {
-            guard let standing = standings[share.id], let fate = try await follow(standing, share) else { continue }
-            noticed.append(ShareNotes.Noticed(share: share, fate: fate))
+            do {
+                guard let standing = standings[share.id], let fate = try await follow(standing, share) else { continue }
+                noticed.append(ShareNotes.Noticed(share: share, fate: fate))
+            } catch let error as StoreError where error.mayConcernOneObject {
+                untold = untold ?? error
+            }
         }
+        if let untold { throw untold }
         return noticed
     }
 

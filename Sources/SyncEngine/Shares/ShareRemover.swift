@@ -100,7 +100,7 @@ struct ShareStorage: Sendable {
                 return nil
             }
             return ShareObject(key: key, sha256: body.digest.sha256, etag: copy.etag)
-        } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
+        } catch let error as StoreError where error.mayConcernOneObject {
             return nil
         }
     }

@@ -180,7 +180,7 @@ package struct ShareService: Service {
             } else {
                 rounds.rests.add(share.id, attempt, at: now, for: Self.patienceToWait)
             }
-        } catch let error as StoreError where error.concernsWholeStore && error.code != .accessDenied {
+        } catch let error as StoreError where !error.mayConcernOneObject {
             throw error
         } catch let error as LedgerError {
             throw error
@@ -209,7 +209,7 @@ package struct ShareService: Service {
             do {
                 try await ender.sweep(share.id)
                 rounds.swept.insert(share.id)
-            } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
+            } catch let error as StoreError where error.mayConcernOneObject {
                 logger.warning("share \(share.id) is over, and its place cannot be looked at again: \(error)")
             }
         }
@@ -237,7 +237,7 @@ package struct ShareService: Service {
                 if count > 0 { try await notifiers.tell(Self.notice(of: count, sentTo: share, at: now)) }
             } catch ShareError.inOtherHands {
                 continue
-            } catch let error as StoreError where error.concernsWholeStore && error.code != .accessDenied {
+            } catch let error as StoreError where !error.mayConcernOneObject {
                 throw error
             } catch  where !(error is CancellationError || error is LedgerError) {
                 if rounds.told.insert("guests \(share.id) \(error)").inserted {

@@ -42,7 +42,7 @@ struct SharesElsewhere: Sendable {
         guard try await ledger({ try $0.unendedShares() }).contains(where: \.state.isOpen) else { return }
         do {
             for noticed in try await notes.notice() { logger.notice("\(noticed)") }
-        } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
+        } catch let error as StoreError where error.mayConcernOneObject {
             tell("whether shares were revoked or taken over on other machines cannot be told: \(error)", &memory)
         }
         memory.noticedAt = now
@@ -71,7 +71,7 @@ struct SharesElsewhere: Sendable {
                         """)
                 }
                 memory.rests.end(id)
-            } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
+            } catch let error as StoreError where error.mayConcernOneObject {
                 memory.rests.add(id, attempt, at: now, for: Self.patience)
                 tell("share \(id) is revoked, and something of it is still in the store: \(error)", &memory)
             }

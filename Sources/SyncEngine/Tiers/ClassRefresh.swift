@@ -192,12 +192,6 @@ package struct ClassRefresh: Sendable {
     }
 }
 
-extension StoreError {
-    /// Of a request for one object after a listing that came: a store that denies it lists all the same, and need not be listed
-    /// again each hour.
-    var mayConcernOneObject: Bool { !concernsWholeStore || code == .accessDenied }
-}
-
 extension ObjectRecord {
     /// - Parameter isTold: whether listings of the store tell a digest of each object that is whole.
     func isSuspect(beside info: ObjectInfo, isTold: Bool) -> Bool {

@@ -53,7 +53,7 @@ extension S3Store {
         for key in keys {
             do {
                 try await delete(key)
-            } catch let error as StoreError where !error.concernsWholeStore || error.code == .accessDenied {
+            } catch let error as StoreError where error.mayConcernOneObject {
                 failures[key] = error
             }
         }

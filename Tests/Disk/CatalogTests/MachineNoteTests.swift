@@ -110,4 +110,24 @@ import Testing
         #expect(found.problems.count == 1 && found.problems[0].contains(reason), "\(found.problems)")
         #expect(found.machines.contains { $0.name == "laptop" })
     }
+
+    @Test(arguments: [StoreError.Code.accessDenied, .notFound])
+    func `a machine whose catalogue cannot be read is told, and the others are named`(
+        code: StoreError.Code
+    ) async throws {
+        let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
+        for machine in [laptop, tower] {
+            try await machine.see(["a.jpg": "a"])
+            try await machine.write()
+        }
+        try await writer(laptop).run(passEndedAt: bench.time.now)
+        let id = try tower.ledger.catalogStanding().machine
+        let segment = try #require(
+            try await bench.keysOfSegments().first { CatalogSegment($0, bench.keys)?.machine == id })
+        bench.store.add(StoreFault(.get, key: segment.rawValue, .failBefore(code)))
+        let found = try await notes(laptop)
+        #expect(found.problems.count == 1, "\(found.problems)")
+        #expect(found.problems.first?.hasPrefix("the catalogue of machine \(id): ") == true)
+        #expect(Set(found.machines.map(\.name)) == ["laptop", nil])
+    }
 }

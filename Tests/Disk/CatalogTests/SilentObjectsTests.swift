@@ -284,6 +284,39 @@ import Testing
         #expect(!bench.store.calls.contains { $0.operation == .get && keys.map(\.rawValue).contains($0.key) })
     }
 
+    @Test(arguments: [StoreError.Code.accessDenied, .notFound, .serverFailed])
+    func `a catalogue that cannot be read is told, and what another silent machine names is seen to`(
+        code: StoreError.Code
+    ) async throws {
+        let (laptop, netbook) = (try bench.machine("laptop"), try bench.machine("netbook"))
+        try await laptop.see(["a.jpg": "sunset"])
+        try await laptop.write()
+        try await netbook.see(["b.jpg": "moon"])
+        try await netbook.write()
+        await bench.time.advance(by: Self.day * 3)
+        try await sign(of: "0123456789abcdef")
+        let id = try laptop.ledger.catalogStanding().machine
+        let segment = try #require(
+            try await bench.keysOfSegments().first { CatalogSegment($0, bench.keys)?.machine == id })
+        bench.store.add(StoreFault(.get, key: segment.rawValue, .failBefore(code)))
+        let summary = try await jobs(bench.machine("tower"))
+        #expect(summary.done == ["verified for machines that are silent: 1 object"])
+        #expect(summary.problems.count == 1, "\(summary.problems)")
+        #expect(summary.problems.first?.hasPrefix("the catalogue of machine \(id): ") == true)
+        #expect(try read == [key("moon")])
+    }
+
+    @Test func `an object that the store denies is told, and the others are verified`() async throws {
+        try await laptopIsGone(["a.jpg": "sunset", "b.jpg": "moon"])
+        let denied = try key("sunset")
+        for operation in [StoreOperation.get, .head] {
+            bench.store.add(StoreFault(operation, key: denied.rawValue, .failBefore(.accessDenied)))
+        }
+        let summary = try await jobs(bench.machine("tower"))
+        #expect(summary.problems.count == 1 && summary.problems[0].hasPrefix("not verified: "), "\(summary.problems)")
+        #expect(try read.contains(key("moon")))
+    }
+
     @Test func `a store that is away ends it until the next day`() async throws {
         try await laptopIsGone(["a.jpg": "sunset"])
         let tower = try bench.machine("tower")

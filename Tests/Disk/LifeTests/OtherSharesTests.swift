@@ -224,4 +224,21 @@ import Testing
         _ = try await laptop.finish(own)
         _ = try await tower.finish(process)
     }
+
+    @Test(arguments: [StoreError.Code.accessDenied, .notFound, .serverFailed])
+    func `a catalogue that the store does not give is told, and what the others share is listed`(
+        code: StoreError.Code
+    ) async throws {
+        let strange = try CatalogSegment(machine: "w", from: 1, to: 1).key(KeyLayout.ana)
+        try await laptop.memory.store([1], at: strange)
+        let store = FaultyStore(laptop.memory) { call in
+            call.operation == .get && call.key == strange.rawValue ? [.failBefore(code)] : []
+        }
+        let process = try AgentProcess(tower, store: store, isAlive: { true })
+        let found = try await process.otherShares()
+        #expect(found.shares.map(\.id) == [id])
+        #expect(found.problems.count == 1, "\(found.problems)")
+        #expect(found.problems.first?.hasPrefix("the catalogue of machine w: ") == true)
+        _ = try await tower.finish(process)
+    }
 }

@@ -128,4 +128,22 @@ import Testing
         _ = try await jobs(of: tower)
         #expect(laptop.memory.content(key) == nil)
     }
+
+    @Test func `the end of a share that cannot be read keeps no other from being forgotten`() async throws {
+        let other = try #require(ShareID("7d0c6e2a-33b1-4d5e-9c61-0a4b8f2e9d10"))
+        let (key, otherKey) = (try KeyLayout.ana.shareEnd(id), try KeyLayout.ana.shareEnd(other))
+        for (id, key) in [(id, key), (other, otherKey)] {
+            let end = EndedShare(
+                id, endedAt: laptop.clock.now, expiresAt: laptop.clock.now + 30 * 86_400, machine: "1", name: "tower")
+            try await laptop.memory.store(try end.encoded(), at: key)
+        }
+        laptop.clock.advance(by: Self.day * 131)
+        let store = FaultyStore(laptop.memory) { call in
+            call.operation == .get && call.key == key.rawValue ? [.failBefore(.accessDenied)] : []
+        }
+        let process = try AgentProcess(tower, store: store, isAlive: { true })
+        _ = try await process.doJobs()
+        _ = try await tower.finish(process)
+        #expect(laptop.memory.content(key) != nil && laptop.memory.content(otherKey) == nil)
+    }
 }

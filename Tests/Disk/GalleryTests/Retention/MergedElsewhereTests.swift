@@ -96,6 +96,20 @@ import Testing
         try expectMoved(to: "p3")
     }
 
+    @Test(arguments: [StoreError.Code.accessDenied, .throttled])
+    func `as long as nobody can read who has merged, it is neither found nor lost`(code: StoreError.Code) async throws {
+        try await mergeElsewhere()
+        let segment = try #require(bench.memory.keys.first { $0.rawValue.hasPrefix(keys.catalog) })
+        bench.store.add(StoreFault(.get, key: segment.rawValue, .failBefore(code)))
+        let result = try await verify(moves)
+        #expect(result.broken == [] && result.undecided == 1)
+        let look = try await ClassRefresh(
+            store: bench.store, ledger: queue, keys: keys, moves: moves, time: bench.time.source
+        ).run()
+        #expect(look.findings.broken.objects == 0 && look.problemCount == 1)
+        #expect(try bench.ledger.overview().lost == 0)
+    }
+
     @Test func `a listing finds it there, too`() async throws {
         try await mergeElsewhere()
         let result = try await ClassRefresh(
