@@ -244,7 +244,7 @@ struct StatusView {
             unclear == 0
                 ? nil
                 : "\(Quantities.counted(unclear, "object")) could not be looked at in the store (sync-agent status "
-                    + "--refresh tells why)",
+                    + "--refresh, or verify, tells why)",
         ].compactMap(\.self)
         return parts.isEmpty ? nil : parts.joined(separator: ", and ")
     }

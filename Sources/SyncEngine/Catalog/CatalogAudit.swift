@@ -63,17 +63,31 @@ package struct CatalogAudit: Sendable {
         store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, hold: @escaping CatalogHold = { nil },
         cost: VerificationCost, costingAtMost limit: Double, time: TimeSource
     ) async throws -> Finding {
-        var audit = try await CatalogAudit(store: store, ledger: ledger, keys: keys, hold: hold, time: time)
+        let source = CountingStore(base: store)
+        var audit = try await CatalogAudit(store: source, ledger: ledger, keys: keys, hold: hold, time: time)
         let price = audit.known.reduce(0) { $0 + cost.usd(bytes: $1.noted.size, in: .standard) }
         if price > limit { return Finding() }
-        for try await page in store.listing(prefix: audit.prefix) { _ = audit.see(page) }
-        var finding = try await audit.finish(reading: .always)
-        // What is to be written anew anyway was not read.
-        if finding.bytes == 0, finding.broken == nil { return finding }
-        finding.costUSD = price
-        let now = time.now()
-        if price > 0 { try await ledger.finish { try $0.noteChecks([], costUSD: price, at: now) } }
+        // What has come is paid for, also where it was not all. What is to be written anew anyway was not read.
+        func paid() -> Double { source.bytes > 0 ? cost.usd(bytes: source.bytes, in: .standard) : 0 }
+        var finding: Finding
+        do {
+            for try await page in source.listing(prefix: audit.prefix) { _ = audit.see(page) }
+            finding = try await audit.finish(reading: .always)
+        } catch {
+            try await note(paid(), ledger, at: time.now())
+            throw error
+        }
+        finding.costUSD = finding.bytes > 0 || finding.broken != nil ? price : paid()
+        try await note(finding.costUSD, ledger, at: time.now())
+        let (unclear, prefix) = (finding.unclear.map(\.key), audit.prefix)
+        if finding.bytes > 0 || !unclear.isEmpty {
+            try await ledger.finish { try $0.noteUnclear(unclear, below: prefix) }
+        }
         return finding
+    }
+
+    private static func note(_ costUSD: Double, _ ledger: LedgerQueue, at time: Date) async throws {
+        if costUSD > 0 { try await ledger.finish { try $0.noteChecks([], costUSD: costUSD, at: time) } }
     }
 
     /// Takes a page of a listing of all that is the user's.

@@ -38,6 +38,8 @@ package struct SilentObjects: Sendable {
 
     private let store: any ObjectStore
     private let ledger: LedgerQueue
+    /// What is read comes through it.
+    private let source: CountingStore
     private let examiner: ObjectExaminer
     private let catalogs: OtherCatalogs
     private let prefixes: [String]
@@ -59,7 +61,8 @@ package struct SilentObjects: Sendable {
         self.ledger = ledger
         self.verification = verification
         self.time = time
-        examiner = ObjectExaminer(store)
+        source = CountingStore(base: store)
+        examiner = ObjectExaminer(source)
         prefixes = [
             keys.galleryArchive, keys.originals, keys.photos, "users/\(keys.user)/projects/",
         ]
@@ -255,7 +258,16 @@ package struct SilentObjects: Sendable {
                 affordable.append(object)
             }
             if affordable.isEmpty { break }
-            try await examine(affordable, &broken, &round)
+            let before = source.bytes
+            do {
+                try await examine(affordable, &broken, &round)
+            } catch {
+                // What has come until then is paid for.
+                let (bytes, now) = (source.bytes - before, time.now())
+                let paid = bytes > 0 ? verification.cost.usd(bytes: bytes, in: .standard) : 0
+                if paid > 0 { try await ledger.finish { try $0.noteChecks([], costUSD: paid, at: now) } }
+                throw error
+            }
             round.budget -= price
             round.summary.checked += affordable.count
             let (paid, now) = (price, time.now())

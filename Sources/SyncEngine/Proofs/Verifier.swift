@@ -1,7 +1,7 @@
 package import FoundationEssentials
 package import SyncCore
-import SyncDigest
 package import SyncLedger
+import SyncSystem
 package import SystemPackage
 
 /// Reads stored objects back, and holds their SHA-256 against what was stored. What is archived is held against what the
@@ -57,7 +57,7 @@ package struct Verifier: Sendable {
     private static let looksInFlight = 3
     private static let pageSize = 30
 
-    private let examiner: ObjectExaminer
+    private let store: any ReadableStore
     private let ledger: LedgerQueue
     private let cost: VerificationCost
     private let moves: MergedPhotos?
@@ -68,7 +68,7 @@ package struct Verifier: Sendable {
         store: any ReadableStore, ledger: LedgerQueue, cost: VerificationCost, moves: MergedPhotos? = nil,
         time: TimeSource
     ) {
-        examiner = ObjectExaminer(store)
+        self.store = store
         self.ledger = ledger
         self.cost = cost
         self.moves = moves
@@ -129,27 +129,47 @@ package struct Verifier: Sendable {
             affordable.append(record)
         }
         if affordable.isEmpty { return }
-        let look = moves?.look()
-        let looks: [Look] = try await affordable.concurrently(Self.looksInFlight) { record in
-            do {
-                switch try await examiner.look(at: record, reading: .always) {
-                case .intact(let found, _): return .done(.intact(found))
-                case .broken(.missing):
-                    do {
-                        if let moved = try await look?.follow(record) { return .done(.intact(moved)) }
-                    } catch let error as StoreError where error.mayConcernOneObject {
-                        // Of another machine's catalogue, or of the place where it would be.
-                        return .undecided(error)
-                    }
-                    return .done(.broken(BrokenObject(record, .missing)))
-                case .broken(let problem): return .done(.broken(BrokenObject(record, problem)))
+        let moved = moves?.look()
+        let spent = Mutex(0.0)
+        let looks: [Look]
+        do {
+            looks = try await affordable.concurrently(Self.looksInFlight) { record in
+                let source = CountingStore(base: store)
+                defer {
+                    let bytes = source.bytes
+                    if bytes > 0 { spent.withLock { $0 += cost.usd(bytes: bytes, in: record.storageClass) } }
                 }
-            } catch let error as StoreError where !error.concernsWholeStore {
-                return .undecided(error)
+                return try await look(at: record, in: source, moved)
             }
+        } catch {
+            // What has come until then is paid for.
+            let (paid, now) = (spent.withLock { $0 }, time.now())
+            if paid > 0 { try await ledger.finish { try $0.noteChecks([], costUSD: paid, at: now) } }
+            throw error
         }
         result.costUSD += price
         try await note(looks, of: affordable, price, &result)
+    }
+
+    private func look(
+        at record: ObjectRecord, in source: CountingStore, _ moved: MergedPhotosLook?
+    ) async throws -> Look {
+        do {
+            switch try await ObjectExaminer(source).look(at: record, reading: .always) {
+            case .intact(let found, _): return .done(.intact(found))
+            case .broken(.missing):
+                do {
+                    if let found = try await moved?.follow(record) { return .done(.intact(found)) }
+                } catch let error as StoreError where error.mayConcernOneObject {
+                    // Of another machine's catalogue, or of the place where it would be.
+                    return .undecided(error)
+                }
+                return .done(.broken(BrokenObject(record, .missing)))
+            case .broken(let problem): return .done(.broken(BrokenObject(record, problem)))
+            }
+        } catch let error as StoreError where !error.concernsWholeStore {
+            return .undecided(error)
+        }
     }
 
     private enum Look: Sendable {
@@ -161,6 +181,7 @@ package struct Verifier: Sendable {
         _ looks: [Look], of records: [ObjectRecord], _ price: Double, _ result: inout Summary
     ) async throws {
         var checks: [ObjectCheck] = []
+        var open: [ObjectRecord] = []
         for (look, record) in zip(looks, records) {
             switch look {
             case .done(let check):
@@ -169,11 +190,12 @@ package struct Verifier: Sendable {
                 if !record.storageClass.isArchive { result.bytes += record.size }
                 if case .intact = check { result.intact += 1 }
             case .undecided(let error):
+                open.append(record)
                 result.undecided += 1
                 if result.failures.count < Summary.namedFailures { result.failures.append(error) }
             }
         }
-        let (found, now) = (checks, time.now())
+        let (found, undecided, now) = (checks, open, time.now())
         result.broken += try await ledger.finish { ledger in
             // Its photos are asked for before they change their state.
             let broken = try found.compactMap { check -> Broken? in
@@ -181,7 +203,7 @@ package struct Verifier: Sendable {
                 let path = try ledger.anyPhotoPaths(of: object.record.key, limit: 1).first
                 return Broken(key: object.record.key, path: path, problem: object.problem)
             }
-            try ledger.noteChecks(found, costUSD: price, at: now)
+            try ledger.noteChecks(found, undecided: undecided, costUSD: price, at: now)
             return broken
         }
     }
@@ -275,101 +297,5 @@ package struct ObjectAudit: Sendable {
     /// As ``recheck(_:)``, when an error says so.
     func recheck(_ key: ObjectKey, after error: StoreError) async throws {
         if error.code == .notFound || error.code == .badDigest { try await recheck(key) }
-    }
-}
-
-/// Stores archived photos of events and earlier images of projects again, where what is stored of them is gone or damaged.
-/// Nothing on this machine holds them any more; the pool may: the photo was stored there, too, under its MD5.
-package struct StoredCopyRepair: Sendable {
-    /// Bytes. What is larger is not brought through memory.
-    private static let mostBytes = 512 << 20
-    private static let pageSize = 100
-
-    private let store: any ObjectStore
-    private let ledger: LedgerQueue
-    private let keys: KeyLayout
-    private let moves: MergedPhotos?
-    private let time: TimeSource
-
-    /// - Parameter moves: finds archived photos that another machine has moved.
-    package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, moves: MergedPhotos? = nil, time: TimeSource
-    ) {
-        self.store = store
-        self.ledger = ledger
-        self.keys = keys
-        self.moves = moves
-        self.time = time
-    }
-
-    /// What cannot be repaired now stays as it is, and is told as lost.
-    /// - Returns: how many are stored again.
-    /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
-    @discardableResult
-    package func run() async throws -> Int {
-        var count = 0
-        var last: ObjectKey?
-        let look = moves?.look()
-        while true {
-            let after = last
-            let page = try await ledger { try $0.lostBesidePhotos(after: after, limit: Self.pageSize) }
-            for object in page {
-                do {
-                    if object.problem == .missing, try await look?.follow(object) != nil { continue }
-                    if try await repair(object) { count += 1 }
-                } catch let error as StoreError where error.mayConcernOneObject {
-                    // Its pool copy cannot be read now, or its place is archived: it stays lost.
-                }
-            }
-            guard let end = page.last?.key, page.count == Self.pageSize else { return count }
-            last = end
-        }
-    }
-
-    private func repair(_ broken: ObjectRecord) async throws -> Bool {
-        guard let md5 = broken.md5, let pool = try? keys.photo(PhotoID(md5)) else { return false }
-        let known = try await ledger { try $0.object(pool) }
-        guard let known, known.problem == nil, known.md5 == md5, !known.storageClass.isArchive else { return false }
-        let bytes = try await ObjectReader(store, limit: Self.mostBytes, time: time).read(pool)
-        let digest = ContentDigest(of: bytes)
-        guard digest.sha256 == known.sha256 ?? digest.sha256 else { return false }
-        var metadata = try await metadata(of: broken)
-        metadata[MetadataName.sha256] = "\(digest.sha256)"
-        metadata[MetadataName.storedMD5] = "\(digest.md5)"
-        metadata[MetadataName.md5] = "\(md5)"
-        metadata[MetadataName.width] = known.width.map(String.init)
-        metadata[MetadataName.height] = known.height.map(String.init)
-        metadata[MetadataName.duration] = known.duration?.secondsText
-        let attributes = ObjectAttributes(contentType: known.contentType, metadata: metadata)
-        guard
-            case .holds(let etag, let storageClass) = try await ProvenPut(store)(
-                ObjectBody(bytes: bytes, digest: digest), at: broken.key, attributes, .overwrite)
-        else { return false }
-        let record = ObjectRecord(
-            key: broken.key, size: Int64(bytes.count), md5: md5, sha256: digest.sha256,
-            contentType: known.contentType, storageClass: storageClass, width: known.width, height: known.height,
-            duration: known.duration, takenAt: known.takenAt,
-            storedAt: time.now(), storedMD5: digest.md5, etag: etag)
-        try await ledger.finish { try $0.noteStoredAgain(record) }
-        return true
-    }
-
-    /// What the object said of itself, where it still does; else what the record of its event says.
-    private func metadata(of broken: ObjectRecord) async throws -> [String: String] {
-        let head: ObjectInfo?
-        do {
-            head = try await store.head(broken.key)
-        } catch let error as StoreError where error.code == .badDigest {
-            head = nil
-        }
-        if let head, !head.metadata.isEmpty { return head.metadata }
-        guard let record = try await ledger({ try $0.retentionRecord(of: broken.key) }) else { return [:] }
-        return [
-            MetadataName.user: record.userID, MetadataName.profile: record.profile,
-            MetadataName.eventID: record.eventID,
-            MetadataName.eventType: record.type.rawValue,
-            MetadataName.originalCreatedAt: record.createdAt.formatted(.iso8601),
-            MetadataName.archivedAt: record.signedOffAt.formatted(.iso8601),
-        ]
     }
 }

@@ -96,8 +96,9 @@ package struct ClassRefresh: Sendable {
         result.catalogLeftovers = finding.leftovers
         result.add(catalog.problems(besides: finding.leftovers))
         result.add(finding.unclear)
-        let (now, unclear) = (time.now(), result.unclear)
-        try await ledger { try $0.noteClassesRefreshed(at: now, unclear: unclear) }
+        let unclear = result.problems.filter { $0.error.code != .badDigest }.map(\.key)
+        let (now, more) = (time.now(), result.unclear - unclear.count)
+        try await ledger { try $0.noteClassesRefreshed(at: now, unclear: unclear, more: more) }
         return result
     }
 

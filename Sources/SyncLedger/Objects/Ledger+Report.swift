@@ -53,17 +53,34 @@ extension Ledger {
         }
     }
 
-    /// Objects that were listed then, and of which the store could not tell more: neither there nor gone.
+    /// Objects that were listed then, and of which the store could not tell more: neither there nor gone. And those
+    /// that a verification could not read: each until it is read, stored anew, or known to be gone or damaged.
     package func unclearObjects() throws(LedgerError) -> Int {
         try read("count what the store could not tell of") { db in
-            try db.number("SELECT unclear_objects FROM agent").map(Int.init) ?? 0
+            let sql = "SELECT unclear_objects + (SELECT COUNT(*) FROM unclear_objects) FROM agent"
+            return try db.number(sql).map(Int.init) ?? 0
         }
     }
 
-    /// - Parameter unclear: see ``unclearObjects()``.
-    package func noteClassesRefreshed(at time: Date, unclear: Int = 0) throws(LedgerError) {
+    /// - Parameters:
+    ///   - unclear: those that could not be looked at: see ``unclearObjects()``.
+    ///   - more: how many there are beside them.
+    package func noteClassesRefreshed(
+        at time: Date, unclear: [ObjectKey] = [], more: Int = 0
+    ) throws(LedgerError) {
         try write("note that classes were refreshed") { db in
-            try db.run("UPDATE agent SET classes_refreshed_at = ?, unclear_objects = ?", [time.milliseconds, unclear])
+            try db.run("UPDATE agent SET classes_refreshed_at = ?, unclear_objects = ?", [time.milliseconds, more])
+            try db.run("DELETE FROM unclear_objects WHERE is_unread = 0")
+            try db.noteUnclear(unclear)
+        }
+    }
+
+    /// Notes what could not be looked at of what was looked at whole.
+    /// - Parameter prefix: below which everything was. What was noted there is as it is now.
+    package func noteUnclear(_ unclear: [ObjectKey], below prefix: String) throws(LedgerError) {
+        try write("note what the store could not tell of") { db in
+            try db.run("DELETE FROM unclear_objects WHERE substr(key, 1, length(?1)) = ?1", [prefix])
+            try db.noteUnclear(unclear)
         }
     }
 }
@@ -122,6 +139,10 @@ extension RestoreState {
 }
 
 extension Database {
+    fileprivate func noteUnclear(_ keys: [ObjectKey]) throws {
+        for key in keys { try run("INSERT INTO unclear_objects VALUES (?, 0) ON CONFLICT DO NOTHING", [key.rawValue]) }
+    }
+
     fileprivate func reported(_ key: ObjectKey) throws -> ReportedObject? {
         try row(LedgerQuery.reportedObject, [key.rawValue])
     }

@@ -55,22 +55,28 @@ extension Ledger {
     }
 
     /// Notes what verification has found, and what it has cost: each object was looked at now, whatever came of it.
-    package func noteChecks(_ checks: [ObjectCheck], costUSD: Double, at time: Date) throws(LedgerError) {
+    /// - Parameter undecided: of which the store could not tell: see ``unclearObjects()``.
+    package func noteChecks(
+        _ checks: [ObjectCheck], undecided: [ObjectRecord] = [], costUSD: Double, at time: Date
+    ) throws(LedgerError) {
         try write("note a verification") { db in
             var ignored = BrokenCount()
             for check in checks {
                 switch check {
                 case .intact(let record):
                     try db.noteProof(record, isRead: true, at: time)
+                    try db.noteDecided(record.key)
                     try db.count("ok", bytes: record.size)
                 case .broken(let broken):
                     try db.markBroken(broken, at: time, &ignored)
                     try db.run(
                         "UPDATE objects SET verified_at = ? WHERE key = ? AND stored_at = ?",
                         [time.milliseconds, broken.record.key.rawValue, broken.record.storedAt.milliseconds])
+                    try db.noteDecided(broken.record.key)
                     try db.count(broken.problem.isDamage ? "damaged" : "missing", bytes: broken.record.size)
                 }
             }
+            for record in undecided { try db.noteUndecided(record) }
             guard costUSD > 0 else { return }
             try db.run(
                 """
@@ -124,6 +130,19 @@ extension Ledger {
 }
 
 extension Database {
+    /// What is known to be broken, or was stored anew since, is none of it.
+    fileprivate func noteUndecided(_ record: ObjectRecord) throws {
+        try run(
+            """
+            INSERT INTO unclear_objects SELECT key, 1 FROM objects WHERE key = ? AND stored_at = ? AND problem IS NULL
+            ON CONFLICT DO UPDATE SET is_unread = 1
+            """, [record.key.rawValue, record.storedAt.milliseconds])
+    }
+
+    fileprivate func noteDecided(_ key: ObjectKey) throws {
+        try run("DELETE FROM unclear_objects WHERE key = ?", [key.rawValue])
+    }
+
     fileprivate func count(_ result: String, bytes: Int64) throws {
         try run(
             """

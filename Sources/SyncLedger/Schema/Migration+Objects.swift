@@ -128,4 +128,23 @@ extension Migration {
         CREATE INDEX objects_listed
             ON objects (key, size, storage_class, restore_state, restored_until, etag, problem);
         """)
+
+    static let undecidedObjects = Migration(
+        "objects that nobody can tell of",
+        // agent.unclear_objects counts those that a look has found beside these.
+        """
+        CREATE TABLE unclear_objects (
+            key TEXT PRIMARY KEY,
+            is_unread INTEGER NOT NULL CHECK (is_unread IN (0, 1))  -- 1: it is to be read, and no listing decides
+        ) STRICT, WITHOUT ROWID;
+        CREATE TRIGGER unclear_object_removed AFTER DELETE ON objects BEGIN
+            DELETE FROM unclear_objects WHERE key = OLD.key;
+        END;
+        CREATE TRIGGER unclear_object_decided AFTER UPDATE OF key, stored_at, problem, verified_at ON objects
+        WHEN NEW.key <> OLD.key OR NEW.stored_at <> OLD.stored_at OR NEW.problem IS NOT OLD.problem
+            OR NEW.verified_at IS NOT OLD.verified_at
+        BEGIN
+            DELETE FROM unclear_objects WHERE key = OLD.key;
+        END;
+        """)
 }

@@ -22,7 +22,7 @@ enum Schema {
         .counters, .retentionRuns, .standingNotices, .profileMerges, .shareNames, .guests, .mergeAnnouncements,
         .filters, .untoldFiles, .archiveNotes, .folderDigests, .removals, .restoreOutputs, .restoreMarks,
         .restoreReservations, .shareTwins, .catalogProofs, .madeFolders, .unclearObjects, .givenUp, .goneShares,
-        .listing,
+        .listing, .undecidedObjects,
     ]
 
     private static let first = Migration(

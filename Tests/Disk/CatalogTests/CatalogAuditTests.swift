@@ -102,6 +102,31 @@ struct CatalogAuditTests {
         #expect(try await machine.look()?.contains("gone from the store") == true)
     }
 
+    @Test(arguments: [StoreError.Code.unreachable, .serverFailed])
+    func `what was read of a catalogue is paid for, also where the read fails then`(
+        code: StoreError.Code
+    ) async throws {
+        let bench = try CatalogBench()
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        let segments = try await bench.keysOfSegments()
+        #expect(segments.count == 1)
+        for key in segments { bench.store.add(StoreFault(.get, key: key.rawValue, number: 1, .failAfter(code))) }
+        // A dollar for each read.
+        let prices = PriceTable(
+            region: "r", asOf: "2026-07", source: "test",
+            classes: [.standard: ClassPrices(perGBMonth: 0, putPer1000: 0, getPer1000: 1_000)], egressPerGB: 0)
+        let finding = try? await CatalogAudit.readBack(
+            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys,
+            cost: VerificationCost(prices: prices), costingAtMost: 9, time: bench.time.source)
+        #expect(finding?.unclear.map(\.key) == (code == .serverFailed ? segments : nil))
+        #expect(try machine.ledger.verificationStanding(at: bench.time.now).spentUSD == 1)
+        #expect(try machine.ledger.unclearObjects() == (code == .serverFailed ? 1 : 0))
+        #expect(try await machine.readBack() == nil)
+        #expect(try machine.ledger.unclearObjects() == 0)
+    }
+
     /// Changes of the next write that were numbered with the one before would be in no segment.
     @Test(arguments: [true, false])
     func `an interrupted write that comes to the store when the next one is begun is not noted in its place`(

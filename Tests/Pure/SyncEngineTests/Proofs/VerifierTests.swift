@@ -143,4 +143,53 @@ import Testing
         #expect(result.undecided == 1 && result.checked == 0 && result.broken.isEmpty)
         #expect(try bench.status(Bench.gallery.appending("sun.jpg"))?.state == .uploaded)
     }
+
+    private func refresh() async throws {
+        await bench.time.advance(by: .seconds(1))
+        _ = try await ClassRefresh(
+            store: bench.store, ledger: LedgerQueue(bench.ledger), keys: .ana, time: bench.time.source
+        ).run()
+        await bench.time.advance(by: .seconds(1))
+    }
+
+    @Test func `what could not be read is told until it is, whatever a listing says`() async throws {
+        let keys = try await store("sun", "moon")
+        bench.store.add(StoreFault(.get, key: keys[0].rawValue, number: 1, .failBefore(.serverFailed)))
+        #expect(try await verifier().run(.percent(100), costingAtMost: nil).undecided == 1)
+        #expect(try bench.ledger.unclearObjects() == 1)
+        try await refresh()
+        #expect(try bench.ledger.unclearObjects() == 1)
+        #expect(try await verifier().run(.keys(keys), costingAtMost: nil).intact == 2)
+        #expect(try bench.ledger.unclearObjects() == 0)
+    }
+
+    @Test func `what could not be read, and is found to be gone, is no longer what nobody can tell of`() async throws {
+        let keys = try await store("sun")
+        bench.store.add(StoreFault(.get, key: keys[0].rawValue, number: 1, .failBefore(.serverFailed)))
+        #expect(try await verifier().run(.percent(100), costingAtMost: nil).undecided == 1)
+        bench.memory.lose(keys[0])
+        try await refresh()
+        #expect(try bench.ledger.unclearObjects() == 0 && bench.ledger.object(keys[0])?.problem == .missing)
+    }
+
+    @Test func `an object that neither a listing nor a verification can look at counts once`() async throws {
+        let keys = try await store("sun")
+        bench.memory.makeUnreadable(keys[0], as: .invalidResponse)
+        bench.store.add(StoreFault(.get, key: keys[0].rawValue, .failBefore(.invalidResponse)))
+        try await refresh()
+        #expect(try bench.ledger.unclearObjects() == 1)
+        #expect(try await verifier().run(.percent(100), costingAtMost: nil).undecided == 1)
+        #expect(try bench.ledger.unclearObjects() == 1)
+        try await refresh()
+        #expect(try bench.ledger.unclearObjects() == 1)
+    }
+
+    @Test func `what was read before the store went away is paid for`() async throws {
+        let keys = try await store("sun")
+        bench.store.add(StoreFault(.get, key: keys[0].rawValue, number: 1, .failAfter(.unreachable)))
+        await #expect(throws: StoreError.self) {
+            try await verifier(prices: prices).run(.percent(100), costingAtMost: nil)
+        }
+        #expect(try bench.ledger.verificationStanding(at: bench.time.now).spentUSD == 1)
+    }
 }
