@@ -19,7 +19,7 @@ struct SyncCommand: WorkspaceCommand {
 
             What the store refuses is retried a few times before the pass ends. Exit code 3 means that some photos \
             could not be stored, or are lost; each is named with its reason. So are photos of your silent machines \
-            that are damaged or missing in the store.
+            that are damaged or missing in the store. An object of this machine that cannot be looked at counts, too.
 
             EXAMPLES
               sync-agent sync
@@ -46,6 +46,7 @@ struct SyncCommand: WorkspaceCommand {
         let now = workspace.time.now()
         let place = workspace.installation.ledgerFile.text
         let refusal = service.refusal.map { SyncReport.Problem(path: place, message: $0) }
+        let store = parts.restores.store.identity.location
         let report = try await workspace.ledger { ledger in
             // One that was told to stop is none that anybody may rely on.
             if signal == nil { try ledger.noteSync(at: now) }
@@ -62,7 +63,8 @@ struct SyncCommand: WorkspaceCommand {
                 elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage).filter {
                     CalendarDay($0.seenAt) == CalendarDay(now)
                 }, guests: try ledger.guestProblems(),
-                catalog: refusal, told: progress.told)
+                catalog: refusal, unclear: (store, !service.isCompared ? 0 : try ledger.unclearOwnObjects()),
+                told: progress.told)
         }
         do {
             try await parts.monitoring.note()
@@ -87,6 +89,7 @@ private final class PassService: Service {
     private let progress: PassProgress
     private let logger: Logger
     private let found = Mutex(SyncPass.Scanned())
+    private let compared = Mutex(false)
     private let upkeep = Mutex(TierMover.Summary())
     private let delivery = Mutex<[RestoreDownloader.Problem]>([])
     private let kept = Mutex<OriginalKeeper.Summary?>(nil)
@@ -99,6 +102,8 @@ private final class PassService: Service {
     }
 
     var intake: SyncPass.Scanned { found.withLock { $0 } }
+    /// Whether this pass has held the ledger against the store's listing.
+    var isCompared: Bool { compared.withLock { $0 } }
     /// What was moved to the archive.
     var moved: TierMover.Summary { upkeep.withLock { $0 } }
 
@@ -125,7 +130,8 @@ private final class PassService: Service {
         try await parts.projectService.round()
         do {
             // What the store has lost comes into the queue of this very pass.
-            try await cancelWhenGracefulShutdown { try await self.parts.upkeep.inspect() }
+            let isCompared = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.inspect() }
+            compared.withLock { $0 = isCompared }
         } catch is CancellationError {
             return
         }

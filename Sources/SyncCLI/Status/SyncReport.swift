@@ -32,7 +32,8 @@ struct SyncReport: Report {
     /// Originals that this pass has kept.
     var originals: Int
     /// Folders that could not be read, files that kept changing, restored photos that could not be saved, what today was found
-    /// to be damaged of machines that are silent, and a ledger that is older than its own catalogue.
+    /// to be damaged of machines that are silent, a ledger that is older than its own catalogue, and stored objects that
+    /// this pass could not look at.
     var problems: [Problem]
     /// Photos that failed, in this pass or an earlier one; at most ``failuresNamed``.
     var failures: [Problem]
@@ -67,6 +68,7 @@ struct SyncReport: Report {
     ///   - elsewhere: what is damaged of machines that are silent.
     ///   - guests: what keeps photos of guests from being taken in.
     ///   - catalog: why the catalogue in the store is not written any more.
+    ///   - unclear: where the objects are, and how many of this ledger's the pass could not look at.
     ///   - told: photos that were told while the pass ran.
     init(
         _ summary: PassSummary, intake: SyncPass.Scanned, unsaved: [RestoreDownloader.Problem] = [],
@@ -75,7 +77,7 @@ struct SyncReport: Report {
         leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
         delayed: [PhotoStatus], elsewhere: [OtherDamage] = [],
         guests: [(share: ShareID, location: String, problem: String)] = [],
-        catalog: Problem? = nil, told: Set<FilePath>
+        catalog: Problem? = nil, unclear: (store: String, objects: Int), told: Set<FilePath>
     ) {
         self.unfinished = unfinished
         self.failures = failures.map { Problem(path: $0.path.text, message: $0.error ?? "") }
@@ -109,6 +111,13 @@ struct SyncReport: Report {
         }
         problems += elsewhere.map { Problem(path: $0.place, message: $0.words) }
         if let catalog { problems.append(catalog) }
+        if unclear.objects > 0 {
+            let objects = Quantities.counted(unclear.objects, "object")
+            problems.append(
+                Problem(
+                    path: unclear.store,
+                    message: "\(objects) could not be looked at (sync-agent status --refresh tells why)"))
+        }
         self.unsaved = unsaved.count
         problems += unsaved.map { Problem(path: $0.path, message: "restored, and not saved: \($0.reason)") }
     }

@@ -65,16 +65,20 @@ package struct StoreUpkeep: Sendable {
 
     /// Holds the ledger against the store's listing now, so that what a pass calls safe is so at its time. What the store
     /// has lost is in the queue after it. A store that is away is left to whoever uses it next.
+    /// - Returns: whether it was held against a whole listing.
     /// - Throws: ``LedgerError``, `CancellationError`.
-    package func inspect() async throws {
+    @discardableResult
+    package func inspect() async throws -> Bool {
         try await finishDeletions()
         // An empty ledger calls nothing safe.
         let isNew = try await ledger { try $0.overview().tiers.allSatisfy { $0.objects == 0 } }
-        if isNew { return }
+        if isNew { return false }
         do {
             try await compare()
+            return true
         } catch let error as StoreError {
             if !error.concernsWholeStore { logger.warning("cannot compare with the store: \(error)") }
+            return false
         }
     }
 

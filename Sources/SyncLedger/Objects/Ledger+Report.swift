@@ -62,6 +62,15 @@ extension Ledger {
         }
     }
 
+    /// Of the objects that were listed then, and of which the store could not tell more, those that this ledger has:
+    /// what others have below the same prefix is none of them.
+    package func unclearOwnObjects() throws(LedgerError) -> Int {
+        try read("count own objects that the store could not tell of") { db in
+            let sql = "SELECT COUNT(*) FROM unclear_objects JOIN objects USING (key) WHERE is_unread = 0"
+            return try db.number(sql).map(Int.init) ?? 0
+        }
+    }
+
     /// - Parameters:
     ///   - unclear: those that could not be looked at: see ``unclearObjects()``.
     ///   - more: how many there are beside them.

@@ -44,6 +44,23 @@ import Testing
         #expect(!status.text.contains("Everything is safe"))
     }
 
+    @Test func `a pass does not end well while it cannot look at what this machine has stored`() async throws {
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        let record = try #require(try home.store.photoRecordPaths().first)
+        let aside = home.tree.path("record")
+        try record.move(to: aside)
+        try record.createFolder()
+        let finished = try await home.run("sync")
+        #expect(finished.code == 3 && finished.text.contains("1 object could not be looked at"), "\(finished)")
+        #expect(finished.complaint.contains("cannot be looked at in the store"))
+        #expect(try await !home.run("status").text.contains("Everything is safe"))
+        try record.remove()
+        try aside.move(to: record)
+        #expect(try await home.run("sync").code == 0)
+        #expect(try await home.run("status").text.contains("Everything is safe"))
+    }
+
     @Test func `a photo that can be read again is stored by the next pass that somebody asks for`() async throws {
         let locked = home.gallery.appending("locked.jpg")
         try locked.create(SamplePhoto.unique(2))

@@ -124,6 +124,18 @@ import Testing
         #expect(try bench.ledger.classesRefreshedAt() == bench.time.now)
     }
 
+    @Test func `what others have below the same prefix is unclear, and none of this machine's`() async throws {
+        let keys = try await bench.add(2, in: .standard)
+        let other = try ObjectKey("users/ana/photos/other.dat")
+        try await bench.memory.store([1], at: other)
+        bench.memory.makeUnreadable(other, as: .invalidResponse)
+        _ = try await refresh().run()
+        #expect(try bench.ledger.unclearObjects() == 1 && bench.ledger.unclearOwnObjects() == 0)
+        bench.memory.makeUnreadable(keys[0], as: .invalidResponse)
+        _ = try await refresh().run()
+        #expect(try bench.ledger.unclearObjects() == 2 && bench.ledger.unclearOwnObjects() == 1)
+    }
+
     @Test func `what a listing leaves out, and the store cannot tell of, is neither there nor gone`() async throws {
         let keys = try await bench.add(2, in: .standard)
         bench.memory.lose(keys[0])

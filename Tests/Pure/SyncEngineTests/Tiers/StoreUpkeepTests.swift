@@ -62,6 +62,15 @@ import Testing
         #expect(try bench.ledger.classesRefreshedAt() == bench.time.now)
     }
 
+    @Test func `a pass knows whether it has compared with the store`() async throws {
+        let bench = try RestoreBench()
+        #expect(try await !upkeep(bench).inspect())
+        _ = try await bench.add(1, in: .standard)
+        bench.store.add(StoreFault(.list, number: 1, .failBefore(.serverFailed)))
+        #expect(try await !upkeep(bench).inspect())
+        #expect(try await upkeep(bench).inspect())
+    }
+
     @Test func `what fails does not keep the rest from being done`() async throws {
         let bench = try RestoreBench()
         _ = try await bench.add(1, in: .standard)
