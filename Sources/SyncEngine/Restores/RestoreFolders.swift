@@ -22,6 +22,8 @@ package struct RestoreFolders: Sendable {
     private let pool: BlockingPool
     private let time: TimeSource
     private let calls: Folder.Calls
+    /// Files that are still there, and of which it is on the disk that their jobs are over.
+    private let settled = Mutex<Set<FilePath>>([])
 
     /// - Parameter pool: for what waits for the disk.
     package init(
@@ -148,7 +150,9 @@ package struct RestoreFolders: Sendable {
         for reservation in abandoned { await cancel(reservation) }
         // What one had in hand that was killed keeps no file.
         try await ledger { [owner] in try $0.releaseRestoreClaims(of: owner.hasEnded) }
-        for mark in try await ledger({ try $0.endedRestoreMarks() }) {
+        let ended = try await ledger { try $0.endedRestoreMarks() }
+        settled.withLock { $0.formIntersection(ended.map(\.file)) }
+        for mark in ended {
             let removal = try await takeAway(mark.file)
             // Nothing was saved: as if it had never been asked for.
             if removal == .done {
@@ -161,9 +165,13 @@ package struct RestoreFolders: Sendable {
     /// Takes the file of a job away that is over. That it is over is on the disk before: a power failure that takes it back
     /// would leave a job that has photos to save, and no folder.
     private func takeAway(_ file: FilePath) async throws -> RestoreFolder.Removal {
-        // One on a drive that is away is looked for again and again, and costs no commit.
+        // One on a drive that is away is looked for again and again, and costs no commit. One that its disk does not
+        // let go costs one.
         let isThere = try await pool.run { !Self.isMissing(file) }
-        if isThere { try await ledger { try $0.makeDurable() } }
+        if isThere, !settled.withLock({ $0.contains(file) }) {
+            try await ledger { try $0.makeDurable() }
+            settled.withLock { _ = $0.insert(file) }
+        }
         return try await pool.run { RestoreFolder.remove(file) }
     }
 
