@@ -204,7 +204,7 @@ package struct SilentObjects: Sendable {
 
     private func compare(_ listing: ObjectPage, _ span: ListedSpan, _ round: inout Round) async throws {
         let (damaged, unclear) = (listing.damaged, listing.unclear)
-        var listed = listing.listed
+        var listed = Dictionary(listing.objects.map { ($0.key, $0) }) { first, _ in first }
         var last = span.after
         while true {
             let after = last
