@@ -76,7 +76,8 @@ extension Ledger {
 extension OtherDamage: FetchableRecord {
     init(row: Row) throws {
         self.init(
-            key: try ObjectKey(row[0] as String), machine: row[1], path: row.path(2), problem: ObjectFault(text: row[3]),
-            foundAt: Date(milliseconds: row[4]), seenAt: Date(milliseconds: row[5]))
+            key: try ObjectKey(row[0] as String), machine: row[1], path: row.path(2),
+            problem: ObjectFault(text: row[3]), foundAt: Date(milliseconds: row[4]),
+            seenAt: Date(milliseconds: row[5]))
     }
 }
