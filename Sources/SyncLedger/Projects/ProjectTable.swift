@@ -67,7 +67,8 @@ struct ProjectTable {
 
     /// Lets the duplicates of a project be projects of their own, as long as nobody decides anew.
     func freeDuplicates(of id: String) throws {
-        let survivors = try db.texts("SELECT id FROM projects WHERE folder = ? AND duplicate_of = ?", [folder.blob, id])
+        let survivors = try db.texts(
+            "SELECT id FROM projects WHERE folder = ? AND duplicate_of = ?", [folder.blob, id])
         try db.run(
             "UPDATE projects SET duplicate_of = NULL WHERE folder = ? AND duplicate_of = ?", [folder.blob, id])
         try requeue(Set(survivors.map(\.inBytes)))
