@@ -46,13 +46,13 @@ extension ValueKind where Value == String {
         text(accepted: "3 to 255 letters, digits, \".\", \"-\" or \"_\", or the ARN of an access point") {
             (text) throws(Rejection) in
             if text.hasPrefix("arn:"), text.utf8.count <= 255,
-                text.utf8.allSatisfy({ isASCIIAlphanumeric($0) || ".-_:/".utf8.contains($0) })
+                text.utf8.allSatisfy({ $0.isAlphanumeric || ".-_:/".utf8.contains($0) })
             {
                 return
             }
             guard (3...255).contains(text.utf8.count),
-                text.utf8.allSatisfy({ isASCIIAlphanumeric($0) || ".-_".utf8.contains($0) }),
-                text.utf8.first.map(isASCIIAlphanumeric) == true
+                text.utf8.allSatisfy({ $0.isAlphanumeric || ".-_".utf8.contains($0) }),
+                text.utf8.first?.isAlphanumeric == true
             else { throw Rejection() }
         }
     }
@@ -60,7 +60,7 @@ extension ValueKind where Value == String {
     static var region: Self {
         text(accepted: "a region's name such as eu-central-1") { (text) throws(Rejection) in
             guard (1...64).contains(text.utf8.count),
-                text.utf8.allSatisfy({ isASCIIAlphanumeric($0) || "-_".utf8.contains($0) })
+                text.utf8.allSatisfy({ $0.isAlphanumeric || "-_".utf8.contains($0) })
             else { throw Rejection() }
         }
     }
@@ -92,7 +92,7 @@ extension ValueKind where Value == String {
     static var kmsKey: Self {
         text(accepted: "a key's id, alias or ARN") { (text) throws(Rejection) in
             guard (1...2_048).contains(text.utf8.count),
-                text.utf8.allSatisfy({ isASCIIAlphanumeric($0) || ":/_-.+=@".utf8.contains($0) })
+                text.utf8.allSatisfy({ $0.isAlphanumeric || ":/_-.+=@".utf8.contains($0) })
             else { throw Rejection() }
         }
     }
@@ -219,15 +219,6 @@ extension ValueKind where Value: CaseIterable & RawRepresentable, Value.RawValue
                 return value
             },
             render: \.rawValue)
-    }
-}
-
-private func isASCIIAlphanumeric(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "A")...UInt8(ascii: "Z"):
-        true
-    default: false
     }
 }
 

@@ -51,7 +51,9 @@ package struct GalleryEventType: RawRepresentable, Hashable, Sendable, CustomStr
     /// `nil` unless the name has 1 to 64 ASCII letters, digits, `_`, `-` or `.`: a type is written down where text must
     /// not be.
     package init?(rawValue: String) {
-        guard (1...64).contains(rawValue.utf8.count), rawValue.utf8.allSatisfy(Self.isNameByte) else { return nil }
+        guard (1...64).contains(rawValue.utf8.count),
+            rawValue.utf8.allSatisfy({ $0.isAlphanumeric || "_-.".utf8.contains($0) })
+        else { return nil }
         self.rawValue = rawValue
     }
 
@@ -64,15 +66,6 @@ package struct GalleryEventType: RawRepresentable, Hashable, Sendable, CustomStr
 
     package var isKnown: Bool { self == .taskResponse || self == .profileCreated }
     package var description: String { rawValue }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
-        }
-    }
 }
 
 /// An element of an event file that is no event, and why. The reason quotes nothing of the file: it may be text.

@@ -102,7 +102,7 @@ package struct ImageTrace {
     }
 
     private static let isOfBase64: [Bool] = (0...255).map { byte in
-        UInt8(byte).isDigit || (0x41...0x5A).contains(byte & ~0x20) || "+/-_=".utf8.contains(UInt8(byte))
+        UInt8(byte).isAlphanumeric || "+/-_=".utf8.contains(UInt8(byte))
     }
 
     private static func holdsDataURL(_ text: ArraySlice<UInt8>) -> Bool {

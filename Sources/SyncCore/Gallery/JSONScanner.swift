@@ -37,14 +37,14 @@ struct JSONScanner {
     }
 
     mutating func skipSpace() {
-        while offset < end, [0x20, 0x0A, 0x0D, 0x09].contains(bytes[offset]) { offset += 1 }
+        while offset < end, bytes[offset].isBlank { offset += 1 }
     }
 
     /// Steps over space.
     /// - Returns: where the first line ended in it; `nil` when there was no line break.
     mutating func skipLine() -> Int? {
         var end: Int?
-        while offset < self.end, [0x20, 0x0A, 0x0D, 0x09].contains(bytes[offset]) {
+        while offset < self.end, bytes[offset].isBlank {
             offset += 1
             if end == nil, bytes[offset - 1] == 0x0A { end = offset }
         }
@@ -157,7 +157,7 @@ struct JSONScanner {
         case UInt8(ascii: "u"):
             offset += 1
             for _ in 0..<4 {
-                guard let digit = peek(), digit.isHexadecimal else { throw damage("an escape is damaged") }
+                guard let digit = peek(), digit.isHexDigit else { throw damage("an escape is damaged") }
                 offset += 1
             }
         case let byte? where "\"\\/bfnrt".utf8.contains(byte): offset += 1
@@ -186,13 +186,5 @@ struct JSONScanner {
         let start = offset
         while let byte = peek(), byte.isDigit { offset += 1 }
         if offset == start { throw damage(isAtEnd ? "the file ends" : "a digit is missing") }
-    }
-}
-
-extension UInt8 {
-    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-
-    fileprivate var isHexadecimal: Bool {
-        isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20)
     }
 }

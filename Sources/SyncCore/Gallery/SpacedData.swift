@@ -66,7 +66,7 @@ enum SpacedData {
 
     private static let meanings: [Meaning] = (0...255).map { value in
         let byte = UInt8(value)
-        if byte.isDigit || (0x41...0x5A).contains(byte & ~0x20) || "+/_=".utf8.contains(byte) { return .data(byte) }
+        if byte.isAlphanumeric || "+/_=".utf8.contains(byte) { return .data(byte) }
         return byte <= 0x20 || ",:;-[]|".utf8.contains(byte) ? .gap : .other
     }
 
@@ -107,17 +107,14 @@ enum SpacedData {
         private var last: UInt8 = 0
         private var value = 0
         private var isDecimal = true
-        private var isOdd = false
+        private(set) var isNoWord = false
 
-        var isNoWord: Bool { isOdd }
         var isNumber: Bool { isDecimal && count <= 3 && value <= 255 }
 
         mutating func take(_ byte: UInt8) {
-            let isLetter = (0x41...0x5A).contains(byte & ~0x20)
             if count > 0 {
-                let wasLetter = (0x41...0x5A).contains(last & ~0x20)
-                isOdd = isOdd || isLetter && last.isDigit || byte.isDigit && wasLetter
-                isOdd = isOdd || isLetter && byte & 0x20 == 0 && wasLetter && last & 0x20 != 0
+                isNoWord = isNoWord || byte.isLetter && last.isDigit || byte.isDigit && last.isLetter
+                isNoWord = isNoWord || byte.isUppercase && last.isLetter && !last.isUppercase
             }
             isDecimal = isDecimal && byte.isDigit
             if isDecimal, count < 3 { value = value * 10 + Int(byte - UInt8(ascii: "0")) }

@@ -69,7 +69,7 @@ extension PhoneNumbers {
         // Nearly all ids: no other digits can hide in ASCII that is not percent-encoded.
         let utf8 = text.utf8
         if utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }),
-            utf8.count(where: { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) < ProfileText.fewestDigits
+            utf8.count(where: { $0.isDigit }) < ProfileText.fewestDigits
         {
             return false
         }

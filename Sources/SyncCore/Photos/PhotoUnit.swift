@@ -92,7 +92,7 @@ package struct UnitName: Hashable, Sendable {
             if let (inner, other) = Self.parts(stem), other != .sidecar { stem = inner }
             let prefix = Array("IMG_O".utf8)
             if stem.starts(with: prefix), stem.count > prefix.count,
-                stem.dropFirst(prefix.count).allSatisfy({ (0x30...0x39).contains($0) })
+                stem.dropFirst(prefix.count).allSatisfy(\.isDigit)
             {
                 stem.remove(at: prefix.count - 1)
             }

@@ -64,7 +64,7 @@ private struct Scan {
     private func byte(_ text: UnsafeBufferPointer<UInt8>) -> UInt8? { position < text.count ? text[position] : nil }
 
     private mutating func skipSpace(_ text: UnsafeBufferPointer<UInt8>) {
-        while position < text.count, [0x20, 0x09, 0x0A, 0x0D].contains(text[position]) { position += 1 }
+        while position < text.count, text[position].isBlank { position += 1 }
     }
 
     private mutating func take(_ character: UInt8, _ text: UnsafeBufferPointer<UInt8>) -> Bool {

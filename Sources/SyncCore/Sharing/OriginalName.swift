@@ -72,10 +72,7 @@ package struct OriginalName: Hashable, Sendable {
     }
 
     private static func isEnding(_ text: Substring) -> Bool {
-        (1...5).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
-            }
+        (1...5).contains(text.utf8.count) && text.utf8.allSatisfy(\.isAlphanumeric)
     }
 
     /// Whether it begins as ``MirrorName`` has it: `001_2024-06-15`.

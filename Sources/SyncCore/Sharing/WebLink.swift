@@ -100,9 +100,7 @@ package struct WebLink: Hashable, Sendable, LosslessStringConvertible {
         guard isHost(host) else { return nil }
         guard let colon else { return (host, nil) }
         let digits = authority[authority.index(after: colon)...]
-        guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let port = Int(digits),
-            (1...65_535).contains(port)
-        else { return nil }
+        guard digits.utf8.allSatisfy(\.isDigit), let port = Int(digits), (1...65_535).contains(port) else { return nil }
         return (host, port)
     }
 

@@ -21,7 +21,7 @@ package struct CalendarDay: Hashable, Sendable, Comparable, LosslessStringConver
                 guard byte == UInt8(ascii: "-") else { return nil }
                 continue
             }
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            guard byte.isDigit else { return nil }
             let digit = Int(byte - UInt8(ascii: "0"))
             switch place {
             case ..<4: fields.year = fields.year * 10 + digit

@@ -142,7 +142,7 @@ private struct CaptureTimeText {
 
     /// So many digits.
     mutating func number(_ count: ClosedRange<Int>) -> Int? {
-        let digits = rest.prefix(count.upperBound).prefix(while: Self.isDigit)
+        let digits = rest.prefix(count.upperBound).prefix(while: \.isDigit)
         guard count.contains(digits.count) else { return nil }
         rest = rest.dropFirst(digits.count)
         return Self.number(digits)
@@ -150,7 +150,7 @@ private struct CaptureTimeText {
 
     /// Digits behind the point, as milliseconds.
     mutating func fraction() -> Int64? {
-        let digits = rest.prefix(while: Self.isDigit)
+        let digits = rest.prefix(while: \.isDigit)
         guard !digits.isEmpty else { return nil }
         rest = rest.dropFirst(digits.count)
         let first = digits.prefix(3)
@@ -177,8 +177,6 @@ private struct CaptureTimeText {
     mutating func skipSpaces() {
         rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == 0 }
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> Int {
         digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }

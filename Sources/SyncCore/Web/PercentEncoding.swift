@@ -3,14 +3,7 @@ extension StringProtocol {
     /// - Parameter keepingSlashes: for a path: `/` stays.
     package func uriEncoded(keepingSlashes: Bool = false) -> String {
         percentEncoded { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-                UInt8(ascii: "~"):
-                true
-            case UInt8(ascii: "/"): keepingSlashes
-            default: false
-            }
+            byte.isAlphanumeric || "-_.~".utf8.contains(byte) || keepingSlashes && byte == UInt8(ascii: "/")
         }
     }
 

@@ -104,7 +104,7 @@ struct EventFileReader: Sendable {
             return because(EventFileRewriter.damaged, wanted)
         }
         let quoted = text.split(separator: UInt8(ascii: "\""))
-        let plain = text.split { !(0x30...0x39).contains($0) }
+        let plain = text.split { !$0.isDigit }
         let found = Set((quoted + plain).lazy.map { String(decoding: $0, as: UTF8.self).inBytes })
         return because(EventFileRewriter.damaged, wanted.filter { found.contains($0.eventID.inBytes) })
     }

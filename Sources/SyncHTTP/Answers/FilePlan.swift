@@ -53,8 +53,7 @@ struct AskedRange: Hashable {
     init?(_ text: String) {
         guard let unit = text.firstRange(of: "="), text[..<unit.lowerBound].lowercased() == "bytes" else { return nil }
         let parts = text[unit.upperBound...].split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.joined().utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
-        else { return nil }
+        guard parts.count == 2, parts.joined().utf8.allSatisfy(\.isDigit) else { return nil }
         // A number that is too large is beyond the end of any file.
         let numbers = parts.map { $0.isEmpty ? nil : Int64($0) ?? .max }
         (first, last) = (numbers[0], numbers[1])

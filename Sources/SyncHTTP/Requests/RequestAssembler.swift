@@ -163,9 +163,7 @@ final class RequestAssembler: ChannelDuplexHandler {
             return 0
         }
         guard let text = lengths.first else { return nil }
-        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), !text.isEmpty else {
-            throw Refusal(status: 400)
-        }
+        guard text.utf8.allSatisfy(\.isDigit), !text.isEmpty else { throw Refusal(status: 400) }
         // What does not fit into an Int is too long, too.
         guard let length = Int(text) else { throw Refusal(status: 413) }
         return length

@@ -202,8 +202,7 @@ enum RecordPath {
         name.reserveCapacity(3 * bytes.count)
         for (index, byte) in bytes.enumerated() {
             switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            case _ where byte.isAlphanumeric, UInt8(ascii: "-"), UInt8(ascii: "_"):
                 name.append(byte)
             case UInt8(ascii: ".") where index > 0:
                 name.append(byte)

@@ -52,7 +52,7 @@ package enum PageText {
 
     /// As one word for a POSIX shell: in single quotes unless nothing in it can be misread.
     static func shellWord(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-._~/:@%+,".utf8.contains($0) }
+        let isPlain = text.utf8.allSatisfy { $0.isAlphanumeric || "-._~/:@%+,".utf8.contains($0) }
         // A "~" in front would be the home folder, a "-" an option.
         guard !isPlain || text.isEmpty || text.hasPrefix("~") || text.hasPrefix("-") else { return text }
         return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
@@ -124,7 +124,7 @@ struct PageLink: Hashable {
         }
         let kinds = ["data:image/jpeg;base64,", "data:image/png;base64,", "data:image/webp;base64,"]
         guard let kind = kinds.first(where: text.hasPrefix),
-            text.utf8.dropFirst(kind.utf8.count).allSatisfy({ $0.isASCIIAlphanumeric || "+/=".utf8.contains($0) })
+            text.utf8.dropFirst(kind.utf8.count).allSatisfy({ $0.isAlphanumeric || "+/=".utf8.contains($0) })
         else { throw PageError(.link, "\(Self.shown(text)) is no JPEG, PNG or WebP in base64") }
         self.text = text
         origin = nil
@@ -136,11 +136,11 @@ struct PageLink: Hashable {
         var digitsToCome = 0
         for byte in text.utf8 {
             if digitsToCome > 0 {
-                guard byte.isASCIIHexDigit else { return false }
+                guard byte.isHexDigit else { return false }
                 digitsToCome -= 1
             } else if byte == UInt8(ascii: "%") {
                 digitsToCome = 2
-            } else if !byte.isASCIIAlphanumeric, !marks.contains(byte) {
+            } else if !byte.isAlphanumeric, !marks.contains(byte) {
                 return false
             }
         }
@@ -150,25 +150,5 @@ struct PageLink: Hashable {
     private static func shown(_ text: String) -> String {
         let start = PageText.line(String(text.prefix { $0 != "?" }), limit: 80)
         return start.isEmpty ? "an empty text" : "\"\(start)\""
-    }
-}
-
-extension UInt8 {
-    var isASCIIAlphanumeric: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: false
-        }
-    }
-
-    var isASCIIHexDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"),
-            UInt8(ascii: "a")...UInt8(ascii: "f"):
-            true
-        default: false
-        }
     }
 }

@@ -172,12 +172,12 @@ struct CaptureTimeClues {
         var rest = xmp[...]
         while let start = rest.firstRange(of: name)?.upperBound {
             rest = xmp[start...]
-            var value = rest.drop(while: Self.isBlank)
+            var value = rest.drop(while: \.isBlank)
             guard let mark = value.popFirst() else { return nil }
             let ends: [UInt8]
             switch mark {
             case UInt8(ascii: "="):
-                value = value.drop(while: Self.isBlank)
+                value = value.drop(while: \.isBlank)
                 guard let quote = value.popFirst(), [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(quote) else {
                     continue
                 }
@@ -190,8 +190,6 @@ struct CaptureTimeClues {
         }
         return nil
     }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 
     // MARK: IPTC
 

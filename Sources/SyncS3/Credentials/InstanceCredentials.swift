@@ -55,7 +55,8 @@ package struct InstanceCredentials: CredentialProvider {
         guard roleReply.status == 200, let role = Self.line(roleReply) else {
             return absent(base, "knows no role of this instance (\(roleReply.status))")
         }
-        guard role.utf8.allSatisfy(Self.isRoleByte) else {
+        // IAM User Guide, "IAM and AWS STS quotas": names of roles.
+        guard role.utf8.allSatisfy({ $0.isAlphanumeric || "_+=,.@-".utf8.contains($0) }) else {
             throw failure(.credentialsRejected, base, "names a role that is no name")
         }
         return .found(try await credentials(of: role, base, headers))
@@ -96,16 +97,6 @@ package struct InstanceCredentials: CredentialProvider {
     /// The first line; `nil` when there is none.
     private static func line(_ response: HTTPResponse) -> String? {
         String(decoding: response.body, as: UTF8.self).split(whereSeparator: \.isNewline).first.map(String.init)
-    }
-
-    /// IAM User Guide, "IAM and AWS STS quotas": names of roles.
-    private static func isRoleByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "_+=,.@-".utf8.contains(byte)
-        }
     }
 
     private static func name(_ base: HTTPURL) -> String { "\(base.scheme)://\(base.authority)" }

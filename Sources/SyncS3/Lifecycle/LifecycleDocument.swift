@@ -153,7 +153,7 @@ extension TierRule.Transition {
 
 extension XMLElement {
     fileprivate var number: Int64? {
-        guard let text = onlyText, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard let text = onlyText, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return Int64(text)
     }
 

@@ -50,7 +50,7 @@ struct PageScanner {
                 guard skip(past: "-->") else { return nil }
                 continue
             }
-            guard let first = current, Self.isLetter(first) else { continue }
+            guard let first = current, first.isLetter else { continue }
             var tag = Tag(name: text(until: { Self.isBlank($0) || $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "/") }))
             while let (name, value) = nextAttribute() {
                 // The first of two with one name counts.
@@ -131,11 +131,7 @@ struct PageScanner {
     }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowercased(byte))
+        byte.isUppercase ? byte | 0x20 : byte
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0C, 0x0D].contains(byte) }

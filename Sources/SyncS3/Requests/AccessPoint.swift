@@ -67,11 +67,7 @@ struct AccessPoint: Hashable, Sendable {
     }
 
     private static func isLabel(_ text: String) -> Bool {
-        text.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || byte == UInt8(ascii: "-")
-        }
+        text.utf8.allSatisfy { $0.isAlphanumeric && !$0.isUppercase || $0 == UInt8(ascii: "-") }
     }
 
     private static func invalid(_ bucket: String, _ reason: String) -> StoreError {

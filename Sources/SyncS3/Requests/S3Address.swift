@@ -144,18 +144,12 @@ package struct S3Address: Hashable, Sendable {
     }
 
     private static func isBucketByte(_ byte: UInt8) -> Bool {
-        byte.isDigit || byte.isUppercase || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-            || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_")].contains(byte)
+        byte.isAlphanumeric || "-._".utf8.contains(byte)
     }
 
     private static func invalid(_ message: String) -> StoreError {
         StoreError(.invalidRequest, operation: "configure", message: message)
     }
-}
-
-extension UInt8 {
-    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-    fileprivate var isUppercase: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
 }
 
 extension String {

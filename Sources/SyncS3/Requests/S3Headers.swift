@@ -18,15 +18,7 @@ package enum S3Metadata {
 
     /// Whether a name can stand in a header as it is (RFC 9110, 5.6.2) and comes back the same (S3 lower-cases it).
     package static func isName(_ name: String) -> Bool {
-        !name.isEmpty
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-                    UInt8(ascii: "_"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
+        !name.isEmpty && name.utf8.allSatisfy { $0.isAlphanumeric && !$0.isUppercase || "-_.".utf8.contains($0) }
     }
 
     /// All user metadata of a reply, names in lower case.

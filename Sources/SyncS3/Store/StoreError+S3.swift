@@ -235,7 +235,7 @@ extension HTTPResponse {
 
     /// What a network or a proxy sends to browsers, whatever was asked for and whatever the status: no store has said it.
     var isPage: Bool {
-        let start = body.drop { [0x09, 0x0A, 0x0D, 0x20].contains($0) }.prefix(14)
+        let start = body.drop(while: \.isBlank).prefix(14)
         let text = String(decoding: start, as: UTF8.self).lowercased()
         return text.hasPrefix("<!doctype html") || text.hasPrefix("<html")
     }
