@@ -114,7 +114,7 @@ package enum SHA1 {
         var digest = [UInt8](repeating: 0, count: Int(CSYNCCRYPTO_SHA1_LENGTH))
         let bytes = Array(text.utf8)
         precondition(CSyncCrypto_SHA1(bytes, bytes.count, &digest) == 1, "libcrypto could not make a SHA-1")
-        return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return digest.hexadecimal
     }
 }
 

@@ -107,10 +107,7 @@ extension LocalStore {
         + "Copy from it freely; do not rename, change or remove anything in it."
 
     /// 16 hexadecimal digits.
-    func hexID() -> String {
-        let digits = String(makeID(), radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    func hexID() -> String { makeID().padded(to: 16, radix: 16) }
 }
 
 // MARK: - Which store it is

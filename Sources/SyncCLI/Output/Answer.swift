@@ -106,10 +106,7 @@ enum JSONOutput {
         // The encoder escapes what JSON demands. C1 controls and what is not seen are left to us: they stand inside of
         // strings only, and mean the same escaped (RFC 8259, section 7: in two units where one is too small).
         return text.escapingForeign { scalar in
-            String(scalar).utf16.map { unit in
-                let digits = String(unit, radix: 16)
-                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            }.joined()
+            String(scalar).utf16.map { "\\u" + $0.padded(to: 4, radix: 16) }.joined()
         }
     }
 }

@@ -146,7 +146,7 @@ extension String {
     /// With what a terminal acts on or does not show as its bytes (bash(1), QUOTING; zsh has the same).
     private var asWordInBytes: String {
         let bytes: (Unicode.Scalar) -> String = { scalar in
-            String(scalar).utf8.map { "\\x" + ($0 < 0x10 ? "0" : "") + String($0, radix: 16) }.joined()
+            String(scalar).utf8.map { "\\x" + $0.padded(to: 2, radix: 16) }.joined()
         }
         let quoted = replacing("\\", with: "\\\\").replacing("'", with: "\\'")
         return "$'" + quoted.escapingForeign(as: bytes).escaping({ $0.value < 0x20 }, as: bytes) + "'"

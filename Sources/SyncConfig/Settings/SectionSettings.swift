@@ -114,7 +114,7 @@ package struct TimeOfDay: Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        [hour, minute].map { ($0 < 10 ? "0" : "") + String($0) }.joined(separator: ":")
+        [hour, minute].map { $0.padded(to: 2) }.joined(separator: ":")
     }
 }
 

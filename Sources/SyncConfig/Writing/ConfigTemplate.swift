@@ -268,11 +268,7 @@ enum YAMLText {
         }
     }
 
-    private static func escaped(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16)
-        let padding = String(repeating: "0", count: 4 - min(digits.count, 4))
-        return "\\u\(padding)\(digits)"
-    }
+    private static func escaped(_ scalar: Unicode.Scalar) -> String { "\\u" + scalar.value.padded(to: 4, radix: 16) }
 }
 
 extension Unicode.Scalar {

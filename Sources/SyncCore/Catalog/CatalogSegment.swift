@@ -27,10 +27,7 @@ package struct CatalogSegment: Hashable, Sendable, Comparable {
     }
 
     package func key(_ keys: KeyLayout) throws(InvalidName) -> ObjectKey {
-        let name = [from, to].map { number in
-            let text = String(number)
-            return String(repeating: "0", count: max(Self.digits - text.utf8.count, 0)) + text
-        }.joined(separator: "-")
+        let name = [from, to].map { $0.padded(to: Self.digits) }.joined(separator: "-")
         return try ObjectKey(segments: ["users", keys.user, "catalog", machine, name + Self.ending])
     }
 

@@ -14,3 +14,11 @@ extension UInt8 {
     /// White space of JSON and XML.
     package var isBlank: Bool { [0x20, 0x09, 0x0A, 0x0D].contains(self) }
 }
+
+extension BinaryInteger {
+    /// The digits of a number that is not negative, at least so many: zeros stand in front.
+    package func padded(to count: Int, radix: Int = 10) -> String {
+        let digits = String(self, radix: radix)
+        return String(repeating: "0", count: max(count - digits.utf8.count, 0)) + digits
+    }
+}

@@ -37,10 +37,7 @@ package struct MirrorName: Hashable, Sendable {
 
     private static func ending(of photo: CheckedShare.Photo) -> String { photo.film?.ending ?? "jpg" }
 
-    static func number(of photo: CheckedShare.Photo) -> String {
-        let number = String(photo.orderIndex + 1)
-        return String(repeating: "0", count: max(3 - number.count, 0)) + number
-    }
+    static func number(of photo: CheckedShare.Photo) -> String { (photo.orderIndex + 1).padded(to: 3) }
 
     /// Runs of all else become one `_`; cut between two characters.
     static func place(_ location: String) -> String {

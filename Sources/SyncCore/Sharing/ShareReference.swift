@@ -75,7 +75,7 @@ package struct ShareID: Hashable, Sendable, LosslessStringConvertible {
         var text = ""
         for (index, byte) in bytes.enumerated() {
             if [4, 6, 8, 10].contains(index) { text += "-" }
-            text += (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            text += byte.padded(to: 2, radix: 16)
         }
         description = text
     }

@@ -29,7 +29,7 @@ package struct CaptureTime: Hashable, Sendable {
     package var hourAndMinute: String {
         let minutes = Int((Double(clock) / 60_000).rounded(.down))
         let ofDay = (minutes % 1_440 + 1_440) % 1_440
-        return "\(Self.twoDigits(ofDay / 60)):\(Self.twoDigits(ofDay % 60))"
+        return "\((ofDay / 60).padded(to: 2)):\((ofDay % 60).padded(to: 2))"
     }
 
     /// Where the offset is known.
@@ -46,8 +46,6 @@ package struct CaptureTime: Hashable, Sendable {
     }
 
     fileprivate var clockAsUTC: Date { Date(timeIntervalSince1970: Double(clock) / 1_000) }
-
-    fileprivate static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
 // MARK: Whether it can be true
@@ -113,13 +111,13 @@ extension CaptureTime: LosslessStringConvertible {
     package var description: String {
         let seconds = Int((Double(clock) / 1_000).rounded(.down))
         let ofMinute = (seconds % 60 + 60) % 60
-        return "\(day)T\(hourAndMinute):\(Self.twoDigits(ofMinute))\(offset.map(Self.text) ?? "")"
+        return "\(day)T\(hourAndMinute):\(ofMinute.padded(to: 2))\(offset.map(Self.text) ?? "")"
     }
 
     /// `+09:00`.
     package static func text(ofOffset minutes: Int) -> String {
         let (hours, rest) = abs(minutes).quotientAndRemainder(dividingBy: 60)
-        return "\(minutes < 0 ? "-" : "+")\(twoDigits(hours)):\(twoDigits(rest))"
+        return "\(minutes < 0 ? "-" : "+")\(hours.padded(to: 2)):\(rest.padded(to: 2))"
     }
 
     /// Minutes of `+09:00`, `+0900`, `+09` or `Z`.

@@ -253,8 +253,7 @@ package final class ScratchFolder: Sendable {
     package init(_ store: any ObjectStore, user: String, id: UInt64) {
         self.store = store
         family = "users/\(user)/doctor-"
-        let digits = String(id, radix: 16)
-        prefix = family + String(repeating: "0", count: 16 - digits.count) + digits + "/"
+        prefix = family + id.padded(to: 16, radix: 16) + "/"
     }
 
     /// A key in the folder. Whatever comes to be stored under it is removed by ``empty()``.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SyncCore
 
 /// Moments as RFC 9110, 5.6.7 writes them: `Sun, 06 Nov 1994 08:49:37 GMT`.
 enum HTTPDate {
@@ -12,12 +13,8 @@ enum HTTPDate {
         var seconds = time_t(date.timeIntervalSince1970)
         var parts = tm()
         gmtime_r(&seconds, &parts)
-        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(twoDigits).joined(separator: ":")
-        return "\(days[Int(parts.tm_wday)]), \(twoDigits(parts.tm_mday)) \(months[Int(parts.tm_mon)]) "
+        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0.padded(to: 2) }.joined(separator: ":")
+        return "\(days[Int(parts.tm_wday)]), \(parts.tm_mday.padded(to: 2)) \(months[Int(parts.tm_mon)]) "
             + "\(parts.tm_year + 1_900) \(clock) GMT"
-    }
-
-    private static func twoDigits(_ number: Int32) -> String {
-        number < 10 ? "0\(number)" : "\(number)"
     }
 }

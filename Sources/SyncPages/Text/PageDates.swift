@@ -27,7 +27,7 @@ package enum PageDates {
     static func moment(_ date: Date, _ language: PageLanguage = .en) -> String {
         let minutes = Int((date.timeIntervalSince1970 / 60).rounded(.down))
         let ofDay = (minutes % 1_440 + 1_440) % 1_440
-        return moment(CalendarDay(date), "\(padded(ofDay / 60)):\(padded(ofDay % 60))", language)
+        return moment(CalendarDay(date), "\((ofDay / 60).padded(to: 2)):\((ofDay % 60).padded(to: 2))", language)
     }
 
     /// `15 June 2024, 07:30`.
@@ -75,9 +75,5 @@ package enum PageDates {
         case .fr: day.day == 1 ? "1er" : "\(day.day)"
         case .zh: "\(day.day)日"
         }
-    }
-
-    private static func padded(_ number: Int) -> String {
-        (number < 10 ? "0" : "") + String(number)
     }
 }

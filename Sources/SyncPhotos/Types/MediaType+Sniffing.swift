@@ -180,7 +180,7 @@ struct UnknownBytes: CustomStringConvertible {
         if head.allSatisfy({ $0 == 0 }) { return "all zeros" }
         if let known = Self.magics.first(where: { head.has($0.text) }) { return known.name }
         if looksLikeText { return "text" }
-        return "unknown (it begins with \(head.prefix(8).map(hexadecimal).joined(separator: " ")))"
+        return "unknown (it begins with \(head.prefix(8).map { $0.padded(to: 2, radix: 16) }.joined(separator: " ")))"
     }
 
     private static let magics = [
@@ -199,9 +199,5 @@ struct UnknownBytes: CustomStringConvertible {
         // A character may be cut at the end of the bytes that were looked at.
         let text = String(decoding: head.prefix(max(0, head.count - 3)), as: UTF8.self)
         return !head.contains(0) && !text.isEmpty && !text.unicodeScalars.contains("\u{FFFD}")
-    }
-
-    private func hexadecimal(_ byte: UInt8) -> String {
-        (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 }

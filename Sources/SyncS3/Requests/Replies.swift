@@ -227,8 +227,7 @@ package enum S3Date {
         guard words.count == 6, words[5] == "GMT", let month = months.firstIndex(of: String(words[2])) else {
             return nil
         }
-        let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
-        return iso8601("\(words[3])-\(number)-\(words[1])T\(words[4])Z")
+        return iso8601("\(words[3])-\((month + 1).padded(to: 2))-\(words[1])T\(words[4])Z")
     }
 
     /// `2012-12-21T00:00:00.000Z`, with or without the fraction.

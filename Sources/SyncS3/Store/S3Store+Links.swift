@@ -125,7 +125,7 @@ private struct PostPolicy {
             switch unit {
             case 0x22, 0x5C: "\\" + String(UnicodeScalar(UInt8(unit)))
             case 0x20...0x7E: String(UnicodeScalar(UInt8(unit)))
-            default: "\\u" + String(repeating: "0", count: 4 - String(unit, radix: 16).count) + String(unit, radix: 16)
+            default: "\\u" + unit.padded(to: 4, radix: 16)
             }
         }
         return "\"\(escaped.joined())\""
