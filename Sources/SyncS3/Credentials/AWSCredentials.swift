@@ -6,21 +6,10 @@ package struct AWSCredentials: Hashable, Sendable {
     package let accessKeyID: String
     package let secretAccessKey: String
     /// For temporary credentials.
-    package let sessionToken: String?
+    package var sessionToken: String?
     /// When they end; `nil` for those that last.
-    package let expiration: Date?
-    package let source: CredentialSource
-
-    package init(
-        accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil, expiration: Date? = nil,
-        source: CredentialSource = .environment
-    ) {
-        self.accessKeyID = accessKeyID
-        self.secretAccessKey = secretAccessKey
-        self.sessionToken = sessionToken
-        self.expiration = expiration
-        self.source = source
-    }
+    package var expiration: Date?
+    package var source = CredentialSource.environment
 
     /// `from environment, expired at 2026-01-31T12:00:00Z`: what an error says of them.
     package func provenance(at now: Date) -> String {

@@ -43,11 +43,6 @@ package struct ErrorReply: Hashable, Sendable {
 package struct MultipartID: Hashable, Sendable {
     package let key: ObjectKey
     package let rawValue: String
-
-    package init(key: ObjectKey, rawValue: String) {
-        self.key = key
-        self.rawValue = rawValue
-    }
 }
 
 /// What the store says of uploads in parts.

@@ -12,23 +12,12 @@ package struct S3Requests: Hashable, Sendable {
     package let address: S3Address
     /// Ends with `/`, or is empty.
     package let prefix: String
-    package let encryption: S3Encryption
+    package var encryption = S3Encryption.byBucket
     /// Of what is put.
-    package let tags: S3Tags
+    package var tags = S3Tags()
     /// Whether the account that signs pays for requests and traffic, and not the bucket's owner (S3 User Guide, "Using
     /// Requester Pays general purpose buckets").
-    package let requesterPays: Bool
-
-    package init(
-        address: S3Address, prefix: String, encryption: S3Encryption = .byBucket, tags: S3Tags = S3Tags(),
-        requesterPays: Bool = false
-    ) {
-        self.address = address
-        self.prefix = prefix
-        self.encryption = encryption
-        self.tags = tags
-        self.requesterPays = requesterPays
-    }
+    package var requesterPays = false
 
     /// PutObject in one piece: plain bytes with their length, MD5 and (by the signature) SHA-256, never in chunks.
     package func put(

@@ -10,13 +10,7 @@ package struct SignatureV4: Sendable {
 
     package let credentials: AWSCredentials
     package let region: String
-    package let service: String
-
-    package init(credentials: AWSCredentials, region: String, service: String = "s3") {
-        self.credentials = credentials
-        self.region = region
-        self.service = service
-    }
+    package var service = "s3"
 
     /// The request with `Host`, `x-amz-date`, `x-amz-content-sha256`, the session token and `Authorization`.
     ///

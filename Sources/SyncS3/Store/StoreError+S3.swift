@@ -5,12 +5,6 @@ package struct S3RequestContext: Hashable, Sendable {
     package let operation: String
     package let key: String?
     package let address: S3Address
-
-    package init(operation: String, key: String?, address: S3Address) {
-        self.operation = operation
-        self.key = key
-        self.address = address
-    }
 }
 
 /// The one place where replies become ``StoreError``s.

@@ -1,9 +1,10 @@
 import FoundationEssentials
 import SyncCore
 import SyncDigest
-import SyncS3
 import SyncTestSupport
 import Testing
+
+@testable import SyncS3
 
 /// Whether real servers keep class and tags, and mind no payer.
 @Suite struct ServerPlacementTests {

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SyncCore
 import SyncDigest
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 /// Whether what we sign is what real servers compute: those that check take our requests, refuse altered ones, and we
 /// tell the reason. What a server does not check is stated, and held against it as well.

@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
 import SyncCore
-import SyncS3
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncS3
 
 /// A `credential_process` as profiles name it: shell scripts in a folder of the test's.
 @Suite struct CredentialProcessTests {

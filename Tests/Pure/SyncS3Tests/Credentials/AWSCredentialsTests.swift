@@ -1,7 +1,8 @@
 import FoundationEssentials
 import SyncCore
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 @Suite struct AWSCredentialsTests {
     @Test func `Secrets do not show in descriptions, dumps and interpolations`() {

@@ -1,7 +1,8 @@
 import SyncCore
-import SyncS3
 import SyncSystem
 import Testing
+
+@testable import SyncS3
 
 @Suite struct ContainerCredentialsTests {
     private static let relative = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"

@@ -1,6 +1,7 @@
 import FoundationEssentials
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 @Suite struct CredentialReplyTests {
     @Test(

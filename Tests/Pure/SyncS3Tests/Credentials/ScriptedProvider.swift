@@ -1,6 +1,7 @@
 import FoundationEssentials
-import SyncS3
 import SyncSystem
+
+@testable import SyncS3
 
 /// Answers from a script, the last answer again and again, and counts how often it was asked.
 final class ScriptedProvider: CredentialProvider {

@@ -1,7 +1,8 @@
 import SyncCore
 import SyncDigest
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 /// Requests whose body is XML, and copies.
 @Suite struct DocumentRequestTests {

@@ -1,7 +1,8 @@
 import SyncCore
 import SyncDigest
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 @Suite struct S3RequestsTests {
     private let requests: S3Requests

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SyncCore
 import SyncDigest
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 @Suite struct SignatureV4Tests {
     private static let exampleKeys = AWSCredentials(

@@ -1,5 +1,6 @@
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 /// A request and how botocore signs it: a row of the tables that `scripts/make-signing-cases` writes.
 struct SigningCase: Sendable, CustomTestStringConvertible {

@@ -1,6 +1,7 @@
 import FoundationEssentials
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 /// Our signer against botocore's, an implementation that shares nothing with ours.
 @Suite struct SigningOracleTests {
