@@ -17,7 +17,7 @@ package struct GalleryEvent: Hashable, Sendable {
     /// Can be a segment of an object key.
     package var id: String
     /// Whether the id stands outside of the element: it is its key, or the name of its file.
-    package var hasOuterID: Bool
+    package var hasOuterID = false
     /// `nil` where the event does not tell.
     package var userID: String?
     /// As it is written: an id, or a telephone number in any spelling. Where the event does not tell, that of its folder.
@@ -27,21 +27,6 @@ package struct GalleryEvent: Hashable, Sendable {
     package var photo: Photo
     /// Whether it holds nothing beyond id, user, profile, type and time: its text was deleted already, or it had none.
     package var isBare: Bool
-
-    package init(
-        index: Int, id: String, hasOuterID: Bool = false, userID: String?, profileID: String, type: GalleryEventType,
-        createdAt: Date, photo: Photo, isBare: Bool
-    ) {
-        self.index = index
-        self.id = id
-        self.hasOuterID = hasOuterID
-        self.userID = userID
-        self.profileID = profileID
-        self.type = type
-        self.createdAt = createdAt
-        self.photo = photo
-        self.isBare = isBare
-    }
 }
 
 /// What an event is about. Types that this version does not know are kept under their names.
@@ -74,13 +59,7 @@ package struct MalformedEvent: Hashable, Sendable, CustomStringConvertible {
     package let index: Int
     package let reason: String
     /// Whether it holds an image, or something that should be one: it is stored nowhere.
-    package let holdsPhoto: Bool
-
-    package init(index: Int, reason: String, holdsPhoto: Bool = false) {
-        self.index = index
-        self.reason = reason
-        self.holdsPhoto = holdsPhoto
-    }
+    package var holdsPhoto = false
 
     /// People count from 1.
     package var description: String { "#\(index + 1) \(reason)" }

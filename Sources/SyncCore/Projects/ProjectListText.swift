@@ -10,10 +10,10 @@ package struct ProjectListText: Hashable, Sendable {
 
     /// - Throws: ``ProjectListDamage`` when the text does not hang together: cut off, or no JSON at all.
     package init(_ bytes: [UInt8]) throws(ProjectListDamage) {
-        guard bytes.contains(where: { $0 > 0x20 }) else { throw ProjectListDamage("it is empty") }
+        guard bytes.contains(where: { $0 > 0x20 }) else { throw ProjectListDamage(description: "it is empty") }
         var scan = Scan()
         let records = bytes.withUnsafeBufferPointer { scan.run($0) }
-        guard let records else { throw ProjectListDamage(scan.complaint) }
+        guard let records else { throw ProjectListDamage(description: scan.complaint) }
         self.bytes = bytes
         self.records = records
     }
@@ -36,10 +36,6 @@ package struct ProjectListText: Hashable, Sendable {
 /// Why `projects.json` cannot be read as a whole.
 package struct ProjectListDamage: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
-
-    package init(_ description: String) {
-        self.description = description
-    }
 }
 
 /// Finds the records. It follows strings and brackets only (RFC 8259); whether a record is JSON is seen when it is read.
@@ -201,7 +197,7 @@ package struct ProjectList: Hashable, Sendable {
         var problems: [Problem] = []
         for (index, range) in text.records.enumerated() {
             guard let read = try? decoder.decode(ReadProject.self, from: Data(bytes[range])) else {
-                throw ProjectListDamage("record \(index + 1) is no JSON")
+                throw ProjectListDamage(description: "record \(index + 1) is no JSON")
             }
             if let id = read.id { indexes[id.inBytes, default: []].append(index) }
             switch read.result {

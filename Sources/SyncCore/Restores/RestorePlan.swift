@@ -174,11 +174,6 @@ package struct TierNotOffered: Error, Hashable, Sendable, CustomStringConvertibl
     package var storageClass: StorageClass
     package var tier: RestoreTier
 
-    package init(storageClass: StorageClass, tier: RestoreTier) {
-        self.storageClass = storageClass
-        self.tier = tier
-    }
-
     /// What the class has instead, from the slowest to the fastest, with the hours that it takes at most.
     package var offered: [(tier: RestoreTier, hours: Double?)] {
         storageClass.offeredTiers.map { ($0, storageClass.restoreHours($0)) }

@@ -9,16 +9,16 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// - Throws: ``ListenAddressError``, which says what is accepted.
     package init(_ text: String) throws(ListenAddressError) {
-        guard let colon = text.lastIndex(of: ":") else { throw ListenAddressError(text) }
+        guard let colon = text.lastIndex(of: ":") else { throw ListenAddressError(text: text) }
         let digits = text[text.index(after: colon)...]
         guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy(\.isDigit), let port = Int(digits) else {
-            throw ListenAddressError(text)
+            throw ListenAddressError(text: text)
         }
         var host = text[..<colon]
         let hasBrackets = host.hasPrefix("[") && host.hasSuffix("]") && host.utf8.count > 2
         if hasBrackets { host = host.dropFirst().dropLast() }
         guard let address = ListenAddress(host: host.lowercased(), port: port), hasBrackets == address.isIPv6 else {
-            throw ListenAddressError(text)
+            throw ListenAddressError(text: text)
         }
         self = address
     }
@@ -96,10 +96,6 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
 /// A text that is no ``ListenAddress``.
 package struct ListenAddressError: Error, Hashable, Sendable, CustomStringConvertible {
     package let text: String
-
-    init(_ text: String) {
-        self.text = text
-    }
 
     package var description: String {
         "\"\(text.escapingControls)\" is no address to listen at: "

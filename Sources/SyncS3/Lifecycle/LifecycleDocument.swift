@@ -211,10 +211,6 @@ package struct LifecycleRuleNames: Hashable, Sendable {
     /// The store's own; ends with `/`, or is empty.
     package let prefix: String
 
-    package init(prefix: String) {
-        self.prefix = prefix
-    }
-
     /// The ID in the bucket.
     package func wire(_ id: String) -> String { id + suffix }
 

@@ -1,8 +1,9 @@
 import FoundationEssentials
-import SyncCore
 import SyncLedger
 import SystemPackage
 import Testing
+
+@testable import SyncCore
 
 /// What keeps an object in the store whose photo is forgotten for good, and what keeps the photo known.
 @Suite struct ForgetReferenceTests {

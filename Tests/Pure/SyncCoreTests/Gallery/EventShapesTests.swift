@@ -1,7 +1,8 @@
 import Foundation
-import SyncCore
 import SystemPackage
 import Testing
+
+@testable import SyncCore
 
 /// Files of events in the shapes that apps and exports give them.
 @Suite struct EventShapesTests {

@@ -1,7 +1,8 @@
 import FoundationEssentials
-import SyncCore
 import SystemPackage
 import Testing
+
+@testable import SyncCore
 
 @Suite struct RestorePlanTests {
     private static let now = Date(timeIntervalSince1970: 1_000_000_000)

@@ -1,10 +1,10 @@
 import FoundationEssentials
-import SyncCore
 import SyncLedger
 import SyncTestSupport
 import SystemPackage
 import Testing
 
+@testable import SyncCore
 @testable import SyncEngine
 
 @Suite struct RetentionOutlookTests {

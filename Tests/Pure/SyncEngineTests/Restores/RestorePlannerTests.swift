@@ -1,10 +1,11 @@
 import FoundationEssentials
-import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncCore
 
 @Suite struct RestorePlannerTests {
     private let bench: RestoreBench

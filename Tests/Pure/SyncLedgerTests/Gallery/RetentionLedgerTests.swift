@@ -1,8 +1,9 @@
 import FoundationEssentials
-import SyncCore
 import SyncLedger
 import SystemPackage
 import Testing
+
+@testable import SyncCore
 
 @Suite struct RetentionLedgerTests {
     private let world: World

@@ -1,6 +1,7 @@
 import SyncCore
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 @Suite struct LifecycleDocumentTests {
     private static let own: [LifecycleRule] = [

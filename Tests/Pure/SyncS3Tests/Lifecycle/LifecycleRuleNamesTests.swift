@@ -1,5 +1,6 @@
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 @Suite struct LifecycleRuleNamesTests {
     @Test(
