@@ -2,11 +2,14 @@ import FoundationEssentials
 
 /// How machines write what they tell each other through the store: JSON that a person can read, with times as of RFC 3339.
 enum NoteJSON {
-    static func text(_ note: some Encodable) throws -> [UInt8] {
+    static func text(_ note: some Encodable) throws -> [UInt8] { try json(note) + "\n".utf8 }
+
+    /// The same without the end of the last line: the same value has the same bytes.
+    static func json(_ value: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
-        return Array(try encoder.encode(note)) + Array("\n".utf8)
+        return Array(try encoder.encode(value))
     }
 
     /// - Throws: `DecodingError`.

@@ -1,23 +1,3 @@
-/// The objects of a listing, page by page, for those who go on where an object cannot be looked at.
-package struct ObjectPages: AsyncSequence, Sendable {
-    package typealias Element = [ObjectInfo]
-
-    package struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate var listing: ObjectListing.AsyncIterator
-
-        /// - Throws: ``StoreError``, `CancellationError`. After an error the same page is asked for again.
-        package mutating func next() async throws -> [ObjectInfo]? {
-            try await listing.next()?.objects
-        }
-    }
-
-    fileprivate let listing: ObjectListing
-
-    package func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(listing: listing.makeAsyncIterator())
-    }
-}
-
 /// The pages of a listing, one after the other. A page is asked for when the one before it was taken, so that one page is
 /// in memory at a time.
 package struct ObjectListing: AsyncSequence, Sendable {
@@ -54,9 +34,10 @@ package struct ObjectListing: AsyncSequence, Sendable {
 }
 
 extension ReadableStore {
-    /// The objects whose key begins with `prefix`, in byte order, a thousand a page (the most that S3 gives at once).
-    package func pages(prefix: String) -> ObjectPages {
-        ObjectPages(listing: listing(prefix: prefix))
+    /// The objects whose key begins with `prefix`, in byte order, a thousand a page (the most that S3 gives at once); for
+    /// those who go on where an object cannot be looked at.
+    package func pages(prefix: String) -> AsyncMapSequence<ObjectListing, [ObjectInfo]> {
+        listing(prefix: prefix).map { $0.objects }
     }
 
     /// The same, with what could not be looked at.

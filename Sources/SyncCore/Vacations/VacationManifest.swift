@@ -89,12 +89,8 @@ package struct VacationManifest: Hashable, Sendable, Codable {
         var version: Int
     }
 
-    /// As it is stored: JSON with sorted keys, times in ISO 8601 (those of capture as ``CaptureTime`` has them). The same manifest has the same bytes.
-    package func encoded() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        return Array(try encoder.encode(self))
-    }
+    /// As it is stored: JSON with sorted keys, times in ISO 8601 (those of capture as ``CaptureTime`` has them).
+    package func encoded() throws -> [UInt8] { try NoteJSON.json(self) }
 
     /// Whether both tell the same of the same photos, whatever these are called on the two machines.
     package func isEquivalent(to other: VacationManifest) -> Bool {
