@@ -1,15 +1,15 @@
-/// An MD5 of some bytes (RFC 1321), 16 bytes. An identity and a transport check, not a defence against forgery.
-package struct MD5Digest: Hashable, Sendable, CustomStringConvertible {
-    package static let length = 16
+/// A digest of some bytes.
+package struct Digest<Algorithm: DigestAlgorithm>: Hashable, Sendable, CustomStringConvertible {
+    package static var length: Int { Algorithm.length }
     package let bytes: [UInt8]
 
-    /// `nil` unless there are exactly 16 bytes.
+    /// `nil` unless there are as many bytes as the digest has.
     package init?(bytes: [UInt8]) {
         guard bytes.count == Self.length else { return nil }
         self.bytes = bytes
     }
 
-    /// `nil` unless the text is 32 hexadecimal digits.
+    /// `nil` unless the text is two hexadecimal digits for each byte.
     package init?(hex: some StringProtocol) {
         guard hex.utf8.count == 2 * Self.length, let bytes = [UInt8](hexadecimal: hex) else { return nil }
         self.init(bytes: bytes)
@@ -18,25 +18,19 @@ package struct MD5Digest: Hashable, Sendable, CustomStringConvertible {
     package var description: String { bytes.hexadecimal }
 }
 
-/// A SHA-256 of some bytes (FIPS 180-4), 32 bytes.
-package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
-    package static let length = 32
-    package let bytes: [UInt8]
-
-    /// `nil` unless there are exactly 32 bytes.
-    package init?(bytes: [UInt8]) {
-        guard bytes.count == Self.length else { return nil }
-        self.bytes = bytes
-    }
-
-    /// `nil` unless the text is 64 hexadecimal digits.
-    package init?(hex: some StringProtocol) {
-        guard hex.utf8.count == 2 * Self.length, let bytes = [UInt8](hexadecimal: hex) else { return nil }
-        self.init(bytes: bytes)
-    }
-
-    package var description: String { bytes.hexadecimal }
+package protocol DigestAlgorithm {
+    /// Bytes of a digest.
+    static var length: Int { get }
 }
+
+/// RFC 1321. An identity and a transport check, not a defence against forgery.
+package enum MD5: DigestAlgorithm { package static let length = 16 }
+
+/// FIPS 180-4.
+package enum SHA256: DigestAlgorithm { package static let length = 32 }
+
+package typealias MD5Digest = Digest<MD5>
+package typealias SHA256Digest = Digest<SHA256>
 
 /// Both digests of the same bytes, made in one pass.
 package struct ContentDigest: Hashable, Sendable {

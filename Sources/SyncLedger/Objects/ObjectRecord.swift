@@ -159,16 +159,7 @@ extension RestoreState {
     }
 }
 
-extension MD5Digest {
-    var blob: Data { Data(bytes) }
-
-    init?(blob: Data?) {
-        guard let blob else { return nil }
-        self.init(bytes: [UInt8](blob))
-    }
-}
-
-extension SHA256Digest {
+extension Digest {
     var blob: Data { Data(bytes) }
 
     init?(blob: Data?) {
