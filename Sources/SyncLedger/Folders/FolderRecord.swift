@@ -3,14 +3,17 @@ import GRDB
 package import SyncCore
 package import SystemPackage
 
-/// The ledger's number for a watched folder. It stays the same as long as the folder's path does.
-package struct FolderID: RawRepresentable, Hashable, Sendable {
+/// The ledger's number for one of many.
+package struct RowID<Record>: RawRepresentable, Hashable, Sendable {
     package let rawValue: Int64
 
     package init(rawValue: Int64) {
         self.rawValue = rawValue
     }
 }
+
+/// Of a watched folder. It stays the same as long as the folder's path does.
+package typealias FolderID = RowID<FolderRecord>
 
 /// A watched folder as the ledger knows it.
 package struct FolderRecord: Hashable, Sendable {

@@ -141,13 +141,7 @@ struct DirectoryPlan {
 }
 
 /// The ledger's number for a directory in a watched folder.
-package struct DirectoryID: RawRepresentable, Hashable, Sendable {
-    package let rawValue: Int64
-
-    package init(rawValue: Int64) {
-        self.rawValue = rawValue
-    }
-}
+package typealias DirectoryID = RowID<KnownDirectory>
 
 /// What one look at a directory changed in the ledger. Counts are of files.
 package struct DirectoryDifference: Hashable, Sendable {

@@ -4,13 +4,7 @@ package import SyncCore
 package import SystemPackage
 
 /// The ledger's number for a vacation: a folder directly below a watched folder of vacations. It is never used twice.
-package struct VacationID: RawRepresentable, Hashable, Sendable {
-    package let rawValue: Int64
-
-    package init(rawValue: Int64) {
-        self.rawValue = rawValue
-    }
-}
+package typealias VacationID = RowID<VacationRecord>
 
 /// A vacation as the ledger knows it, without its photos.
 package struct VacationRecord: Hashable, Sendable {
