@@ -34,8 +34,8 @@ package struct ObjectListing: AsyncSequence, Sendable {
 }
 
 extension ReadableStore {
-    /// The objects whose key begins with `prefix`, in byte order, a thousand a page (the most that S3 gives at once). For
-    /// those who go on where an object cannot be looked at.
+    /// The objects whose key begins with `prefix`, in byte order, a thousand a page (the most that S3 gives at once).
+    /// For those who go on where an object cannot be looked at.
     package func pages(prefix: String) -> AsyncMapSequence<ObjectListing, [ObjectInfo]> {
         listing(prefix: prefix).map { $0.objects }
     }

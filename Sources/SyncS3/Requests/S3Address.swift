@@ -17,8 +17,7 @@ package struct S3Address: Hashable, Sendable {
     package let bucket: String
     package let region: String
     /// `https://s3.eu-central-1.amazonaws.com`: scheme, host and port, for messages.
-    package var endpoint: String { endpointText }
-    private let endpointText: String
+    package let endpoint: String
     package let isAmazon: Bool
     private let base: HTTPURL
     private let addressing: Addressing
@@ -53,7 +52,7 @@ package struct S3Address: Hashable, Sendable {
             (self.bucket, self.region, self.addressing) = (bucket, accessPoint.region, addressing)
             let host = form.host("s3-accesspoint", in: accessPoint.region)
             base = HTTPURL(scheme: "https", host: host, path: "")
-            endpointText = "https://\(host)"
+            self.endpoint = "https://\(host)"
             (isAmazon, isPathStyle) = (true, false)
             return
         }
@@ -80,7 +79,7 @@ package struct S3Address: Hashable, Sendable {
         self.addressing = addressing
         self.bucket = bucket
         self.region = region
-        endpointText = "\(url.scheme)://\(url.authority)"
+        self.endpoint = "\(url.scheme)://\(url.authority)"
         base = url
     }
 

@@ -25,7 +25,7 @@ extension S3Store {
         if try await isThere(context) { return try await existing(context) }
         let response = try await client.send(context) { $0.createBucket() }
         switch (response.status, ErrorReply(response).code) {
-        case (200, _) where !response.isErrorDocument && !response.isPage: break
+        case (200, _) where response.isAnswer: break
         case (_, "BucketAlreadyOwnedByYou"): return try await existing(context)
         case (_, "BucketAlreadyExists"): throw taken(context, "is another account's")
         case (_, "OperationAborted"):
@@ -60,7 +60,7 @@ extension S3Store {
                     request.isCancellable = false
                     return request
                 }
-                if [200, 204].contains(reply.status), !reply.isErrorDocument, !reply.isPage { return nil }
+                if reply.isDone { return nil }
                 let (refusal, code) = (client.failure(reply, context), ErrorReply(reply).code)
                 guard [.serverFailed, .throttled].contains(refusal.code) || code == "OperationAborted" else {
                     // Servers that do not know of it may take it for a bucket to be made: there is one.

@@ -7,9 +7,9 @@ extension S3Store {
     func restoreTags(of key: ObjectKey, _ context: S3RequestContext) async throws {
         guard !client.settings.tags.isEmpty, !client.knowledge.address.isAmazon else { return }
         let told = try await client.send(context) { $0.tagging(of: key) }
-        guard told.status == 200, !told.isErrorDocument, !told.isPage, !told.tellsTags else { return }
+        guard told.status == 200, told.isAnswer, !told.tellsTags else { return }
         let reply = try await client.send(context) { $0.setTagging(of: key) }
-        guard [200, 204].contains(reply.status), !reply.isErrorDocument, !reply.isPage else {
+        guard reply.isDone else {
             var failure = client.failure(reply, context)
             failure.message = "it is stored without the tags of store.tags, which cannot be put: \(failure.message)"
             throw failure

@@ -28,9 +28,7 @@ extension S3Store {
         let response = try await client.send(context) {
             $0.setLifecycle(text, minimumSize: configuration.defaultMinimumSize)
         }
-        guard response.status == 200 || response.status == 204, !response.isErrorDocument, !response.isPage else {
-            throw client.failure(response, context)
-        }
+        guard response.isDone else { throw client.failure(response, context) }
     }
 
     private func readLifecycle() async throws -> (document: LifecycleDocument, minimumSize: String?) {
@@ -61,7 +59,7 @@ extension S3Store {
         let code = ErrorReply(response).code
         switch response.status {
         // MinIO says 200 also to a new restore: only the object's state tells.
-        case 200 where !response.isErrorDocument && !response.isPage, 202 where !response.isPage:
+        case 200 where response.isAnswer, 202 where !response.isPage:
             return .accepted
         case 409 where code == nil || code == "RestoreAlreadyInProgress":
             return .alreadyRetrieving

@@ -187,7 +187,7 @@ package final class S3Store: ObjectStore {
     package func delete(_ key: ObjectKey) async throws {
         let context = client.context("delete", key)
         let response = try await client.send(context) { $0.delete(key) }
-        if response.status == 204 || response.status == 200 && !response.isErrorDocument && !response.isPage { return }
+        if response.status == 204 || response.status == 200 && response.isAnswer { return }
         if response.isPage { throw notOfStore(response, context) }
         let failure = client.failure(response, context)
         if failure.code != .notFound { throw failure }
@@ -224,9 +224,7 @@ extension S3Store {
             request.isCancellable = false
             return request
         }
-        return response.map {
-            [200, 204, 404].contains($0.status) && ($0.status == 404 || !$0.isErrorDocument) && !$0.isPage
-        } ?? false
+        return response.map { $0.isDone || $0.status == 404 && !$0.isPage } ?? false
     }
 
     /// What lies under a key already may pass for the photo, but not where it has to be encrypted and is not: it may be

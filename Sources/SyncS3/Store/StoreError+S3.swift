@@ -234,6 +234,12 @@ extension HTTPResponse {
         return text.hasPrefix("<!doctype html") || text.hasPrefix("<html")
     }
 
+    /// Whether it can be what the store says of a thing that it did: it has found no error after all, and is no page.
+    var isAnswer: Bool { !isErrorDocument && !isPage }
+
+    /// Whether the store did what it was asked for, where there is nothing to be told of it.
+    var isDone: Bool { [200, 204].contains(status) && isAnswer }
+
     /// What is read in a reply; the error of the store where that makes no sense.
     func content<Value>(_ context: S3RequestContext, _ read: ([UInt8]) throws -> Value) throws -> Value {
         do {
