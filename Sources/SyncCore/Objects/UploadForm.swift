@@ -16,14 +16,7 @@ package struct UploadRules: Hashable, Sendable {
 /// Lets whoever has it put one object under each of some keys, by a POST of `multipart/form-data` (Amazon S3 API Reference,
 /// "POST Object"), and ask whether one is there. It is a secret while it lasts.
 package struct UploadForm: Hashable, Sendable {
-    package struct Field: Hashable, Sendable {
-        package var name: String
-        package var value: String
-
-        package init(_ name: String, _ value: String) {
-            (self.name, self.value) = (name, value)
-        }
-    }
+    package typealias Field = WebRequest.Field
 
     /// A text that goes around the last segment of a key.
     package struct Frame: Hashable, Sendable {

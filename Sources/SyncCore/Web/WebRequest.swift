@@ -22,6 +22,7 @@ package struct WebRequest: Sendable {
     /// The address that the connection comes from, without its port: what limits of rates go by.
     package let peer: String?
 
+    /// Of a header, a query or a form.
     package struct Field: Hashable, Sendable {
         package let name: String
         package let value: String

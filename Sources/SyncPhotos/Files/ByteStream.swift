@@ -112,10 +112,8 @@ struct ByteStream {
                     at: offset,
                     into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<limit]))
             }
-        } catch let error as Errno {
-            throw PhotoError(error, "read")
         } catch {
-            throw PhotoError(.unreadable, "read: \(error)")
+            throw PhotoError(error, "read")
         }
     }
 }

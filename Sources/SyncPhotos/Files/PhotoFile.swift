@@ -14,10 +14,8 @@ struct PhotoFile: ~Copyable {
             descriptor = try FileDescriptor.open(
                 path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking], retryOnInterrupt: true
             )
-        } catch let error as Errno {
-            throw PhotoError(error, "open")
         } catch {
-            throw PhotoError(.unreadable, "open: \(error)")
+            throw PhotoError(error, "open")
         }
     }
 
@@ -82,10 +80,8 @@ struct PhotoFile: ~Copyable {
                     count += read
                 }
             }
-        } catch let error as Errno {
-            throw PhotoError(error, "read")
         } catch {
-            throw PhotoError(.unreadable, "read: \(error)")
+            throw PhotoError(error, "read")
         }
     }
 }
@@ -144,7 +140,11 @@ extension PhotoFile {
 
 extension PhotoError {
     /// What a failed system call means for a photo.
-    init(_ errno: Errno, _ call: String) {
+    init(_ error: any Error, _ call: String) {
+        guard let errno = error as? Errno else {
+            self.init(.unreadable, "\(call): \(error)")
+            return
+        }
         switch errno {
         case .noSuchFileOrDirectory, .notDirectory:
             self.init(.missing, "the file is gone")
