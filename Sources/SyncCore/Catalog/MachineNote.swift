@@ -79,3 +79,54 @@ extension KeyLayout {
         return id.isEmpty || id.contains("/") ? nil : String(id)
     }
 }
+
+/// That a machine does, on a day, what one machine does for all of the user's: `users/{user}/jobs/{day}.json`, put where
+/// nothing is.
+package struct JobClaim: Hashable, Sendable, Codable {
+    package private(set) var version = 1
+    /// Its id.
+    package var machine: String
+    package var startedAt: Date
+
+    package init(machine: String, startedAt: Date) {
+        self.machine = machine
+        self.startedAt = startedAt
+    }
+
+    package func encoded() throws -> [UInt8] { try NoteJSON.text(self) }
+}
+
+extension KeyLayout {
+    /// The beginning of the keys of claims.
+    package var jobs: String { "users/\(user)/jobs/" }
+
+    package func jobClaim(_ day: CalendarDay) throws(InvalidName) -> ObjectKey {
+        try ObjectKey(segments: ["users", user, "jobs", "\(day).json"])
+    }
+
+    /// Of which day a claim is; `nil` for other keys.
+    package func day(ofJobClaim key: ObjectKey) -> CalendarDay? {
+        guard key.rawValue.hasPrefix(jobs), key.rawValue.hasSuffix(".json") else { return nil }
+        return CalendarDay(String(key.rawValue.dropFirst(jobs.count).dropLast(".json".count)))
+    }
+}
+
+/// How machines write what they tell each other through the store: JSON that a person can read, with times as of RFC 3339.
+enum NoteJSON {
+    static func text(_ note: some Encodable) throws -> [UInt8] { try json(note) + "\n".utf8 }
+
+    /// The same without the end of the last line: the same value has the same bytes.
+    static func json(_ value: some Encodable) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return Array(try encoder.encode(value))
+    }
+
+    /// - Throws: `DecodingError`.
+    static func note<Note: Decodable>(_ text: [UInt8]) throws -> Note {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return try decoder.decode(Note.self, from: Data(text))
+    }
+}

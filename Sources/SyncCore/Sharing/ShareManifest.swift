@@ -219,3 +219,11 @@ package enum ShareQuality: String, Hashable, Sendable, CaseIterable {
     /// The picture as it was taken, where the file is on this machine; else as it is stored.
     case full
 }
+
+/// A language in which the page of a share can be read.
+package enum PageLanguage: String, Hashable, Sendable, CaseIterable {
+    case en, de, es, fr, zh
+
+    /// For `lang` (BCP 47). Chinese is in simplified characters.
+    package var tag: String { self == .zh ? "zh-Hans" : rawValue }
+}
