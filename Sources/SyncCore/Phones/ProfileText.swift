@@ -13,8 +13,6 @@ struct ProfileText {
 
     /// Stands in place of what is no part of a number.
     private static let blank: Unicode.Scalar = "#"
-    /// Of halves of digests, ids of databases, MD5, SHA-1, SHA-256.
-    private static let digestLengths: Set<Int> = [16, 24, 32, 40, 64]
 
     private(set) var scalars: [Unicode.Scalar]
 
@@ -40,11 +38,7 @@ struct ProfileText {
         return Unicode.Scalar(UInt8(0x30 + Int(value)))
     }
 
-    var string: String {
-        var text = String.UnicodeScalarView()
-        text.append(contentsOf: scalars)
-        return String(text)
-    }
+    var string: String { text(scalars.indices) }
     var isAllDigits: Bool { !scalars.isEmpty && scalars.allSatisfy(Self.isDigit) }
 
     /// Whether one of its words says that a telephone number follows, as in `whatsapp:4930…`, or its end does.
@@ -144,7 +138,7 @@ struct ProfileText {
     }
 
     private func isDigest(_ word: Range<Int>) -> Bool {
-        Self.digestLengths.contains(word.count) && isHex(word) && !scalars[word].allSatisfy(Self.isDigit)
+        Self.hexLengths.contains(word.count) && isHex(word) && !scalars[word].allSatisfy(Self.isDigit)
     }
 
     /// `20260615`, `15062026`, also with the time behind it; or seconds and milliseconds since 1970, from 2014 to 2033.

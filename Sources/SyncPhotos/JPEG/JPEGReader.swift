@@ -169,9 +169,7 @@ struct PixelSize: Hashable {
 extension PhotoError {
     /// What the codec's failure means for a photo; libjpeg's words are in brackets behind ours.
     init(_ failure: CSyncJPEG_Failure) {
-        let words = withUnsafeBytes(of: failure.message) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
+        let words = String(array: failure.message)
         switch failure.status {
         case CSYNC_JPEG_TRUNCATED:
             self.init(.truncated, "the file ends before its picture does (\(words))")

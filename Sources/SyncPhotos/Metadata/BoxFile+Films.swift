@@ -175,10 +175,7 @@ extension BoxFile {
 extension PhotoFile {
     /// What is known of a film of this type; nothing, where its container is another one.
     borrowing func filmFacts(of type: MediaType, size: Int64) throws(PhotoError) -> FilmFacts {
-        let descriptor = descriptor
-        let bytes = MetadataBytes(size: size) { range throws(PhotoError) in
-            try PhotoFile.read(range, of: descriptor)
-        }
+        let bytes = MetadataBytes(self, size: size)
         switch type.name {
         case _ where FilmRules.types.contains(type.name): return try BoxFile(bytes).film()
         case "video/x-msvideo": return try AVIFile.film(bytes)

@@ -137,10 +137,11 @@ struct MetadataBytes {
         part = { range throws(PhotoError) in Array(bytes[range.clamped(to: bytes.indices)]) }
     }
 
-    /// - Parameter read: the bytes of a range; fewer where the file ends.
-    init(size: Int64, read: @escaping (Range<Int>) throws(PhotoError) -> [UInt8]) {
+    /// - Parameter file: has to stay open for as long as these are read.
+    init(_ file: borrowing PhotoFile, size: Int64) {
+        let descriptor = file.descriptor
         self.size = size
-        part = read
+        part = { range throws(PhotoError) in try PhotoFile.read(range, of: descriptor) }
     }
 
     /// So many bytes from an offset on, and at most ``mostBytes``; `nil` when not all of them are there.

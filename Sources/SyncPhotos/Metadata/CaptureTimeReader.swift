@@ -224,11 +224,7 @@ struct CaptureTimeClues {
 extension PhotoFile {
     /// When it was taken; see ``CaptureTimeClues``.
     borrowing func captureTime(size: Int64, at now: Date) throws(PhotoError) -> CaptureTime? {
-        let descriptor = descriptor
-        let bytes = MetadataBytes(size: size) { range throws(PhotoError) in
-            try PhotoFile.read(range, of: descriptor)
-        }
-        return try CaptureTimeReader(bytes: bytes).captureTime(at: now)
+        try CaptureTimeReader(bytes: MetadataBytes(self, size: size)).captureTime(at: now)
     }
 }
 

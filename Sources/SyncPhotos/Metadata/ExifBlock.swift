@@ -35,7 +35,7 @@ struct ExifBlock {
     }
 
     private static func position(_ summary: CSyncExif_Summary) -> CaptureTime? {
-        let date = ExifTime.text(summary.gps_date)
+        let date = String(array: summary.gps_date)
         guard summary.gps_time >= 0, date.utf8.count == 10, let day = CaptureTime(date) else { return nil }
         return CaptureTime(clock: day.clock + Int64(summary.gps_time) * 1_000, offset: 0)
     }
@@ -53,11 +53,15 @@ struct ExifBlock {
 extension ExifTime {
     /// Cameras whose clock was never set write blanks or zeros: no time.
     fileprivate init?(_ time: CSyncExif_Time) {
-        self.init(time: Self.text(time.time), offset: Self.text(time.offset), fraction: Self.text(time.fraction))
+        self.init(
+            time: String(array: time.time), offset: String(array: time.offset), fraction: String(array: time.fraction))
     }
+}
 
-    fileprivate static func text<Tuple>(_ characters: Tuple) -> String {
-        withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+extension String {
+    /// - Parameter characters: an array of C, of which those before the first NUL are read.
+    init<Characters>(array characters: Characters) {
+        self = withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 }
 

@@ -20,9 +20,7 @@ enum WorkerAnswer<Content> {
 
     /// The reason that a worker gives; `nil` when it has done what it was asked for.
     static func failure(_ reply: CSyncDecoder_Reply) -> Self? {
-        let words = withUnsafeBytes(of: reply.message) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
+        let words = String(array: reply.message)
         // They reach terminals.
         let message = String(
             String.UnicodeScalarView(words.unicodeScalars.filter { $0.properties.generalCategory != .control }))
