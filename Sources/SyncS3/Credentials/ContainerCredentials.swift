@@ -93,18 +93,13 @@ package struct ContainerCredentials: CredentialProvider {
 
     private func failure(_ response: HTTPResponse, _ url: HTTPURL) -> StoreError {
         let said = Redaction(known: environment.secrets).text(response.body)
-        let code: StoreError.Code =
-            switch response.status {
-            case 429: .throttled
-            case 500...: .serverFailed
-            default: .credentialsRejected
-            }
-        return failure(code, url, "answered \(response.status)" + (said.isEmpty ? "" : ": \(said)"))
+        return failure(
+            StoreError.Code(refusal: response), url, "answered \(response.status)" + (said.isEmpty ? "" : ": \(said)"))
     }
 
     private func failure(_ code: StoreError.Code, _ url: HTTPURL, _ what: String) -> StoreError {
         // The path is a secret of a kind: who knows it gets the credentials.
-        StoreError(code, "the container's credential endpoint at \(url.scheme)://\(url.authority) \(what)")
+        StoreError(code, "the container's credential endpoint at \(url.origin) \(what)")
     }
 
     /// The value stays out: URLs have room for passwords.
@@ -114,6 +109,16 @@ package struct ContainerCredentials: CredentialProvider {
 }
 
 extension StoreError.Code {
+    /// Why a service that was asked for credentials gives none.
+    init(refusal response: HTTPResponse) {
+        self =
+            switch response.status {
+            case 429: .throttled
+            case 500...: .serverFailed
+            default: .credentialsRejected
+            }
+    }
+
     /// Why a credential endpoint cannot be asked.
     init(_ error: TransportError) {
         self =

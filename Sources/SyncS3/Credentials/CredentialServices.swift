@@ -93,7 +93,7 @@ package struct CredentialServices: Sendable {
         } catch let error as TransportError {
             throw StoreError(
                 StoreError.Code(error),
-                "\(service.rawValue) at \(request.url.scheme)://\(request.url.authority) cannot be asked: \(error.message)"
+                "\(service.rawValue) at \(request.url.origin) cannot be asked: \(error.message)"
             )
         }
     }
@@ -242,7 +242,7 @@ extension CredentialServices {
                 sessionToken: try found.required("SessionToken"), expiration: end, source: role.source)
         } catch {
             throw StoreError(
-                .credentialsRejected, "sts at \(url.scheme)://\(url.authority) sent no credentials: \(error.reason)")
+                .credentialsRejected, "sts at \(url.origin) sent no credentials: \(error.reason)")
         }
     }
 
@@ -267,7 +267,7 @@ extension CredentialServices {
             }
         return StoreError(
             kind,
-            "sts at \(url.scheme)://\(url.authority) does not give the role \(role.arn.escapingControls): "
+            "sts at \(url.origin) does not give the role \(role.arn.escapingControls): "
                 + words.joined(separator: ": ") + remedy)
     }
 }

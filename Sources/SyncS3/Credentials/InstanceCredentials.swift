@@ -35,7 +35,7 @@ package struct InstanceCredentials: CredentialProvider {
         do {
             return try await ask(base)
         } catch let error as TransportError {
-            return .absent(reason: "no instance metadata at \(Self.name(base)) (\(error.message))")
+            return .absent(reason: "no instance metadata at \(base.origin) (\(error.message))")
         }
     }
 
@@ -84,9 +84,7 @@ package struct InstanceCredentials: CredentialProvider {
     private func send(
         _ method: HTTPRequest.Method, _ base: HTTPURL, _ path: String, _ headers: HTTPHeaders
     ) async throws -> HTTPResponse {
-        var url = base
-        url.path = (base.path == "/" ? "" : base.path) + path
-        var request = HTTPRequest(method, url, headers: headers)
+        var request = HTTPRequest(method, base.appending(path), headers: headers)
         request.isDirect = true
         request.patience = patience
         return try await transport.send(request, target: .memory(limit: Self.replyLimit))
@@ -99,13 +97,11 @@ package struct InstanceCredentials: CredentialProvider {
         String(decoding: response.body, as: UTF8.self).split(whereSeparator: \.isNewline).first.map(String.init)
     }
 
-    private static func name(_ base: HTTPURL) -> String { "\(base.scheme)://\(base.authority)" }
-
     private func absent(_ base: HTTPURL, _ what: String) -> CredentialAnswer {
-        .absent(reason: "the instance metadata at \(Self.name(base)) \(what)")
+        .absent(reason: "the instance metadata at \(base.origin) \(what)")
     }
 
     private func failure(_ code: StoreError.Code, _ base: HTTPURL, _ what: String) -> StoreError {
-        StoreError(code, "the instance metadata at \(Self.name(base)) \(what)")
+        StoreError(code, "the instance metadata at \(base.origin) \(what)")
     }
 }

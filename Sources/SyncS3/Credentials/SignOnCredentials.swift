@@ -59,22 +59,16 @@ struct SignOnCredentials: Sendable {
     func credentials() async throws -> AWSCredentials {
         let session = try session()
         let token = try await token(of: session)
-        var url = try await services.url(of: .portal, in: session.region)
-        url.path = (url.path == "/" ? "" : url.path) + "/federation/credentials"
+        var url = try await services.url(of: .portal, in: session.region).appending("/federation/credentials")
         url.query = [HTTPQueryItem("role_name", session.role), HTTPQueryItem("account_id", session.account)]
         let reply = try await services.send(
             HTTPRequest(.get, url, headers: ["x-amz-sso_bearer_token": token]), to: .portal)
-        switch reply.status {
-        case 200: break
-        case 401: throw signIn("is no longer taken")
-        case 429: throw failure(.throttled, reply, session)
-        case 500...: throw failure(.serverFailed, reply, session)
-        default: throw failure(.credentialsRejected, reply, session)
-        }
+        if reply.status == 401 { throw signIn("is no longer taken") }
+        guard reply.status == 200 else { throw failure(StoreError.Code(refusal: reply), reply, session) }
         guard let found = (try? JSONDecoder().decode(RoleReply.self, from: Data(reply.body)))?.roleCredentials else {
             throw StoreError(
                 .credentialsRejected,
-                "sso at \(url.scheme)://\(url.authority) sent no credentials: no JSON that has them")
+                "sso at \(url.origin) sent no credentials: no JSON that has them")
         }
         return AWSCredentials(
             accessKeyID: found.accessKeyId, secretAccessKey: found.secretAccessKey, sessionToken: found.sessionToken,
@@ -135,13 +129,12 @@ struct SignOnCredentials: Sendable {
         guard let form = file.renewal(at: services.now()), let body = try? JSONEncoder().encode(form) else {
             return nil
         }
-        var url = try await services.url(of: .signOn, in: session.region)
-        url.path = (url.path == "/" ? "" : url.path) + "/token"
+        let url = try await services.url(of: .signOn, in: session.region).appending("/token")
         let reply = try await services.send(
             HTTPRequest(.post, url, headers: ["Content-Type": "application/json"], body: HTTPBody(bytes: Array(body))),
             to: .signOn)
-        if reply.status == 429 { throw failure(.throttled, reply, session) }
-        if reply.status >= 500 { throw failure(.serverFailed, reply, session) }
+        let code = StoreError.Code(refusal: reply)
+        if code != .credentialsRejected { throw failure(code, reply, session) }
         guard reply.status == 200, let new = try? JSONDecoder().decode(TokenReply.self, from: Data(reply.body)) else {
             return nil
         }

@@ -79,7 +79,7 @@ package struct S3Address: Hashable, Sendable {
         self.addressing = addressing
         self.bucket = bucket
         self.region = region
-        self.endpoint = "\(url.scheme)://\(url.authority)"
+        self.endpoint = url.origin
         base = url
     }
 

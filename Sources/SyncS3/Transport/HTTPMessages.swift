@@ -70,8 +70,19 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
     /// What the `Host` header says: curl derives the same from the URL.
     package var authority: String { port.map { "\(host):\($0)" } ?? host }
 
+    /// Also what is told of a URL: the rest may be a secret.
+    package var origin: String { "\(scheme)://\(authority)" }
+
+    /// The URL of something below it.
+    /// - Parameter path: begins with `/`.
+    func appending(_ path: String) -> HTTPURL {
+        var url = self
+        url.path = (url.path == "/" ? "" : url.path) + path
+        return url
+    }
+
     package var description: String {
-        let text = "\(scheme)://\(authority)\(path)"
+        let text = "\(origin)\(path)"
         return query.isEmpty ? text : "\(text)?\(CanonicalRequest.canonicalQuery(query))"
     }
 }
