@@ -48,7 +48,7 @@ extension ExifBlock {
         }
         guard !directory.isEmpty else { return nil }
         let header = Array(bytes[..<4]) + block.encoded(TIFFBlock.headerSize, size: 4)
-        return ExifBlock(bytes: header + directory.bytes(at: TIFFBlock.headerSize))
+        return ExifBlock(bytes: header + directory.written.bytes(at: TIFFBlock.headerSize))
     }
 
     /// What is in the block and not in the one without its place.
@@ -73,64 +73,31 @@ extension ExifBlock {
 
     /// A directory of the new block, in the byte order of the old one.
     private struct Directory {
-        private struct Item {
-            var type: Int
-            var count: Int
-            var value: [UInt8]
-        }
-
         private let block: TIFFBlock
-        private var items: [Int: Item] = [:]
-        private var directories: [Int: [Directory]] = [:]
+        private var entries: [Int: TIFFDirectory.Value] = [:]
 
         init(_ block: TIFFBlock) {
             self.block = block
         }
 
-        var isEmpty: Bool { items.isEmpty && directories.isEmpty }
+        var isEmpty: Bool { entries.isEmpty }
+        var written: TIFFDirectory { TIFFDirectory(entries, isBigEndian: block.isBigEndian) }
 
-        mutating func keep(_ entries: [TIFFBlock.Entry], _ tags: Set<Int>) {
-            for entry in entries where tags.contains(entry.tag) && items[entry.tag] == nil {
+        mutating func keep(_ known: [TIFFBlock.Entry], _ tags: Set<Int>) {
+            for entry in known where tags.contains(entry.tag) && entries[entry.tag] == nil {
                 guard let value = entry.value, value.count <= ExifBlock.longestValue else { continue }
-                items[entry.tag] = Item(type: entry.type, count: entry.count, value: Array(block.bytes[value]))
+                entries[entry.tag] = .written(Array(block.bytes[value]), type: entry.type, count: entry.count)
             }
         }
 
         /// Changes an integer that is there.
         mutating func set(_ tag: Int, _ value: Int?) {
-            guard let value, items[tag] != nil else { return }
-            items[tag] = Item(type: 4, count: 1, value: block.encoded(value, size: 4))
-            if value < 65_536 { items[tag] = Item(type: 3, count: 1, value: block.encoded(value, size: 2)) }
+            guard let value, entries[tag] != nil else { return }
+            entries[tag] = value < 65_536 ? .short(value) : .long(value)
         }
 
         mutating func hold(_ directory: Directory, as tag: Int) {
-            if !directory.isEmpty { directories[tag] = [directory] }
-        }
-
-        func bytes(at start: Int) -> [UInt8] {
-            let tags = (Array(items.keys) + Array(directories.keys)).sorted()
-            var entries = block.encoded(tags.count, size: 2)
-            var data: [UInt8] = []
-            let dataStart = start + 2 + tags.count * TIFFBlock.entrySize + 4
-            for tag in tags {
-                let place = dataStart + data.count
-                entries += block.encoded(tag, size: 2)
-                if let directory = directories[tag]?.first {
-                    entries += block.encoded(4, size: 2) + block.encoded(1, size: 4) + block.encoded(place, size: 4)
-                    data += directory.bytes(at: place)
-                } else if let item = items[tag] {
-                    entries += block.encoded(item.type, size: 2) + block.encoded(item.count, size: 4)
-                    if item.value.count <= 4 {
-                        entries += item.value + [UInt8](repeating: 0, count: 4 - item.value.count)
-                    } else {
-                        entries += block.encoded(place, size: 4)
-                        data += item.value
-                    }
-                }
-                // Values begin at even offsets.
-                if !data.count.isMultiple(of: 2) { data.append(0) }
-            }
-            return entries + block.encoded(0, size: 4) + data
+            if !directory.isEmpty { entries[tag] = .directory(directory.written) }
         }
     }
 }

@@ -72,9 +72,15 @@ extension [UInt8] {
 }
 
 extension Int {
+    /// So many of its lowest bytes.
+    func bytes(_ size: Int, isBigEndian: Bool) -> [UInt8] {
+        let bytes = (0..<size).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) }
+        return isBigEndian ? bytes.reversed() : bytes
+    }
+
     /// Four bytes.
-    var bigEndianBytes: [UInt8] { (0..<4).reversed().map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
-    var littleEndianBytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
+    var bigEndianBytes: [UInt8] { bytes(4, isBigEndian: true) }
+    var littleEndianBytes: [UInt8] { bytes(4, isBigEndian: false) }
 }
 
 /// Copies of what is no JPEG: the bytes as they are, or with `strip_location` what is left of them without their place.

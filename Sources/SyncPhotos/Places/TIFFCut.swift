@@ -195,10 +195,7 @@ struct TIFFBlock {
             ? piece.reduce(0) { $0 << 8 | Int($1) } : piece.reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
-    func encoded(_ value: Int, size: Int) -> [UInt8] {
-        let bytes = (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-        return isBigEndian ? bytes.reversed() : bytes
-    }
+    func encoded(_ value: Int, size: Int) -> [UInt8] { value.bytes(size, isBigEndian: isBigEndian) }
 
     /// The entries of a directory; `nil` when it does not lie within the block.
     func entries(at offset: Int) -> [Entry]? {
