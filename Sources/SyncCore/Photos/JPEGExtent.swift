@@ -23,10 +23,6 @@ package struct JPEGExtent: Hashable, Sendable {
         var width: Int?
         var height: Int?
 
-        init(bytes: UnsafeBufferPointer<UInt8>) {
-            self.bytes = bytes
-        }
-
         /// What cannot be followed to the end of the picture may be followed by anything.
         mutating func run() {
             while let marker = nextMarker() {

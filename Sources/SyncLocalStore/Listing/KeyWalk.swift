@@ -147,16 +147,10 @@ struct EntryList: Sendable {
         /// What the entry adds to the key: see ``RecordPath``.
         let piece: ArraySlice<UInt8>
         let kind: RecordPath.Kind
-        fileprivate let nameBytes: ArraySlice<UInt8>
+        fileprivate var nameBytes: ArraySlice<UInt8> = []
 
         /// Empty for a record, whose name nobody needs.
         var name: String { String(decoding: nameBytes, as: UTF8.self) }
-
-        init(piece: ArraySlice<UInt8>, kind: RecordPath.Kind, nameBytes: ArraySlice<UInt8> = []) {
-            self.piece = piece
-            self.kind = kind
-            self.nameBytes = nameBytes
-        }
     }
 
     /// Where an entry's piece is, and behind it its name.

@@ -11,10 +11,6 @@ struct FilmCut {
     private var index: [UInt8]
     private var dropped: Set<DroppedPart> = [.position]
 
-    private init(rules: FilmRules, index: [UInt8]) {
-        (self.rules, self.index) = (rules, index)
-    }
-
     /// - Throws: ``PhotoError``, `.tellsPlace` where that cannot be done, or where what remains may tell a place still.
     static func make(_ film: FilmBytes, _ rules: FilmRules) throws(PhotoError) -> FilePatches {
         try run(film, rules).patches

@@ -23,14 +23,9 @@ struct HEIFCut {
     private var dropped: Set<DroppedPart> = []
 
     static func cut(_ bytes: [UInt8]) throws(PhotoError) -> PlaceCut {
-        var cut = HEIFCut(bytes: bytes)
+        var cut = HEIFCut(bytes: bytes, output: bytes)
         try cut.run()
         return PlaceCut(bytes: cut.output, dropped: cut.dropped)
-    }
-
-    private init(bytes: [UInt8]) {
-        self.bytes = bytes
-        output = bytes
     }
 
     private mutating func run() throws(PhotoError) {

@@ -38,14 +38,9 @@ struct TIFFCut {
 
     static func cut(_ bytes: [UInt8]) throws(PhotoError) -> PlaceCut {
         guard let block = TIFFBlock(bytes) else { throw .unclear(name) }
-        var cut = TIFFCut(block: block)
+        var cut = TIFFCut(block: block, output: [UInt8](repeating: 0, count: bytes.count))
         try cut.run()
         return PlaceCut(bytes: cut.output, dropped: cut.dropped)
-    }
-
-    private init(block: TIFFBlock) {
-        self.block = block
-        output = [UInt8](repeating: 0, count: block.bytes.count)
     }
 
     private mutating func run() throws(PhotoError) {

@@ -43,12 +43,6 @@ struct JPEGCut {
         return cut.output
     }
 
-    private init(stream: ByteStream, exif: ExifBlock?, tellsNothing: Bool) {
-        self.stream = stream
-        self.exif = exif
-        self.tellsNothing = tellsNothing
-    }
-
     private mutating func run() throws(PhotoError) {
         try stream.take(2, into: &output)
         var marker = try marks.next(&stream)

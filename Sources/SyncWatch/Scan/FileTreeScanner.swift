@@ -97,10 +97,6 @@ private struct FolderContents {
     var digest: SHA256Digest?
     var isUnchanged = false
 
-    init(root: FilePath) {
-        self.root = root
-    }
-
     /// - Parameter known: the digest by which nothing has to be looked at.
     mutating func read(
         _ handle: DirectoryHandle, _ digest: inout FolderDigest, known: SHA256Digest?

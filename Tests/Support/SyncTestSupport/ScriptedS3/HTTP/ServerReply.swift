@@ -3,23 +3,12 @@ struct ServerReply: Sendable {
     static let document = "application/xml"
 
     var status: Int
-    var headers: [(name: String, value: String)]
-    var body: [UInt8]
+    var headers: [(name: String, value: String)] = []
+    var body: [UInt8] = []
     /// Sent in pieces with `Transfer-Encoding: chunked`, the first after the head: as CompleteMultipartUpload does.
     var chunks: [[UInt8]]?
     /// The S3 error code, for the record.
     var code: String?
-
-    init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
-        self.status = status
-        self.headers = headers
-        self.body = body
-    }
-
-    /// A reply with an XML document.
-    init(status: Int = 200, headers: [(name: String, value: String)] = [], _ root: XMLElement) {
-        self.init(status: status, headers: headers + [("Content-Type", Self.document)], body: root.document)
-    }
 
     /// The body as it goes over the wire (chunks: RFC 9112, 7.1).
     var content: [UInt8] {
@@ -67,6 +56,11 @@ struct ServerReply: Sendable {
 }
 
 extension ServerReply {
+    /// A reply with an XML document.
+    init(status: Int = 200, headers: [(name: String, value: String)] = [], _ root: XMLElement) {
+        self.init(status: status, headers: headers + [("Content-Type", Self.document)], body: root.document)
+    }
+
     /// Turns a document into chunks: the declaration first, white space after it, then the rest. S3 sends the white
     /// space to keep the connection while it works.
     mutating func splitAfterDeclaration() {

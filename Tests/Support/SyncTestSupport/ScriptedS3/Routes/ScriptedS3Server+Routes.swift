@@ -7,7 +7,7 @@ extension ScriptedS3Server {
     typealias Permission = Result<SignedRequest, S3Failure>
 
     static func requestID(_ number: Int) -> String {
-        "SCRIPTED" + String(repeating: "0", count: max(0, 8 - "\(number)".count)) + "\(number)"
+        "SCRIPTED" + number.padded(to: 8)
     }
 
     var commonHeaders: [(name: String, value: String)] {
