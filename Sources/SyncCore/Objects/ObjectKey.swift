@@ -11,7 +11,7 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// - Throws: ``InvalidName`` that names the key and the reason.
     package init(_ rawValue: String) throws(InvalidName) {
         guard !rawValue.isEmpty, rawValue.utf8.count <= Self.maximumLength else {
-            throw InvalidName(rawValue, reason: "an object key has 1 to 1,024 bytes")
+            throw InvalidName(name: rawValue, reason: "an object key has 1 to 1,024 bytes")
         }
         // One look at each byte: a listing makes a million keys.
         var segment = (length: 0, dots: 0)
@@ -21,7 +21,7 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
                 try Self.checkSegment(segment.length, dots: segment.dots, of: rawValue)
                 segment = (0, 0)
             case ..<0x20, 0x7F, UInt8(ascii: "\\"):
-                throw InvalidName(rawValue, reason: "control characters and backslashes are not allowed")
+                throw InvalidName(name: rawValue, reason: "control characters and backslashes are not allowed")
             default:
                 segment.length += 1
                 if byte == UInt8(ascii: ".") { segment.dots += 1 }
@@ -35,7 +35,7 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// - Throws: ``InvalidName`` when a segment holds a `/`, is `.` or `..`, is empty or has a control byte.
     package init(segments: [String]) throws(InvalidName) {
         for segment in segments where segment.contains("/") {
-            throw InvalidName(segment, reason: "a name may not contain \"/\"")
+            throw InvalidName(name: segment, reason: "a name may not contain \"/\"")
         }
         try self.init(segments.joined(separator: "/"))
     }
@@ -67,8 +67,8 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     }
 
     private static func checkSegment(_ length: Int, dots: Int, of name: String) throws(InvalidName) {
-        if length == 0 { throw InvalidName(name, reason: "an empty name between two \"/\" is not allowed") }
-        if dots == length, length < 3 { throw InvalidName(name, reason: "\".\" and \"..\" are not allowed") }
+        if length == 0 { throw InvalidName(name: name, reason: "an empty name between two \"/\" is not allowed") }
+        if dots == length, length < 3 { throw InvalidName(name: name, reason: "\".\" and \"..\" are not allowed") }
     }
 }
 
@@ -76,11 +76,6 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
 package struct InvalidName: Error, Hashable, CustomStringConvertible {
     package let name: String
     package let reason: String
-
-    package init(_ name: String, reason: String) {
-        self.name = name
-        self.reason = reason
-    }
 
     package var description: String { "\"\(name.escapingControls)\" cannot be used in an object key: \(reason)" }
 }

@@ -10,28 +10,6 @@ struct FilmBytes {
     private let patches: FilePatches
     private let part: (Range<Int>) throws(PhotoError) -> [UInt8]
 
-    /// - Parameter file: has to stay open for as long as these are read.
-    init(_ file: borrowing PhotoFile, size: Int64) {
-        let descriptor = file.descriptor
-        self.init(size: Int(size), patches: .none) { range throws(PhotoError) in
-            try PhotoFile.read(range, of: descriptor)
-        }
-    }
-
-    init(_ bytes: [UInt8]) {
-        self.init(size: bytes.count, patches: .none) { range throws(PhotoError) in
-            Array(bytes[range.clamped(to: bytes.indices)])
-        }
-    }
-
-    private init(
-        size: Int, patches: FilePatches, part: @escaping (Range<Int>) throws(PhotoError) -> [UInt8]
-    ) {
-        self.size = size
-        self.patches = patches
-        self.part = part
-    }
-
     func patched(by patches: FilePatches) -> FilmBytes { FilmBytes(size: size, patches: patches, part: part) }
 
     /// - Throws: `.changed` where the film ends before the range does.
@@ -79,5 +57,21 @@ struct FilmBytes {
             at = box.all.upperBound
         }
         return boxes
+    }
+}
+
+extension FilmBytes {
+    /// - Parameter file: has to stay open for as long as these are read.
+    init(_ file: borrowing PhotoFile, size: Int64) {
+        let descriptor = file.descriptor
+        self.init(size: Int(size), patches: .none) { range throws(PhotoError) in
+            try PhotoFile.read(range, of: descriptor)
+        }
+    }
+
+    init(_ bytes: [UInt8]) {
+        self.init(size: bytes.count, patches: .none) { range throws(PhotoError) in
+            Array(bytes[range.clamped(to: bytes.indices)])
+        }
     }
 }

@@ -125,11 +125,9 @@ struct Box {
     /// With its header.
     let all: Range<Int>
     let body: Range<Int>
+}
 
-    init(type: String, all: Range<Int>, body: Range<Int>) {
-        (self.type, self.all, self.body) = (type, all, body)
-    }
-
+extension Box {
     /// - Parameters:
     ///   - head: bytes with its header, which begins at `start`.
     ///   - at: where it is in the file, or in the box around it, which end at `end`.
