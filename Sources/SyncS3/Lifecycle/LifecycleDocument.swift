@@ -81,6 +81,15 @@ extension XMLElement {
 }
 
 extension TierRule {
+    /// What is told by one number of days: its element, the one in that which has the number, and the number here.
+    private static var ages: [(element: String, days: String, value: WritableKeyPath<TierRule, Int?>)] {
+        [
+            ("Expiration", "Days", \.expireAfterDays),
+            ("NoncurrentVersionExpiration", "NoncurrentDays", \.expireEarlierAfterDays),
+            ("AbortIncompleteMultipartUpload", "DaysAfterInitiation", \.abortUploadsAfterDays),
+        ]
+    }
+
     /// `nil` for a rule that says anything else, or more.
     fileprivate init?(_ element: XMLElement, below storePrefix: String) {
         guard
@@ -95,17 +104,10 @@ extension TierRule {
             guard let transition = Transition(part) else { return nil }
             self.transition = transition
         }
-        if let part = parts["Expiration"] {
-            guard let days = part.onlyNumber(in: "Days") else { return nil }
-            expireAfterDays = Int(days)
-        }
-        if let part = parts["NoncurrentVersionExpiration"] {
-            guard let days = part.onlyNumber(in: "NoncurrentDays") else { return nil }
-            expireEarlierAfterDays = Int(days)
-        }
-        if let part = parts["AbortIncompleteMultipartUpload"] {
-            guard let days = part.onlyNumber(in: "DaysAfterInitiation") else { return nil }
-            abortUploadsAfterDays = Int(days)
+        for age in Self.ages {
+            guard let part = parts[age.element] else { continue }
+            guard let days = part.onlyNumber(in: age.days) else { return nil }
+            self[keyPath: age.value] = Int(days)
         }
     }
 
@@ -181,13 +183,8 @@ extension TierRule {
             let storageClass = tag("StorageClass", transition.storageClass.rawValue.xmlEscaped)
             parts.append(tag("Transition", days + storageClass))
         }
-        if let expireAfterDays { parts.append(tag("Expiration", tag("Days", "\(expireAfterDays)"))) }
-        if let expireEarlierAfterDays {
-            parts.append(tag("NoncurrentVersionExpiration", tag("NoncurrentDays", "\(expireEarlierAfterDays)")))
-        }
-        if let abortUploadsAfterDays {
-            parts.append(
-                tag("AbortIncompleteMultipartUpload", tag("DaysAfterInitiation", "\(abortUploadsAfterDays)")))
+        for age in Self.ages {
+            if let days = self[keyPath: age.value] { parts.append(tag(age.element, tag(age.days, "\(days)"))) }
         }
         return tag("Rule", parts.joined())
     }
