@@ -78,6 +78,18 @@ package final class Wakeup: Sendable {
     }
 }
 
+extension Mutex where Value == Int {
+    /// Counts what several tasks do.
+    /// - Returns: how many there are by now.
+    @discardableResult
+    func add(_ more: Int = 1) -> Int {
+        withLock { count in
+            count += more
+            return count
+        }
+    }
+}
+
 /// Lets at most so many work at once; whoever comes later waits for a turn, the first first.
 ///
 /// Waiting is not cancelled: whoever has a slot is in a bounded request.

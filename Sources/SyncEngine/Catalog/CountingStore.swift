@@ -4,15 +4,12 @@ import SyncSystem
 
 /// A store to look at, which counts the requests, and the bytes that come, also of a read that fails then.
 struct CountingStore: ReadableStore {
-    private final class Counter: Sendable {
-        let count = Mutex((requests: 0, bytes: Int64(0)))
-    }
-
     let base: any ReadableStore
-    private let counter = Counter()
+    private let requestCount = Mutex(0)
+    private let byteCount = Mutex(0)
 
-    var requests: Int { counter.count.withLock { $0.requests } }
-    var bytes: Int64 { counter.count.withLock { $0.bytes } }
+    var requests: Int { requestCount.withLock { $0 } }
+    var bytes: Int64 { Int64(byteCount.withLock { $0 }) }
     var identity: StoreIdentity { base.identity }
     var capabilities: StoreCapabilities { base.capabilities }
 
@@ -21,24 +18,22 @@ struct CountingStore: ReadableStore {
     func clockOffset() async throws -> TimeInterval { try await base.clockOffset() }
 
     func head(_ key: ObjectKey) async throws -> ObjectInfo? {
-        note()
+        requestCount.add()
         return try await base.head(key)
     }
 
     func get(
         _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
     ) async throws -> ObjectInfo {
-        note()
-        return try await base.get(key, range: range) { [counter] piece in
-            counter.count.withLock { $0.bytes += Int64(piece.count) }
+        requestCount.add()
+        return try await base.get(key, range: range) { [byteCount] piece in
+            byteCount.add(piece.count)
             try sink(piece)
         }
     }
 
     func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
-        note()
+        requestCount.add()
         return try await base.list(prefix: prefix, after: after, limit: limit)
     }
-
-    private func note() { counter.count.withLock { $0.requests += 1 } }
 }

@@ -121,11 +121,7 @@ package struct LedgerRebuild: Sendable {
         var isOwnRead = true
         for entry in plan {
             let isRead = try await read(entry, &summary) { count in
-                onStep(
-                    .named(
-                        lines.withLock {
-                            $0 += count; return $0
-                        }))
+                onStep(.named(lines.add(count)))
             }
             if entry.machine.role == .this { isOwnRead = isRead }
         }
@@ -321,7 +317,7 @@ package struct LedgerRebuild: Sendable {
                 let read = try await reader.read(
                     segment, of: machine, state: state, places: { try places.places(of: $0) }
                 ) { lines in
-                    count.withLock { $0 += lines }
+                    count.add(lines)
                     onLines(lines)
                 }
                 state = read.state
@@ -371,12 +367,7 @@ package struct LedgerRebuild: Sendable {
                 let (before, count) = (done, Mutex(0))
                 let photos = try await wanted.concurrently(Self.headsInFlight) { [store, prefix] object in
                     let info = try await store.head(object.key)
-                    onStep(
-                        .recovered(
-                            before
-                                + count.withLock {
-                                    $0 += 1; return $0
-                                }, of: before + wanted.count))
+                    onStep(.recovered(before + count.add(), of: before + wanted.count))
                     return info.map { RecoveredPhoto.photo(object, $0, below: prefix) }
                 }
                 done += wanted.count

@@ -45,11 +45,7 @@ package struct ArchiveSheet: Sendable {
         let done = Mutex(0)
         let pictures = try await memories.concurrently(Self.readsInFlight) { memory in
             let picture = try await picture(of: memory)
-            progress(
-                done.withLock {
-                    $0 += 1
-                    return $0
-                })
+            progress(done.add())
             return picture
         }
         let photos = zip(memories, pictures).map { memory, picture in

@@ -87,11 +87,7 @@ package struct OriginalKeeper: Sendable {
             last = page.last
             let endings = try await page.candidates.concurrently(width) { candidate in
                 let ending = try await attempt(candidate)
-                onProgress(
-                    done.withLock { count in
-                        count += 1
-                        return count
-                    })
+                onProgress(done.add())
                 return ending
             }
             for (candidate, ending) in zip(page.candidates, endings) { result.note(ending, of: candidate.file) }

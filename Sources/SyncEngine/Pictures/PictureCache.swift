@@ -55,7 +55,7 @@ package struct PictureCache: Sendable {
     /// Pictures that are made at once: each may take a whole photo into memory, and uploads have the same threads.
     private let slots = Slots(2)
     private let failures: PictureFailures
-    private let writes = Counter()
+    private let writes = Mutex(0)
 
     /// - Parameters:
     ///   - folder: absolute; made when it is needed.
@@ -114,7 +114,7 @@ package struct PictureCache: Sendable {
                     // Another process makes the same one.
                 }
             }
-            if writes.next() % Self.writesBetweenLooks == 1 {
+            if writes.add() % Self.writesBetweenLooks == 1 {
                 for size in Size.allCases { try? await prune(size) }
             }
             return path
@@ -319,18 +319,6 @@ private final class PictureFailures: Sendable {
             if ends.count >= Self.most { ends = ends.filter { $0.value > now } }
             if ends.count >= Self.most { ends = [:] }
             ends[Picture(photo: photo, size: size)] = end
-        }
-    }
-}
-
-/// Counts up from 1.
-private final class Counter: Sendable {
-    private let count = Mutex(0)
-
-    func next() -> Int {
-        count.withLock {
-            $0 += 1
-            return $0
         }
     }
 }

@@ -99,13 +99,7 @@ package struct RetentionPass: Sendable {
         if let unclear { files = unclear } else { files = try await takeIn() }
         let count = Mutex(0)
         var summary = try await eachBatch(olderThan: days) { batch, summary in
-            try await carryOut(batch, &summary) {
-                observe(
-                    count.withLock { count in
-                        count += 1
-                        return count
-                    })
-            }
+            try await carryOut(batch, &summary) { observe(count.add()) }
         }
         for file in kept {
             summary.errors.add(

@@ -114,11 +114,7 @@ package struct ShareExport: Sendable {
         let done = Mutex(0)
         let outcomes = try await Array(order.items.enumerated()).concurrently(Self.atOnce) { number, item in
             let outcome = try await export(item, as: number, order.quality, in: folder)
-            progress(
-                done.withLock {
-                    $0 += 1
-                    return $0
-                })
+            progress(done.add())
             return outcome
         }
         var (entries, summary) = ([Entry](), Summary())

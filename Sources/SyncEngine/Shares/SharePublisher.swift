@@ -208,13 +208,7 @@ package struct SharePublisher: Sendable {
                 try await takeBack(photo, of: share)
                 throw try await lease.loss(of: id)
             }
-            if case .stored = outcome {
-                let count = stored.withLock { stored in
-                    stored += 1
-                    return stored
-                }
-                onProgress(count, share.photoCount)
-            }
+            if case .stored = outcome { onProgress(stored.add(), share.photoCount) }
             return answer
         }
         let archived = answers.compactMap { if case .archived(let key) = $0 { key } else { nil as ObjectKey? } }

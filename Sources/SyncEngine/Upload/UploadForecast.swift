@@ -32,11 +32,7 @@ package struct UploadForecast: Sendable {
         let done = Mutex(0)
         let outcomes = try await claims.concurrently(Self.atOnce) { claim in
             let ending = try await pool.run { try outcome(of: claim) }
-            let count = done.withLock { done in
-                done += 1
-                return done
-            }
-            progress(count, claims.count)
+            progress(done.add(), claims.count)
             return ending
         }
         let now = time.now()
