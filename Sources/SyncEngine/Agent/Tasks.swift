@@ -199,7 +199,7 @@ extension Array where Element: Sendable {
 
 extension Array {
     /// Neighbours in groups of at most so many. What has to stand alone is a group of its own. The order stays.
-    func grouped(atMost size: Int, alone isAlone: (Element) -> Bool) -> [[Element]] {
+    func grouped(atMost size: Int, alone isAlone: (Element) -> Bool = { _ in false }) -> [[Element]] {
         var (groups, open): ([[Element]], [Element]) = ([], [])
         for element in self {
             if !open.isEmpty, open.count == size || isAlone(element) {

@@ -150,9 +150,8 @@ package struct ForgetPlanner: Sendable {
         var done = plan
         let kept = Set(plan.shared.map(\.object.record.key.named))
         var forgotten: Set<Int64> = []
-        for start in stride(from: 0, to: plan.photos.count, by: Self.pageSize) {
-            let page = plan.photos[start..<min(start + Self.pageSize, plan.photos.count)].map { ($0.id, $0.state) }
-            let now = time.now()
+        for photos in plan.photos.grouped(atMost: Self.pageSize) {
+            let (page, now) = (photos.map { ($0.id, $0.state) }, time.now())
             forgotten.formUnion(try await ledger { try $0.beginForget(page, keeping: kept, at: now) })
         }
         let gone = forgotten

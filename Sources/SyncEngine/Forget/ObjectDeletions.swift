@@ -55,9 +55,11 @@ package struct ObjectDeletions: Sendable {
             result.failures = free.map { ($0.key, "\(doubt)") }
             return result
         }
-        for start in stride(from: 0, to: free.count, by: Self.pageSize) {
-            try await delete(Array(free[start..<min(start + Self.pageSize, free.count)]), &result)
-            onProgress(min(start + Self.pageSize, free.count), free.count)
+        var done = 0
+        for page in free.grouped(atMost: Self.pageSize) {
+            try await delete(page, &result)
+            done += page.count
+            onProgress(done, free.count)
         }
         return result
     }

@@ -244,8 +244,7 @@ package struct SilentObjects: Sendable {
         let (doubtful, listed) = (objects.filter { $0.info == nil }, objects.filter { $0.info != nil })
         try await examine(doubtful, &broken, &round)
         let chosen = listed.filter { round.choice.contains($0.key) }
-        for start in stride(from: 0, to: chosen.count, by: Self.looksAtOnce) {
-            let part = chosen[start..<min(start + Self.looksAtOnce, chosen.count)]
+        for part in chosen.grouped(atMost: Self.looksAtOnce) {
             var (price, affordable) = (0.0, [Due]())
             for object in part {
                 guard let info = object.info else { continue }

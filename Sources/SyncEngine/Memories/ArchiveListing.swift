@@ -183,8 +183,7 @@ package struct ArchiveListing: Sendable {
         at listed: [Listed], _ seen: inout Int, _ problems: inout [ObjectProblem], _ progress: (Int) -> Void
     ) async throws -> [ArchivedGalleryPhoto] {
         var memories: [ArchivedGalleryPhoto] = []
-        for first in stride(from: 0, to: listed.count, by: Self.progressStep) {
-            let some = Array(listed[first..<min(first + Self.progressStep, listed.count)])
+        for some in listed.grouped(atMost: Self.progressStep) {
             let known = await known(some)
             let asked: [(Listed, ObjectInfo?, ObjectProblem?)] = try await some.filter { known[$0.place.key] == nil }
                 .concurrently(Self.headsInFlight) { photo in

@@ -87,8 +87,7 @@ package struct Verifier: Sendable {
         var result = Summary()
         switch choice {
         case .keys(let keys):
-            for start in stride(from: 0, to: keys.count, by: Self.pageSize) where !result.isOverBudget {
-                let part = Array(keys[start..<min(start + Self.pageSize, keys.count)])
+            for part in keys.grouped(atMost: Self.pageSize) where !result.isOverBudget {
                 let page = try await ledger { ledger in try part.compactMap { try ledger.object($0) } }
                 try await look(at: page, limit, &result)
                 onProgress(result.checked + result.undecided, keys.count)

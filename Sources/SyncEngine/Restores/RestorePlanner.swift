@@ -219,9 +219,8 @@ package struct RestorePlanner: Sendable {
         for case (let key, .missing) in findings { try await audit.recheck(key) }
         let tellsRestores = store.capabilities.restoresInLists == true
         let open = try await ledger { ledger in
-            for page in stride(from: 0, to: reports.count, by: 1_000) {
-                let reports = Array(reports[page..<min(page + 1_000, reports.count)])
-                _ = try ledger.mergeReport(reports, tellsRestores: tellsRestores, at: askedAt)
+            for page in reports.grouped(atMost: 1_000) {
+                _ = try ledger.mergeReport(page, tellsRestores: tellsRestores, at: askedAt)
             }
             for info in reports {
                 guard let item = running[info.key], item.state == .retrieving, case .restored(let end) = info.restore

@@ -178,9 +178,7 @@ package final class PhotoPipeline: Sendable {
                     }
                     // A part for each thread: one that a strange file holds up holds up no more than its part.
                     let size = (group.count + self.batchSize - 1) / self.batchSize
-                    for start in stride(from: 0, to: group.count, by: size) {
-                        await claims.send(Array(group[start..<min(start + size, group.count)]))
-                    }
+                    for part in group.grouped(atMost: size) { await claims.send(part) }
                 }
             }
         } catch is CancellationError {
