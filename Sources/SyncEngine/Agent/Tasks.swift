@@ -1,4 +1,5 @@
 package import SyncCore
+import SyncLedger
 import SyncSystem
 
 /// Wakes one waiting task: "there is work", "look again". Signals that nobody waits for are remembered as one.
@@ -210,4 +211,29 @@ extension Array {
         }
         return open.isEmpty ? groups : groups + [open]
     }
+}
+
+/// What the ledger has of something, page by page: each begins behind the last row of the one before.
+struct LedgerPages<Row: Sendable, Place: Sendable>: AsyncSequence, Sendable {
+    typealias Element = [Row]
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let pages: LedgerPages
+        fileprivate var last: Place?
+
+        mutating func next() async throws -> [Row]? {
+            let page = try await pages.ledger { [pages, last] in try pages.read($0, last) }
+            guard let end = page.last else { return nil }
+            last = pages.place(end)
+            return page
+        }
+    }
+
+    let ledger: LedgerQueue
+    /// Behind which the first page begins; `nil` for all.
+    var start: Place?
+    let place: @Sendable (Row) -> Place
+    let read: @Sendable (Ledger, Place?) throws -> [Row]
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self, last: start) }
 }

@@ -353,15 +353,11 @@ package struct LedgerRebuild: Sendable {
     private func recover(_ onStep: @escaping @Sendable (Step) -> Void) async throws {
         let prefixes = [keys.photos, keys.originals, "users/\(keys.user)/projects/"]
         for prefix in prefixes {
-            var last: ObjectKey?
             var done = 0
-            while true {
-                let after = last
-                let page = try await ledger { ledger in
-                    try ledger.namelessPhotos(below: prefix, after: after, limit: Self.pageSize)
-                }
-                guard let end = page.last?.key else { break }
-                last = end
+            let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) {
+                try $0.namelessPhotos(below: prefix, after: $1, limit: Self.pageSize)
+            }
+            for try await page in pages {
                 let others = page.filter { !$0.key.rawValue.contains("/versions/") }
                 let wanted = try await ledger { try $0.leavingOutOriginals(among: others) }
                 let (before, count) = (done, Mutex(0))

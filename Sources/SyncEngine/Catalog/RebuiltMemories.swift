@@ -15,14 +15,10 @@ struct RebuiltMemories: Sendable {
     /// A photo that cannot be looked at stops nothing: the next rebuild asks for it again.
     /// - Throws: ``StoreError`` about the whole store, ``LedgerError``, `CancellationError`.
     func run() async throws {
-        var last: ObjectKey?
-        while true {
-            let after = last
-            let page = try await ledger { [keys] in
-                try $0.unrecordedObjects(below: keys.galleryArchive, after: after, limit: Self.pageSize)
-            }
-            guard let end = page.last?.key else { return }
-            last = end
+        let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) { [keys] in
+            try $0.unrecordedObjects(below: keys.galleryArchive, after: $1, limit: Self.pageSize)
+        }
+        for try await page in pages {
             let found = try await page.concurrently(Self.headsInFlight) { [store, keys] object in
                 do {
                     return try await store.head(object.key).flatMap { Self.memory($0, keys) }

@@ -205,14 +205,10 @@ package struct SilentObjects: Sendable {
     private func compare(_ listing: ObjectPage, _ span: ListedSpan, _ round: inout Round) async throws {
         let (damaged, unclear) = (listing.damaged, listing.unclear)
         var listed = Dictionary(listing.objects.map { ($0.key, $0) }) { first, _ in first }
-        var last = span.after
-        while true {
-            let after = last
-            let page = try await ledger { ledger in
-                try ledger.silentObjects(below: span.prefix, after: after, through: span.through, limit: Self.pageSize)
-            }
-            guard let end = page.last?.key else { break }
-            last = end
+        let pages = LedgerPages(ledger: ledger, start: span.after, place: \OtherObject.key) {
+            try $0.silentObjects(below: span.prefix, after: $1, through: span.through, limit: Self.pageSize)
+        }
+        for try await page in pages {
             var due: [Due] = []
             for object in page {
                 let info = listed.removeValue(forKey: object.key)

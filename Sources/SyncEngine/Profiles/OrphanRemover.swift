@@ -47,14 +47,10 @@ package struct OrphanRemover: Sendable {
     package func run(_ profiles: [String]) async throws -> Summary {
         var result = Summary()
         for profile in profiles {
-            var last: EventRecord?
-            while true {
-                let (after, limit) = (last, Self.batchSize)
-                let batch = try await ledger { try $0.events(ofProfile: profile, after: after, limit: limit) }
-                guard let end = batch.last else { break }
-                last = end.event
-                try await remove(batch, &result)
+            let batches = LedgerPages(ledger: ledger, place: \DueEvent.event) {
+                try $0.events(ofProfile: profile, after: $1, limit: Self.batchSize)
             }
+            for try await batch in batches { try await remove(batch, &result) }
         }
         if result.deleted > 0 { try await ledger { try $0.purgeDeleted() } }
         return result

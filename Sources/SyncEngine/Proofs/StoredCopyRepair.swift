@@ -33,11 +33,11 @@ package struct StoredCopyRepair: Sendable {
     @discardableResult
     package func run() async throws -> Int {
         var count = 0
-        var last: ObjectKey?
         let look = moves?.look()
-        while true {
-            let after = last
-            let page = try await ledger { try $0.lostBesidePhotos(after: after, limit: Self.pageSize) }
+        let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) {
+            try $0.lostBesidePhotos(after: $1, limit: Self.pageSize)
+        }
+        for try await page in pages {
             for object in page {
                 do {
                     if object.problem == .missing, try await look?.follow(object) != nil { continue }
@@ -46,9 +46,8 @@ package struct StoredCopyRepair: Sendable {
                     // Its pool copy cannot be read now, or its place is archived: it stays lost.
                 }
             }
-            guard let end = page.last?.key, page.count == Self.pageSize else { return count }
-            last = end
         }
+        return count
     }
 
     private func repair(_ broken: ObjectRecord) async throws -> Bool {

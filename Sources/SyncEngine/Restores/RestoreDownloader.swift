@@ -120,12 +120,10 @@ package struct RestoreDownloader: Sendable {
         job: RestoreJobID? = nil, leavingOut held: Set<Int64> = []
     ) async throws -> SaveSummary {
         var visit = Visit()
-        var last: Int64 = 0
-        while true {
-            let after = last
-            let page = try await ledger { try $0.unsavedRestoredItems(after: after, limit: Self.pageSize) }
-            guard let end = page.last?.id else { break }
-            last = end
+        let pages = LedgerPages(ledger: ledger, place: \RestoreItem.id) {
+            try $0.unsavedRestoredItems(after: $1 ?? 0, limit: Self.pageSize)
+        }
+        for try await page in pages {
             let items = page.filter { (job == nil || $0.job == job) && !held.contains($0.id) }
             // Each has a disk of its own: what one of them is short of, another has.
             for (job, items) in Dictionary(grouping: items, by: \.job).sorted(by: { $0.key < $1.key }) {

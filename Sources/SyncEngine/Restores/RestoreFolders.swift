@@ -189,16 +189,16 @@ package struct RestoreFolders: Sendable {
 
     /// Whether one of the photos is there that were saved.
     private func holdsPhoto(of job: RestoreJobID, _ folder: FilePath) async throws -> Bool {
-        var (last, others) = (Int64(0), 0)
-        while others < Self.mostOthers {
-            let after = last
-            let page = try await ledger { try $0.restoreItems(of: job, after: after, limit: Self.pageSize) }
-            guard let end = page.last?.id else { return false }
-            last = end
+        var others = 0
+        let pages = LedgerPages(ledger: ledger, place: \RestoreItem.id) {
+            try $0.restoreItems(of: job, after: $1 ?? 0, limit: Self.pageSize)
+        }
+        for try await page in pages {
             let saved = page.filter { $0.savedAt != nil }
             let (isThere, read) = try await pool.runChecking { flag in try Self.look(for: saved, in: folder, flag) }
             if isThere { return true }
             others += read
+            if others >= Self.mostOthers { break }
         }
         return false
     }

@@ -165,14 +165,13 @@ package struct RetentionPass: Sendable {
     ) async throws -> RetentionSummary {
         let (cutoff, limit) = (cutoff(days: days), rules.batchSize)
         var summary = RetentionSummary()
-        var last: EventRecord?
-        while summary.outage == nil {
-            let after = last
-            let batch = try await ledger { try $0.dueEvents(createdBefore: cutoff, after: after, limit: limit) }
-            guard let end = batch.last else { break }
-            last = end.event
+        let batches = LedgerPages(ledger: ledger, place: \DueEvent.event) {
+            try $0.dueEvents(createdBefore: cutoff, after: $1, limit: limit)
+        }
+        for try await batch in batches {
             try await work(batch, &summary)
             try Task.checkCancellation()
+            if summary.outage != nil { break }
         }
         return summary
     }

@@ -26,13 +26,11 @@ package struct CaptureTimeMender: Sendable {
     /// - Throws: ``LedgerError``, `CancellationError`.
     @discardableResult
     package func run() async throws -> Int {
-        var (last, mended): (Int64, Int) = (0, 0)
-        while true {
-            try Task.checkCancellation()
-            let after = last
-            let page = try await ledger { try $0.photosDatedBefore(after: after, limit: Self.pageSize) }
-            guard let end = page.last?.object else { break }
-            last = end
+        var mended = 0
+        let pages = LedgerPages(ledger: ledger, place: \DatedBefore.object) {
+            try $0.photosDatedBefore(after: $1 ?? 0, limit: Self.pageSize)
+        }
+        for try await page in pages {
             let times = await pool.finish { [source] in
                 var times: [Int64: CaptureTime?] = [:]
                 // Several files may be one object: the first that can be read tells.
