@@ -157,9 +157,28 @@ struct CatalogReader: Sendable {
         }
     }
 
+    /// Reads a segment, and notes nothing of it.
+    /// - Parameter take: gets each line but the first and the last one, in order.
+    /// - Throws: ``CatalogError`` of one that is not whole; ``StoreError``, `CancellationError`, `Errno` of the disk.
+    func lines(of segment: CatalogSegment, _ take: @escaping @Sendable (CatalogLine) throws -> Void) async throws {
+        if let damage = try await fetch(segment) { throw damage }
+        try await pool.runChecking { [self] flag in
+            var reader = try CatalogFileReader(of: segment, keys)
+            try pieces(flag) { try reader.read($0, take) }
+            try reader.finish()
+        }
+    }
+
+    /// Reads what ``fetch(_:)`` has brought.
+    private func pieces(_ flag: CancellationFlag, _ take: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let file = try FileDescriptor.open(spool, .readOnly, options: [.noFollow, .closeOnExec])
+        defer { try? file.close() }
+        try file.eachPiece(flag, take)
+    }
+
     /// Brings a segment into the spool file.
     /// - Returns: why it is not whole.
-    func fetch(_ segment: CatalogSegment) async throws -> CatalogError? {
+    private func fetch(_ segment: CatalogSegment) async throws -> CatalogError? {
         let file = try await pool.run { [spool] in
             try FileDescriptor.open(
                 spool, .writeOnly, options: [.create, .truncate, .noFollow, .closeOnExec],

@@ -42,7 +42,7 @@ final class PartFile: Sendable {
 
     /// Hashes what an earlier run left, and goes on behind it.
     func takeUp(_ flag: CancellationFlag) throws {
-        try FileDigest.read(file.descriptor, flag) { piece in
+        try file.descriptor.eachPiece(flag) { piece in
             state.withLock { state in
                 state.hasher.update(piece)
                 state.position += Int64(piece.count)
@@ -153,8 +153,6 @@ package struct DownloadCalls: Sendable {
 
 /// Reads files for their digests, with one buffer.
 enum FileDigest {
-    private static let pieceLength = 256 << 10
-
     /// The digests of a regular file; `nil` when there is something else, or a file of another length than `size`.
     /// - Throws: `Errno`; `CancellationError`.
     static func of(_ path: FilePath, size: Int64?, _ flag: CancellationFlag) throws -> ContentDigest? {
@@ -170,23 +168,25 @@ enum FileDigest {
         let status = try FileStatus(of: file)
         guard status.kind == .file, size.map({ $0 == status.stamp.size }) ?? true else { return nil }
         var hasher = ContentHasher()
-        try read(file, flag) { hasher.update($0) }
+        try file.eachPiece(flag) { hasher.update($0) }
         return hasher.finalize()
     }
+}
+
+extension FileDescriptor {
+    private static let pieceLength = 256 << 10
 
     /// Reads a file from its beginning to its end, piece by piece.
-    /// - Throws: `Errno`, `.ioError` when fewer bytes came than there are; `CancellationError`.
-    static func read(
-        _ file: FileDescriptor, _ flag: CancellationFlag, into body: (UnsafeRawBufferPointer) -> Void
-    ) throws {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceLength, alignment: 4_096)
+    /// - Throws: `Errno`, `.ioError` when fewer bytes came than there are; `CancellationError`; what `body` throws.
+    func eachPiece(_ flag: CancellationFlag, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceLength, alignment: 4_096)
         defer { buffer.deallocate() }
         var offset: Int64 = 0
         while true {
             try flag.check()
-            let count = try file.read(at: offset, into: buffer)
+            let count = try read(at: offset, into: buffer)
             if count == 0 { return }
-            body(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+            try body(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
             offset += Int64(count)
         }
     }

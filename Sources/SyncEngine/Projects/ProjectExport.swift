@@ -208,17 +208,10 @@ struct FileCopy: Sendable {
         guard fstat(input.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
         var hasher = ContentHasher()
         var offset: Int64 = 0
-        var failure: (any Error)?
-        try FileDigest.read(input, flag) { bytes in
-            guard failure == nil else { return }
+        try input.eachPiece(flag) { bytes in
             hasher.update(bytes)
-            do {
-                offset = try calls.writeAll(bytes, to: output, at: offset)
-            } catch {
-                failure = error
-            }
+            offset = try calls.writeAll(bytes, to: output, at: offset)
         }
-        if let failure { throw failure }
         _ = futimens(output.rawValue, [status.st_atim, status.st_mtim])
         try FileAttributes(of: input).setWhereKept(on: output)
         _ = fchmod(output.rawValue, status.st_mode & 0o777)
