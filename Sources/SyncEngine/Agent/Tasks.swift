@@ -79,6 +79,13 @@ package final class Wakeup: Sendable {
     }
 }
 
+extension Result where Failure == any Error {
+    /// What comes of work that is awaited.
+    init(_ work: () async throws -> Success) async {
+        do { self = .success(try await work()) } catch { self = .failure(error) }
+    }
+}
+
 extension Mutex where Value == Int {
     /// Counts what several tasks do.
     /// - Returns: how many there are by now.

@@ -34,8 +34,11 @@ package struct DownloadBatch: Sendable {
             func beginNext() {
                 guard obstacle == nil, !Task.isCancelled, let index = rest.next() else { return }
                 group.addTask {
-                    let task = tasks[index]
-                    return (index, await run(task, { progress(index, $0) }, { try await placing(index) }))
+                    let outcome = await Result {
+                        try await download.run(
+                            tasks[index], progress: { progress(index, $0) }, placing: { try await placing(index) })
+                    }
+                    return (index, outcome)
                 }
             }
             for _ in 0..<width { beginNext() }
@@ -47,17 +50,6 @@ package struct DownloadBatch: Sendable {
             }
         }
         return outcomes.map { $0 ?? .failure(obstacle ?? CancellationError()) }
-    }
-
-    private func run(
-        _ task: DownloadTask, _ progress: @escaping @Sendable (Int64) -> Void,
-        _ placing: @escaping @Sendable () async throws -> Void
-    ) async -> Outcome {
-        do {
-            return .success(try await download.run(task, progress: progress, placing: placing))
-        } catch {
-            return .failure(error)
-        }
     }
 
     /// Seconds after which nobody is expected to go on from a part any more.

@@ -80,13 +80,7 @@ package struct ProjectExport: Sendable {
         _ items: [Item], _ save: (Item) async throws -> DownloadOutcome
     ) async -> [Outcome] {
         var outcomes: [Outcome] = []
-        for item in items {
-            do {
-                outcomes.append(.success(try await save(item)))
-            } catch {
-                outcomes.append(.failure(error))
-            }
-        }
+        for item in items { outcomes.append(await Result { try await save(item) }) }
         return outcomes
     }
 

@@ -285,9 +285,3 @@ package struct GuestIntake: Sendable {
         return false
     }
 }
-
-extension Result where Failure == any Error {
-    fileprivate init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
-}

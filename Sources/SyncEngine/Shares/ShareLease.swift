@@ -171,9 +171,3 @@ package struct ShareLease: Sendable {
         return try await ledger.finish { [owner] in try $0.noteShareEnded(id, by: owner, at: now) }
     }
 }
-
-extension Result where Failure == any Error {
-    fileprivate init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
-}

@@ -89,13 +89,9 @@ final class EndingQueue: Sendable {
 
     private func writePending() async {
         while let group = takePending() {
-            let result: Result<Void, any Error>
-            do {
+            let result = await Result {
                 try await ledger.finish { try $0.commit(group) }
                 for ending in group { onWritten(ending) }
-                result = .success(())
-            } catch {
-                result = .failure(error)
             }
             let waiters = state.withLock { state in
                 state.written += group.count
