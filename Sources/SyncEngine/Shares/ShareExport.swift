@@ -56,8 +56,6 @@ package struct ShareExport: Sendable {
     private static let photoFolder = "photos"
     private static let thumbnailFolder = "thumbnails"
     private static let atOnce = 3
-    /// Of a place or a name.
-    private static let mostCharacters = 100
 
     private let ledger: LedgerQueue
     private let work: SharedCopyWork
@@ -246,54 +244,25 @@ package struct ShareExport: Sendable {
 
     /// Held against the rules of manifests: what they make of a place and of names is harmless on a disk, too.
     private static func checked(_ entries: [Entry], _ order: Order) throws -> CheckedShare {
-        func line(_ text: String) -> String { String(ShareManifestRules.plain(text).prefix(mostCharacters)) }
         func name(_ photo: VacationPhoto) -> String? {
             order.tellsNames && photo.path.isText ? photo.path.lastComponent?.string : nil
         }
         var generator = SystemRandomNumberGenerator()
-        let (now, numbered) = (Date(timeIntervalSince1970: 1_000_000_000), Array(entries.enumerated()))
+        let now = Date(timeIntervalSince1970: 1_000_000_000)
+        let shown = entries.enumerated().map { ($0, $1.copy, $1.takenAt, name($1.photo)) as ShareManifest.Entry }
         let manifest = ShareManifest(
-            shareId: ShareID(using: &generator), locationName: line(order.location), startDate: order.startDate,
-            endDate: order.endDate, sharedBy: order.sharedBy.map(line), expiresAt: now, updatedAt: now,
-            photos: numbered.filter { $0.element.copy.film == nil }.map { index, entry in
-                ShareManifest.Photo(
-                    orderIndex: index, width: entry.copy.width, height: entry.copy.height, size: entry.copy.size,
-                    sha256: "\(entry.copy.sha256)", takenAt: entry.takenAt, name: name(entry.photo))
-            },
-            films: numbered.compactMap { index, entry in
-                entry.copy.film.map { type in
-                    ShareManifest.Film(
-                        orderIndex: index, mediaType: type, width: entry.copy.width, height: entry.copy.height,
-                        durationSeconds: entry.copy.duration.map { $0 / .seconds(1) }, size: entry.copy.size,
-                        sha256: "\(entry.copy.sha256)", takenAt: entry.takenAt, hasPoster: entry.copy.hasThumbnail,
-                        name: name(entry.photo))
-                }
-            })
+            shareId: ShareID(using: &generator), locationName: ShareManifestRules.line(order.location),
+            startDate: order.startDate, endDate: order.endDate, sharedBy: order.sharedBy.map(ShareManifestRules.line),
+            expiresAt: now, updatedAt: now, photos: ShareManifest.photos(of: shown),
+            films: ShareManifest.films(of: shown))
         return try ShareManifestRules(asked: nil).check(try manifest.encoded(), foundAt: nil)
     }
 
     private static func page(of checked: CheckedShare, _ names: [String]) -> SharePage {
-        let manifest = checked.manifest
-        func link(_ index: Int) -> String { "\(photoFolder)/\(names[index].uriEncoded())" }
-        return SharePage(
-            location: manifest.locationName, startDate: manifest.startDate, endDate: manifest.endDate,
-            sharedBy: manifest.sharedBy,
-            photos: manifest.photos.map { photo in
-                SharePage.Photo(
-                    orderIndex: photo.orderIndex, link: link(photo.orderIndex),
-                    thumbnailLink: thumbnailName(photo.orderIndex), width: photo.width, height: photo.height,
-                    size: photo.size, takenAt: photo.takenAt, downloadName: names[photo.orderIndex])
-            },
-            films: (manifest.films ?? []).map { film in
-                SharePage.Film(
-                    orderIndex: film.orderIndex, link: link(film.orderIndex),
-                    posterLink: film.hasPoster ? thumbnailName(film.orderIndex) : nil, width: film.width,
-                    height: film.height, duration: film.durationSeconds.map { .seconds($0) }, size: film.size,
-                    takenAt: film.takenAt, downloadName: names[film.orderIndex])
-            })
+        SharePage(of: checked) { names[$0.orderIndex] } link: {
+            "\(photoFolder)/\(names[$0.orderIndex].uriEncoded())"
+        }
     }
-
-    private static func thumbnailName(_ index: Int) -> String { "\(thumbnailFolder)/\(index).jpg" }
 
     // MARK: Files
 
@@ -301,7 +270,7 @@ package struct ShareExport: Sendable {
     private static func places(_ entries: [Entry], _ names: [String]) -> [(file: String, place: String, entry: Entry)] {
         entries.enumerated().flatMap { index, entry in
             [(entry.file, "\(photoFolder)/\(names[index])", entry)]
-                + (entry.copy.hasThumbnail ? [(entry.thumbnail, thumbnailName(index), entry)] : [])
+                + (entry.copy.hasThumbnail ? [(entry.thumbnail, ShareKeys.thumbnailName(index), entry)] : [])
         }
     }
 

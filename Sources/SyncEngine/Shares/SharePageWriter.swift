@@ -131,48 +131,76 @@ package struct SharePageWriter: Sendable {
         func name(_ photo: SharePhoto) -> String? {
             share.tellsNames && photo.path.isText ? photo.path.lastComponent?.string : nil
         }
+        let entries: [ShareManifest.Entry] = photos.compactMap { photo in
+            photo.copy.map { (photo.slot, $0, photo.takenAt, name(photo)) }
+        }
         return ShareManifest(
             shareId: share.id, locationName: share.location, startDate: share.startDate, endDate: share.endDate,
             sharedBy: share.sharedBy, expiresAt: share.expiresAt, updatedAt: updatedAt,
-            photos: photos.compactMap { photo in
-                guard let copy = photo.copy, copy.film == nil else { return nil }
-                return ShareManifest.Photo(
-                    orderIndex: photo.slot, width: copy.width, height: copy.height, size: copy.size,
-                    sha256: copy.sha256.description, takenAt: photo.takenAt, name: name(photo))
-            },
-            films: photos.compactMap { photo in
-                guard let copy = photo.copy, let type = copy.film else { return nil }
-                return ShareManifest.Film(
-                    orderIndex: photo.slot, mediaType: type, width: copy.width, height: copy.height,
-                    durationSeconds: copy.duration.map { $0 / .seconds(1) }, size: copy.size,
-                    sha256: copy.sha256.description, takenAt: photo.takenAt, hasPoster: copy.hasThumbnail,
-                    name: name(photo))
-            })
+            photos: ShareManifest.photos(of: entries), films: ShareManifest.films(of: entries))
     }
 
     /// With relative links.
     private static func page(of checked: CheckedShare, _ share: ShareRecord, reference: String) -> SharePage {
-        let manifest = checked.manifest
         let names = MirrorName(checked)
-        return SharePage(
+        var page = SharePage(of: checked) { names.name(of: $0).string } link: {
+            ShareKeys.copyName(share.id, $0.orderIndex, film: $0.film)
+        }
+        page.expiresAt = checked.manifest.expiresAt
+        page.manifestLink = String(share.keys.manifest.lastSegment)
+        page.mirrorReference = reference
+        return page
+    }
+}
+
+extension ShareManifest {
+    /// A copy that others see, under its number.
+    typealias Entry = (index: Int, copy: SharePhoto.Copy, takenAt: CaptureTime?, name: String?)
+
+    static func photos(of entries: [Entry]) -> [Photo] {
+        entries.filter { $0.copy.film == nil }.map { index, copy, takenAt, name in
+            Photo(
+                orderIndex: index, width: copy.width, height: copy.height, size: copy.size, sha256: "\(copy.sha256)",
+                takenAt: takenAt, name: name)
+        }
+    }
+
+    static func films(of entries: [Entry]) -> [Film] {
+        entries.compactMap { index, copy, takenAt, name in
+            copy.film.map { type in
+                Film(
+                    orderIndex: index, mediaType: type, width: copy.width, height: copy.height,
+                    durationSeconds: copy.duration.map { $0 / .seconds(1) }, size: copy.size,
+                    sha256: "\(copy.sha256)", takenAt: takenAt, hasPoster: copy.hasThumbnail, name: name)
+            }
+        }
+    }
+}
+
+extension SharePage {
+    /// - Parameters:
+    ///   - name: what a photo or a film is called on a disk.
+    ///   - link: leads to it from the page. The small pictures are beside the page, as in the store.
+    init(
+        of share: CheckedShare, name: (CheckedShare.Photo) -> String, link: (CheckedShare.Photo) -> String
+    ) {
+        let manifest = share.manifest
+        self.init(
             location: manifest.locationName, startDate: manifest.startDate, endDate: manifest.endDate,
-            sharedBy: manifest.sharedBy, expiresAt: manifest.expiresAt,
-            photos: zip(manifest.photos, checked.photos).map { photo, checked in
-                SharePage.Photo(
-                    orderIndex: photo.orderIndex, link: ShareKeys.photoName(share.id, photo.orderIndex),
+            sharedBy: manifest.sharedBy,
+            photos: zip(manifest.photos, share.photos).map { photo, checked in
+                Photo(
+                    orderIndex: photo.orderIndex, link: link(checked),
                     thumbnailLink: ShareKeys.thumbnailName(photo.orderIndex), width: photo.width,
-                    height: photo.height, size: photo.size, takenAt: photo.takenAt,
-                    downloadName: names.name(of: checked).string)
+                    height: photo.height, size: photo.size, takenAt: photo.takenAt, downloadName: name(checked))
             },
-            films: zip(manifest.films ?? [], checked.photos.dropFirst(manifest.photos.count)).map { film, checked in
-                SharePage.Film(
-                    orderIndex: film.orderIndex,
-                    link: ShareKeys.copyName(share.id, film.orderIndex, film: film.mediaType),
+            films: zip(manifest.films ?? [], share.photos.dropFirst(manifest.photos.count)).map { film, checked in
+                Film(
+                    orderIndex: film.orderIndex, link: link(checked),
                     posterLink: film.hasPoster ? ShareKeys.thumbnailName(film.orderIndex) : nil, width: film.width,
                     height: film.height, duration: film.durationSeconds.map { .seconds($0) }, size: film.size,
-                    takenAt: film.takenAt, downloadName: names.name(of: checked).string)
-            },
-            manifestLink: String(share.keys.manifest.lastSegment), mirrorReference: reference)
+                    takenAt: film.takenAt, downloadName: name(checked))
+            })
     }
 }
 

@@ -8,8 +8,6 @@ import SystemPackage
 package struct SharePlanner: Sendable {
     private static let daySeconds: TimeInterval = 86_400
     private static let companionsNamed = 3
-    /// Of a location or a name.
-    private static let mostCharacters = 100
 
     private let store: (any ObjectStore)?
     private let ledger: LedgerQueue
@@ -69,10 +67,11 @@ package struct SharePlanner: Sendable {
         notes += try await notesOnOthers(of: Set(choice.items.map(\.md5)), besides: folder)
         if let existing { notes += try await notesOnTwins(of: existing, at: now) }
         let draft = ShareDraft(
-            folder: folder, selection: selection, quality: quality, location: Self.line(vacation.location),
-            startDate: vacation.startDate, endDate: vacation.endDate,
+            folder: folder, selection: selection, quality: quality,
+            location: ShareManifestRules.line(vacation.location), startDate: vacation.startDate,
+            endDate: vacation.endDate,
             sharedBy: order.isAnonymous
-                ? nil : (order.sharedBy ?? existing?.sharedBy ?? order.usualSharer).map(Self.line),
+                ? nil : (order.sharedBy ?? existing?.sharedBy ?? order.usualSharer).map(ShareManifestRules.line),
             expiresAt: expiresAt, tellsNames: order.tellsNames ?? existing?.tellsNames ?? false,
             takesGuests: takesGuests,
             photos: choice.items.map {
@@ -293,9 +292,6 @@ package struct SharePlanner: Sendable {
             + "out"
     }
 
-    /// As others may see it: one line, which no reader of manifests refuses.
-    private static func line(_ text: String) -> String { String(ShareManifestRules.plain(text).prefix(mostCharacters)) }
-
     private static func bytes(of photo: VacationPhoto, _ quality: ShareQuality) -> Int64 {
         let stored = photo.object?.size
         return quality == .full && photo.state.isOnDisk ? photo.stamp.size : stored ?? photo.stamp.size
@@ -374,6 +370,11 @@ package struct SharePlanner: Sendable {
         if let limit = limits.min(), days > limit { throw ShareError.endsTooLate(days: days, rule: limit) }
         return []
     }
+}
+
+extension ShareManifestRules {
+    /// A location or a name as others may see it: one line, which no reader of manifests refuses.
+    static func line(_ text: String) -> String { String(plain(text).prefix(100)) }
 }
 
 extension Date {
