@@ -181,26 +181,18 @@ package struct Finding: Sendable {
     /// What makes it wrong, for the exit code.
     package var cause: (any Error)?
 
-    private init(_ name: String, _ state: State, _ detail: String, remedy: String?, cause: (any Error)? = nil) {
-        self.name = name
-        self.state = state
-        self.detail = detail
-        self.remedy = remedy
-        self.cause = cause
-    }
-
     package static func ok(_ name: String, _ detail: String) -> Finding {
-        Finding(name, .ok, detail, remedy: nil)
+        Finding(name: name, state: .ok, detail: detail)
     }
 
     package static func limited(_ name: String, _ detail: String, instead: String) -> Finding {
-        Finding(name, .limited, detail, remedy: instead)
+        Finding(name: name, state: .limited, detail: detail, remedy: instead)
     }
 
     package static func wrong(
         _ name: String, _ detail: String, remedy: String, cause: (any Error)? = nil
     ) -> Finding {
-        Finding(name, .wrong, detail, remedy: remedy, cause: cause)
+        Finding(name: name, state: .wrong, detail: detail, remedy: remedy, cause: cause)
     }
 
     /// - Parameter otherwise: the remedy when the message names none.

@@ -255,14 +255,10 @@ struct HiddenFile {
         var modified: Int64
 
         /// No file has it.
-        static let nothing = Mark(inode: 0, size: 0, modified: 0)
-
-        private init(inode: UInt64, size: Int64, modified: Int64) {
-            (self.inode, self.size, self.modified) = (inode, size, modified)
-        }
+        static let nothing = Mark(FileStamp(device: 0, inode: 0, size: 0, modified: 0))
 
         init(_ stamp: FileStamp) {
-            self.init(inode: stamp.inode, size: stamp.size, modified: stamp.modified)
+            (inode, size, modified) = (stamp.inode, stamp.size, stamp.modified)
         }
 
         init?(_ parts: ArraySlice<Substring>) {

@@ -166,13 +166,7 @@ private struct FilesHere {
     let scanner: any TreeScanner
     let watched: Set<FilePath>
     let ledger: Ledger
-    private var looks: [FolderID: FolderPresence.Look] = [:]
-
-    init(scanner: any TreeScanner, watched: Set<FilePath>, ledger: Ledger) {
-        self.scanner = scanner
-        self.watched = watched
-        self.ledger = ledger
-    }
+    var looks: [FolderID: FolderPresence.Look] = [:]
 
     /// `nil` where the file is gone, or in no folder that is watched.
     mutating func refusal(_ photo: PhotoStatus) throws -> ForgetPlan.Refusal? {

@@ -17,18 +17,11 @@ package struct FirstLook: Sendable {
     /// How long others wait for looks that came together.
     private static let longest = Duration.seconds(10)
 
-    private let scanner: any TreeScanner
-    private let reducer: any PhotoReducer
-    private let isPatient: Bool
-    private let time: TimeSource
-
-    /// - Parameter isPatient: looks at each file, however long that takes.
-    package init(scanner: any TreeScanner, reducer: any PhotoReducer, isPatient: Bool = false, time: TimeSource) {
-        self.scanner = scanner
-        self.reducer = reducer
-        self.isPatient = isPatient
-        self.time = time
-    }
+    let scanner: any TreeScanner
+    let reducer: any PhotoReducer
+    /// Looks at each file, however long that takes.
+    var isPatient = false
+    let time: TimeSource
 
     /// - Returns: looks at files that are found together.
     package func begin() -> Looks { Looks(at: self) }

@@ -41,22 +41,15 @@ package struct ArchiveListing: Sendable {
 
     /// The newest months of a listing, as far back as a page is likely to reach.
     private struct ListedMonths {
-        private let filter: ArchiveFilter
-        private let start: CalendarDay?
-        private let limit: Int
-        private var months: [CalendarDay: [Listed]] = [:]
+        let filter: ArchiveFilter
+        /// The month in which the page begins, of which a part is meant.
+        let start: CalendarDay?
+        /// Of the page.
+        let limit: Int
+        var months: [CalendarDay: [Listed]] = [:]
         /// Nothing of older months is kept.
-        private var end: CalendarDay?
-        private var isCut = false
-
-        /// - Parameters:
-        ///   - start: the month in which the page begins, of which a part is meant.
-        ///   - limit: of the page.
-        init(_ filter: ArchiveFilter, from start: CalendarDay?, limit: Int) {
-            self.filter = filter
-            self.start = start
-            self.limit = limit
-        }
+        var end: CalendarDay?
+        var isCut = false
 
         var newestFirst: [(CalendarDay, [Listed])] {
             months.sorted { $0.key > $1.key }.map { ($0.key, $0.value) }
@@ -156,7 +149,7 @@ package struct ArchiveListing: Sendable {
     private func months(
         _ filter: ArchiveFilter, from start: CalendarDay?, before done: CalendarDay?, limit: Int
     ) async throws -> (ListedMonths, [ObjectProblem]) {
-        var months = ListedMonths(filter, from: start, limit: limit)
+        var months = ListedMonths(filter: filter, start: start, limit: limit)
         var problems: [ObjectProblem] = []
         for prefix in filter.prefixes(in: keys) {
             var last: ObjectKey?

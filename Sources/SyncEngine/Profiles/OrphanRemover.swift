@@ -10,13 +10,9 @@ package import SyncSystem
 /// a time: the caller holds the lock of cleanups.
 package struct OrphanRemover: Sendable {
     package struct Summary: Hashable, Sendable {
-        package internal(set) var deleted: Int
+        package internal(set) var deleted = 0
         /// Events that stay.
         package internal(set) var left: [RetentionSummary.Issue] = []
-
-        package init(deleted: Int = 0) {
-            self.deleted = deleted
-        }
     }
 
     private static let batchSize = 500

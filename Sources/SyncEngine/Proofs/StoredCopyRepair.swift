@@ -1,7 +1,7 @@
 import FoundationEssentials
-package import SyncCore
+import SyncCore
 import SyncDigest
-package import SyncLedger
+import SyncLedger
 
 /// Stores archived photos of events and earlier images of projects again, where what is stored of them is gone or damaged.
 /// Nothing on this machine holds them any more; the pool may: the photo was stored there, too, under its MD5.
@@ -10,22 +10,12 @@ package struct StoredCopyRepair: Sendable {
     private static let mostBytes = 512 << 20
     private static let pageSize = 100
 
-    private let store: any ObjectStore
-    private let ledger: LedgerQueue
-    private let keys: KeyLayout
-    private let moves: MergedPhotos?
-    private let time: TimeSource
-
-    /// - Parameter moves: finds archived photos that another machine has moved.
-    package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, moves: MergedPhotos? = nil, time: TimeSource
-    ) {
-        self.store = store
-        self.ledger = ledger
-        self.keys = keys
-        self.moves = moves
-        self.time = time
-    }
+    let store: any ObjectStore
+    let ledger: LedgerQueue
+    let keys: KeyLayout
+    /// Finds archived photos that another machine has moved.
+    var moves: MergedPhotos?
+    let time: TimeSource
 
     /// What cannot be repaired now stays as it is, and is told as lost.
     /// - Returns: how many are stored again.

@@ -11,18 +11,8 @@ package struct RestoreFolder: Hashable, Sendable {
     static let permissions: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
 
     package let path: FilePath
-    private let job: RestoreJobID
-    private let mark: FilePath.Component
-
-    package init(at path: FilePath, of job: RestoreJobID, mark: FilePath.Component) {
-        self.path = path
-        self.job = job
-        self.mark = mark
-    }
-
-    init(_ reservation: RestoreReservation) {
-        self.init(at: reservation.folder, of: reservation.job, mark: reservation.mark)
-    }
+    let job: RestoreJobID
+    let mark: FilePath.Component
 
     /// The hidden file.
     var file: FilePath { path.appending(mark) }
@@ -133,5 +123,11 @@ package struct RestoreFolder: Hashable, Sendable {
             return "\(folder.string.escapingControls) may not be read and entered; allow it (chmod u+rx), or \(other)"
         }
         return "\(path.string.escapingControls): \(FileFault(errno, or: other).message)"
+    }
+}
+
+extension RestoreFolder {
+    init(_ reservation: RestoreReservation) {
+        self.init(path: reservation.folder, job: reservation.job, mark: reservation.mark)
     }
 }

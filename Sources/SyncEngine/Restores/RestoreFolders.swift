@@ -112,7 +112,7 @@ package struct RestoreFolders: Sendable {
     func find(_ output: FilePath, of summary: RestoreJobSummary) async throws -> Finding {
         let job = summary.job
         guard let mark = job.mark else { return .over }
-        let folder = RestoreFolder(at: output, of: job.id, mark: mark)
+        let folder = RestoreFolder(path: output, job: job.id, mark: mark)
         do {
             let isInPlace = try await pool.run { try folder.isInPlace() }
             if isInPlace, job.isMarked { return .here(folder) }

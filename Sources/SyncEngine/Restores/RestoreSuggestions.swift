@@ -21,14 +21,6 @@ package struct Suggestion: Hashable, Sendable {
     package var bytes: Int64
     /// For these, in the tier that was looked for where their class has it.
     package var estimate: RestoreEstimate
-
-    package init(folder: FilePath, reason: Reason, photos: Int, bytes: Int64, estimate: RestoreEstimate) {
-        self.folder = folder
-        self.reason = reason
-        self.photos = photos
-        self.bytes = bytes
-        self.estimate = estimate
-    }
 }
 
 /// Finds albums that are likely to be wanted: those of which some photos were brought back lately, and those of this week

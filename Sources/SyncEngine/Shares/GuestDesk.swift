@@ -12,10 +12,6 @@ package struct GuestDesk: Sendable {
         /// It was named for this, and is not just that of the vacation.
         package let isChosen: Bool
 
-        package init(_ folder: FilePath, isChosen: Bool) {
-            (self.folder, self.isChosen) = (folder, isChosen)
-        }
-
         package var description: String {
             let name = folder.string.escapingControls
             return isChosen
@@ -99,7 +95,7 @@ package struct GuestDesk: Sendable {
             (try? FileStatus(at: folder, followsLinks: true))?.kind == .folder
                 && (files.isEmpty || files.contains { FileStamp.ofFile($0) != nil })
         }
-        guard isThere else { throw NoFolder(folder, isChosen: isChosen) }
+        guard isThere else { throw NoFolder(folder: folder, isChosen: isChosen) }
     }
 
     /// - Throws: ``LedgerError``.

@@ -15,12 +15,6 @@ package struct ShareReview: Sendable {
         package var removed = 0
 
         package var total: Int { added + changed + removed }
-
-        package init(added: Int = 0, changed: Int = 0, removed: Int = 0) {
-            self.added = added
-            self.changed = changed
-            self.removed = removed
-        }
     }
 
     /// Where it is looked.

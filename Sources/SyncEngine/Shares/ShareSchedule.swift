@@ -19,21 +19,23 @@ package struct ShareSchedule: Hashable, Sendable {
     package let action: Action
     /// In the past or now: at once.
     package let dueAt: Date
+}
 
+extension ShareSchedule {
     /// `nil` when nothing is to be done any more.
     /// - Parameter now: stands for "at once".
     package init?(for share: ShareRecord, now: Date) {
         switch share.state {
         case .revoked, .expired: return nil
-        case .revoking: self.init(.end(.revoked), now)
-        case .expiring: self.init(.end(.expired), now)
+        case .revoking: self.init(action: .end(.revoked), dueAt: now)
+        case .expiring: self.init(action: .end(.expired), dueAt: now)
         case .preparing, .waiting, .live:
-            let end = ShareSchedule(.end(.expired), share.expiresAt)
+            let end = ShareSchedule(action: .end(.expired), dueAt: share.expiresAt)
             let next: ShareSchedule? =
                 if share.expiresAt <= now {
                     nil
                 } else if share.step != .done {
-                    ShareSchedule(.publish, now)
+                    ShareSchedule(action: .publish, dueAt: now)
                 } else {
                     Self.renewal(of: share, now: now)
                 }
@@ -41,17 +43,12 @@ package struct ShareSchedule: Hashable, Sendable {
         }
     }
 
-    private init(_ action: Action, _ dueAt: Date) {
-        self.action = action
-        self.dueAt = dueAt
-    }
-
     /// When less than half of the links' life is left. Links that last as long as the share are left alone.
     private static func renewal(of share: ShareRecord, now: Date) -> ShareSchedule? {
         guard let written = share.pageWrittenAt, let end = share.linksEndAt, end < share.expiresAt else { return nil }
         // They were signed by a clock that was wrong, and nobody can use them.
-        if written > now.addingTimeInterval(shortestLife) { return ShareSchedule(.renew, now) }
+        if written > now.addingTimeInterval(shortestLife) { return ShareSchedule(action: .renew, dueAt: now) }
         let half = max(end.timeIntervalSince(written) / 2, shortestLife)
-        return ShareSchedule(.renew, written.addingTimeInterval(half))
+        return ShareSchedule(action: .renew, dueAt: written.addingTimeInterval(half))
     }
 }

@@ -191,13 +191,15 @@ package struct PreparedPhoto: Sendable {
     package let known: ObjectRecord?
     /// User metadata beside what is told of every photo.
     package var metadata: [String: String] = [:]
+}
 
+extension PreparedPhoto {
     /// A photo that is a file; a copy that is the file itself is sent from the disk.
     package init(
         _ file: FilePath, examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
     ) {
         self.init(
-            examined: examined, plan: plan, copy: copy, known: known, body: ObjectBody(copy, of: file, examined.stamp))
+            examined: examined, plan: plan, copy: copy, body: ObjectBody(copy, of: file, examined.stamp), known: known)
     }
 
     /// A photo in memory.
@@ -210,17 +212,7 @@ package struct PreparedPhoto: Sendable {
             case .patched: preconditionFailure("only files are patched")
             case .unchanged: ObjectBody(bytes: bytes, digest: copy.digest)
             }
-        self.init(examined: examined, plan: plan, copy: copy, known: known, body: body)
-    }
-
-    private init(
-        examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord?, body: ObjectBody
-    ) {
-        self.examined = examined
-        self.plan = plan
-        self.copy = copy
-        self.known = known
-        self.body = body
+        self.init(examined: examined, plan: plan, copy: copy, body: body, known: known)
     }
 
     package var attributes: ObjectAttributes {

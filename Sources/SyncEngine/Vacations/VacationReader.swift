@@ -67,11 +67,6 @@ package struct VacationReadError: Error, Hashable, Sendable, CustomStringConvert
     package var path: FilePath
     package var message: String
 
-    package init(path: FilePath, message: String) {
-        self.path = path
-        self.message = message
-    }
-
     package var description: String { "\(path.string.escapingControls): \(message)" }
 }
 
@@ -80,10 +75,6 @@ package struct DescriptionSource: Sendable {
     /// The description in a vacation's folder: an empty one when there is none, one with a problem when it is no file that
     /// we read. Throws ``VacationReadError`` when the folder is gone, or cannot be read now: then nothing may be concluded.
     package let read: @Sendable (FilePath) throws -> VacationDescription
-
-    package init(read: @escaping @Sendable (FilePath) throws -> VacationDescription) {
-        self.read = read
-    }
 
     /// `vacation.json` on the disk.
     package static let disk = DescriptionSource { try DescriptionFile.read(in: $0) }

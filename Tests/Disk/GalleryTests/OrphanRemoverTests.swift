@@ -1,12 +1,13 @@
 import Foundation
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncPhotos
 import SyncSystem
 import SyncTestSupport
 import SyncWatch
 import Testing
+
+@testable import SyncEngine
 
 @Suite struct OrphanRemoverTests {
     private static let number = "+49 1512 3456789"

@@ -2,11 +2,12 @@ import FoundationEssentials
 import Logging
 import SyncCore
 import SyncDigest
-import SyncEngine
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
+
+@testable import SyncEngine
 
 /// One process of the agent's, from its start to its end: the parts of a pass, put together as the program does it.
 final class AgentProcess {

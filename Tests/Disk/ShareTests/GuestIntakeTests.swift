@@ -2,7 +2,6 @@ import FoundationEssentials
 import Logging
 import SyncCore
 import SyncDigest
-import SyncEngine
 import SyncLedger
 import SyncLocalStore
 import SyncPhotos
@@ -10,6 +9,8 @@ import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 /// What guests send to a share, from the store to a file of the vacation.
 @Suite struct GuestIntakeTests {
@@ -224,11 +225,11 @@ import Testing
         try await workshop.service.round()
         let waiting = try await photos(id)
         let gone = tree.path("unmounted/Paris")
-        await #expect(throws: GuestDesk.NoFolder(gone, isChosen: true)) {
+        await #expect(throws: GuestDesk.NoFolder(folder: gone, isChosen: true)) {
             _ = try await desk.accept(waiting, into: gone, isChosen: true)
         }
         try folder.appending("small.jpg").rename(to: folder.appending("away.jpg"))
-        await #expect(throws: GuestDesk.NoFolder(folder, isChosen: false)) {
+        await #expect(throws: GuestDesk.NoFolder(folder: folder, isChosen: false)) {
             _ = try await desk.accept(waiting, into: folder)
         }
         try folder.appending("away.jpg").rename(to: folder.appending("small.jpg"))

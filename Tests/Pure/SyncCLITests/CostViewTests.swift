@@ -1,12 +1,12 @@
 import FoundationEssentials
 import SyncConfig
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SystemPackage
 import Testing
 
 @testable import SyncCLI
+@testable import SyncEngine
 
 @Suite struct CostViewTests {
     private let now = Date(timeIntervalSince1970: 1_780_000_000)

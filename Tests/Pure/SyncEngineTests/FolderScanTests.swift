@@ -1,11 +1,12 @@
 import FoundationEssentials
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 @Suite struct FolderScanTests {
     private let bench: Bench

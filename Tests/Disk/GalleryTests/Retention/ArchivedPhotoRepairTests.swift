@@ -1,11 +1,12 @@
 import Foundation
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 /// Photos of events whose elements are gone from the disk, and of which the archive has lost the copy.
 @Suite struct ArchivedPhotoRepairTests {

@@ -1,12 +1,13 @@
 import Foundation
 import Logging
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 /// A machine whose archived photos another machine of the user has given to another profile.
 @Suite struct MergedElsewhereTests {

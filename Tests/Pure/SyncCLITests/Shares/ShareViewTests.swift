@@ -1,11 +1,11 @@
 import FoundationEssentials
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SystemPackage
 import Testing
 
 @testable import SyncCLI
+@testable import SyncEngine
 
 @Suite struct ShareViewTests {
     private let now = Date(timeIntervalSince1970: 1_767_225_600)

@@ -2,11 +2,12 @@ import FoundationEssentials
 import Logging
 import SyncCore
 import SyncDigest
-import SyncEngine
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
+
+@testable import SyncEngine
 
 /// One machine of a user's: a disk with vacations, a ledger, and a store that it may share with others.
 struct VacationMachine {
