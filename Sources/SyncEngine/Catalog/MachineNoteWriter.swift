@@ -54,8 +54,7 @@ package struct MachineNoteWriter: Sendable {
         }
         try await StoreRecognition(store: store, ledger: ledger, keys: keys).makeKnown()
         do {
-            try await ShareStorage(store: store).put(
-                text: note.encoded(), type: MediaType.json.name, at: keys.machine(note.id))
+            try await ShareStorage(store: store).put(text: note.encoded(), at: keys.machine(note.id))
         } catch let error as StoreError {
             logger.warning(
                 "the other machines are not told how this one stands: \(error); the next pass makes up for it")

@@ -119,8 +119,7 @@ package struct UserJobs: Sendable {
         let claim = JobClaim(machine: machine, startedAt: time.now())
         let key = try keys.jobClaim(day)
         do {
-            try await ShareStorage(store: store).put(
-                text: claim.encoded(), type: MediaType.json.name, at: key, .ifAbsent)
+            try await ShareStorage(store: store).put(text: claim.encoded(), at: key, .ifAbsent)
         } catch let error as StoreError where error.code == .alreadyExists {
             return nil
         }

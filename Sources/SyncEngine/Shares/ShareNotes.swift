@@ -55,11 +55,11 @@ package struct ShareNotes: Sendable {
             id, endedAt: time.now(), expiresAt: expiresAt, machine: try await reader.thisMachine(), name: name)
         let (storage, key) = (ShareStorage(store: store), try keys.shareEnd(id))
         do {
-            try await storage.put(text: end.encoded(), type: MediaType.json.name, at: key, .ifAbsent)
+            try await storage.put(text: end.encoded(), at: key, .ifAbsent)
         } catch let error as StoreError where error.code == .alreadyExists {
             // It was told by another, or by an attempt whose answer was lost; a store that only says so has to prove it.
             guard try await store.head(key) == nil else { return }
-            try await storage.put(text: end.encoded(), type: MediaType.json.name, at: key)
+            try await storage.put(text: end.encoded(), at: key)
         }
     }
 
@@ -117,7 +117,7 @@ package struct ShareNotes: Sendable {
                 id, takenOverAt: time.now(), expiresAt: share.expiresAt, machine: machine, name: name)
             do {
                 try await ShareStorage(store: store).put(
-                    text: note.encoded(), type: MediaType.json.name, at: keys.shareOwner(id, number + 1), .ifAbsent)
+                    text: note.encoded(), at: keys.shareOwner(id, number + 1), .ifAbsent)
             } catch let error as StoreError where error.code == .alreadyExists {
                 // Another one was faster. Whoever takes it over last has it.
                 continue

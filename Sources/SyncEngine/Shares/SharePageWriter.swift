@@ -16,7 +16,6 @@ package struct SharePageWriter: Sendable {
     }
 
     private static let pageType = "text/html; charset=utf-8"
-    private static let manifestType = MediaType.json.name
 
     private let store: any ObjectStore
     private let storage: ShareStorage
@@ -67,7 +66,7 @@ package struct SharePageWriter: Sendable {
         let keys = share.keys
         let old = share.publishedAt == nil ? nil : try await store.head(keys.manifest)
         if old == nil {
-            try await storage.put(text: try manifest.encoded(), type: Self.manifestType, at: keys.manifest)
+            try await storage.put(text: try manifest.encoded(), at: keys.manifest)
         }
         let films = manifest.films ?? []
         let pictured = manifest.photos.map(\.orderIndex) + films.filter(\.hasPoster).map(\.orderIndex)
@@ -121,7 +120,7 @@ package struct SharePageWriter: Sendable {
             text: Array(try page.html().utf8), type: Self.pageType, at: share.keys.page)
         return [
             written,
-            try await storage.put(text: try manifest.encoded(), type: Self.manifestType, at: share.keys.manifest),
+            try await storage.put(text: try manifest.encoded(), at: share.keys.manifest),
         ]
     }
 

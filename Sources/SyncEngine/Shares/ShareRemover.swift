@@ -82,7 +82,7 @@ struct ShareStorage: Sendable {
 
     @discardableResult
     func put(
-        text: [UInt8], type: String, at key: ObjectKey, _ condition: PutCondition = .overwrite
+        text: [UInt8], type: String = MediaType.json.name, at key: ObjectKey, _ condition: PutCondition = .overwrite
     ) async throws -> ShareObject {
         let body = ObjectBody(bytes: text, digest: ContentDigest(of: text))
         return try await put(

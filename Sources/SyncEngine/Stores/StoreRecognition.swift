@@ -69,7 +69,7 @@ package struct StoreRecognition: Sendable {
             about: "sync-agent stores photos in this bucket. This tells it from every other one; leave it where it is.")
         do {
             try await ShareStorage(store: store).put(
-                text: marker.encoded(), type: MediaType.json.name, at: try ObjectKey(StoreMarker.name), .ifAbsent)
+                text: marker.encoded(), at: try ObjectKey(StoreMarker.name), .ifAbsent)
         } catch let error as StoreError where error.code == .alreadyExists {
         } catch let error as StoreError where error.code == .accessDenied {
             return nil
@@ -126,8 +126,7 @@ package struct StoreRecognition: Sendable {
         var origin = known
         for id in try await other.origin().continues + [id] where id != own { origin.note(id) }
         if origin == known { return }
-        try await ShareStorage(store: store).put(
-            text: origin.encoded(), type: MediaType.json.name, at: try keys.storeOrigin())
+        try await ShareStorage(store: store).put(text: origin.encoded(), at: try keys.storeOrigin())
     }
 
     /// What the store says that it was made from.
