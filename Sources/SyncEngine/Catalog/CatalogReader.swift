@@ -36,6 +36,9 @@ struct CatalogReader: Sendable {
     /// By the file that catalogues are read into.
     private static let turns = KeyedLock<FilePath>()
 
+    /// What the disk has against the spool file, in plain words.
+    func problem(_ error: Errno) -> String { "\(spool): \(FileFault(error, or: "check the state folder").message)" }
+
     /// Several services of one process read into one file: each waits for the others, and leaves no file behind.
     func alone<Value: Sendable>(_ work: @Sendable () async throws -> Value) async throws -> Value {
         try await Self.turns.withKey(spool) {
@@ -78,7 +81,7 @@ struct CatalogReader: Sendable {
         case let error as CatalogError: "\(error)"
         case let error as StoreError where error.code == .notFound && !isLastTry: nil
         case let error as StoreError where error.mayConcernOneObject: "\(error)"
-        case let error as Errno: "\(spool): \(FileFault(error, or: "check the state folder").message)"
+        case let error as Errno: problem(error)
         default: nil
         }
     }

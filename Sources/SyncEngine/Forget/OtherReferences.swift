@@ -47,7 +47,6 @@ package struct OtherReferences: Sendable {
     private let ledger: LedgerQueue
     private let keys: KeyLayout
     private let reader: CatalogReader
-    private let spool: FilePath
     private let holdCatalog: CatalogHold
     private let time: TimeSource
 
@@ -62,7 +61,6 @@ package struct OtherReferences: Sendable {
         self.store = store
         self.ledger = ledger
         self.keys = keys
-        self.spool = spool
         self.holdCatalog = holdCatalog
         self.time = time
         reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
@@ -88,7 +86,7 @@ package struct OtherReferences: Sendable {
         } catch let error as UnsettledCatalog {
             findings.doubt = .unread(error.description)
         } catch let error as Errno {
-            findings.doubt = .unread("\(spool): \(FileFault(error, or: "check the state folder").message)")
+            findings.doubt = .unread(reader.problem(error))
         }
         return findings
     }
@@ -103,19 +101,15 @@ package struct OtherReferences: Sendable {
         let machine = try await ledger { try $0.catalogStanding().machine }
         var own: [CatalogSegment] = []
         var lastSigns: [String: Date] = [:]
-        for prefix in [keys.machines, keys.catalog] {
-            for try await page in store.listing(prefix: prefix) {
-                let found = page.objects.map { ($0.key, $0.modified) } + page.problems.map { ($0.key, nil) }
-                for (key, modified) in found {
-                    let segment = CatalogSegment(key, keys)
-                    guard let id = segment?.machine ?? keys.machineID(of: key) else { continue }
-                    if id == machine {
-                        if let segment { own.append(segment) }
-                        continue
-                    }
-                    lastSigns[id] = max(lastSigns[id] ?? .distantPast, modified ?? now)
-                }
+        let machines = OtherMachines(store: store, keys: keys)
+        for (key, modified) in try await machines.listing(keys.machines) + machines.listing(keys.catalog) {
+            let segment = CatalogSegment(key, keys)
+            guard let id = segment?.machine ?? keys.machineID(of: key) else { continue }
+            if id == machine {
+                if let segment { own.append(segment) }
+                continue
             }
+            lastSigns[id] = max(lastSigns[id] ?? .distantPast, modified ?? now)
         }
         // After the listing: what is written meanwhile, or was interrupted, and is in it is noted by now.
         try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys, hold: holdCatalog).finish(at: now)
@@ -168,26 +162,20 @@ package struct OtherReferences: Sendable {
     private func lookAtManifests(_ wanted: Set<ObjectKey>, _ findings: inout Findings) async throws {
         let own = try await ledger { Set(try $0.ownManifests()) }
         let prefix = "users/\(keys.user)/vacations/"
-        let shelf = KnownManifests(store: store)
         for try await page in store.listing(prefix: prefix) {
             for key in page.objects.map(\.key) + page.problems.map(\.key) {
                 let name = String(key.rawValue.dropFirst(prefix.count).dropLast(".json".count))
                 if own.contains(name) { continue }
-                for photo in try await shelf.photos(of: key) {
+                for photo in try await photos(ofManifest: key) {
                     guard let photo = try? ObjectKey(photo.key), wanted.contains(photo) else { continue }
                     if findings.references[photo] == nil { findings.references[photo] = .vacation(name) }
                 }
             }
         }
     }
-}
-
-/// The manifests of others, read.
-private struct KnownManifests {
-    let store: any ReadableStore
 
     /// - Returns: nothing where it is gone by now.
-    func photos(of key: ObjectKey) async throws -> [VacationManifest.Photo] {
+    private func photos(ofManifest key: ObjectKey) async throws -> [VacationManifest.Photo] {
         do {
             let bytes = try await store.bytes(of: key, limit: VacationManifest.maximumSize)
             return try VacationManifest(parsing: bytes).photos

@@ -32,7 +32,6 @@ struct OtherStates: Sendable {
     }
 
     let reader: CatalogReader
-    let ledger: LedgerQueue
 
     /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
     func read() async throws -> Findings {
@@ -40,7 +39,7 @@ struct OtherStates: Sendable {
     }
 
     private func readAll(isLastTry: Bool) async throws -> Findings {
-        let standing = try await ledger { try $0.catalogStanding() }
+        let standing = try await reader.ledger { try $0.catalogStanding() }
         var found = Findings()
         var last: [String: Int] = [:]
         for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })

@@ -51,8 +51,7 @@ package struct OtherMerges: Sendable {
         self.ledger = ledger
         self.keys = keys
         states = OtherStates(
-            reader: CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time),
-            ledger: ledger)
+            reader: CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time))
     }
 
     /// As far as they will ever be read.

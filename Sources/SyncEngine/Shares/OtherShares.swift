@@ -80,8 +80,7 @@ package struct OtherShares: Sendable {
         self.time = time
         notes = ShareNoteReader(store: store, ledger: ledger, keys: keys)
         states = OtherStates(
-            reader: CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time),
-            ledger: ledger)
+            reader: CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time))
     }
 
     /// What the store itself has of a share of which no catalogue tells that can be read.
