@@ -42,6 +42,16 @@ package struct DownloadTask: Hashable, Sendable {
     /// Blocks.
     /// - Throws: ``DownloadError``, `.folderAway` where another folder has its name.
     fileprivate func requireHome() throws(DownloadError) { try home?.require(for: destination) }
+
+    /// As well. Where it is away, the part is left there, for the run that finds it again.
+    fileprivate func requireHome(of part: PartFile) throws(DownloadError) {
+        do {
+            try requireHome()
+        } catch {
+            part.leave()
+            throw error
+        }
+    }
 }
 
 /// What a download that did not fail has come to.
@@ -123,12 +133,7 @@ package struct ObjectDownload: Sendable {
             if let outcome = try await look(at: task) { return outcome }
             let part = try await pool.run { [calls] in
                 let part = try PartFile(for: task.destination, calls: calls)
-                do {
-                    try task.requireHome()
-                } catch {
-                    part.leave()
-                    throw error
-                }
+                try task.requireHome(of: part)
                 return part
             }
             return try await save(task, in: part, progress, placing)
@@ -161,13 +166,7 @@ package struct ObjectDownload: Sendable {
         }
         for _ in 0..<Self.mostTries {
             let isPlaced = try await pool.run {
-                do {
-                    try task.requireHome()
-                } catch {
-                    // It is where the folder is, for the run that finds it again.
-                    part.leave()
-                    throw error
-                }
+                try task.requireHome(of: part)
                 return try part.place(modified: task.modified, overwrites: task.overwrites)
             }
             if isPlaced { return .saved(isVerified: isVerified) }
@@ -286,8 +285,8 @@ extension DownloadError {
             .notAllowed, path, "no permission to read it; change its owner or mode, or move it away")
     }
 
-    package init(_ errno: Errno, _ path: FilePath) {
-        let fault = FileFault(errno, or: "name another folder")
+    package init(_ errno: Errno, _ path: FilePath, or advice: String = "name another folder") {
+        let fault = FileFault(errno, or: advice)
         self.init(Code(rawValue: fault.code.rawValue) ?? .ioFailed, path, fault.message)
     }
 }

@@ -199,22 +199,17 @@ private final class ZippedFile: Sendable {
     let size: Int64
     private let descriptor: FileDescriptor
 
-    convenience init(at path: FilePath) throws {
+    init(at path: FilePath) throws {
         // Without waiting, as the open of a pipe does.
-        let descriptor = try FileDescriptor.opened(path, .readOnly, [.noFollow, .nonBlocking, .closeOnExec])
+        descriptor = try FileDescriptor.opened(path, .readOnly, [.noFollow, .nonBlocking, .closeOnExec])
         do {
             let status = try FileStatus(of: descriptor)
             guard status.kind == .file else { throw Errno.invalidArgument }
-            self.init(descriptor, status.stamp.size)
+            size = status.stamp.size
         } catch {
             try? descriptor.close()
             throw error
         }
-    }
-
-    private init(_ descriptor: FileDescriptor, _ size: Int64) {
-        self.descriptor = descriptor
-        self.size = size
     }
 
     deinit { try? descriptor.close() }

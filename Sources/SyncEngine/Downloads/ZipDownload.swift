@@ -84,8 +84,7 @@ struct ZipDownload: Sendable {
     }
 
     private static func failure(_ errno: Errno, _ path: FilePath) -> DownloadError {
-        let fault = FileFault(errno, or: "write the archive to another disk")
-        return DownloadError(DownloadError.Code(rawValue: fault.code.rawValue) ?? .ioFailed, path, fault.message)
+        DownloadError(errno, path, or: "write the archive to another disk")
     }
 
     /// Removes the scratch folder, also when the task was cancelled.
