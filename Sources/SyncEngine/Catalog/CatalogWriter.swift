@@ -115,14 +115,10 @@ package struct CatalogWriter: Sendable {
         let reason: String
         do {
             return try await work()
-        } catch let error as StoreError {
-            reason = error.description
-        } catch let error as CatalogError {
-            reason = error.description
         } catch let error as OlderLedger {
             return try await refuse(error.description)
-        } catch let error as AgentLock.Held {
-            reason = error.description
+        } catch  where error is StoreError || error is CatalogError || error is AgentLock.Held {
+            reason = "\(error)"
         } catch let error as Errno {
             reason = "\(spool.string.escapingControls): \(FileFault(error, or: "check the state folder").message)"
         }

@@ -206,7 +206,7 @@ package struct RestorePlanner: Sendable {
         let keys = Set(objects.map(\.record.key))
         let known = try await ledger { try $0.overview().tiers.reduce(0) { $0 + $1.objects } }
         let askedAt = time.now()
-        let running = try await running(keys)
+        let running = try await ledger { try Self.running(keys, in: $0) }
         // Of what is being retrieved, as far as the ledger knows, the store may know more: it may be there by now.
         let survey = ObjectStateQuery(store: store, knownObjects: known)
         let findings = try await survey.look(at: keys.subtracting(running.keys), tellingRestores: false)
@@ -253,10 +253,6 @@ package struct RestorePlanner: Sendable {
     }
 
     /// The open items of jobs that are bringing objects back.
-    private func running(_ keys: Set<ObjectKey>) async throws -> [ObjectKey: RestoreItem] {
-        try await ledger { try Self.running(keys, in: $0) }
-    }
-
     private static func running(_ keys: Set<ObjectKey>, in ledger: Ledger) throws -> [ObjectKey: RestoreItem] {
         try keys.reduce(into: [:]) { $0[$1] = try ledger.openRestoreItem(for: $1) }
     }

@@ -169,12 +169,12 @@ package struct ShareService: Service {
         if rounds.rests.holds(share.id, attempt, at: now) { return }
         do {
             // One whose photos are still in the archive is not tried: each attempt would ask the store for them.
-            let isDone =
-                if sources.missing.isEmpty {
-                    try await carryOut(action, share)
-                } else {
-                    try await noteWaiting(share, sources)
-                }
+            var isDone = true
+            if sources.missing.isEmpty {
+                isDone = try await carryOut(action, share)
+            } else {
+                try await publisher.noteWaiting(share, for: sources.missing)
+            }
             if isDone {
                 rounds.rests.end(share.id)
             } else {
@@ -298,11 +298,6 @@ package struct ShareService: Service {
                 "shareId": "\(share.id)", "photos": "\(share.photoCount)",
                 "expiresAt": share.expiresAt.formatted(.iso8601),
             ], at: now)
-    }
-
-    private func noteWaiting(_ share: ShareRecord, _ sources: Sources) async throws -> Bool {
-        try await publisher.noteWaiting(share, for: sources.missing)
-        return true
     }
 
     private func sources(of share: ShareRecord, at now: Date) async throws -> Sources {
