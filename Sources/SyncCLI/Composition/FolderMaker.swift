@@ -30,8 +30,7 @@ struct FolderMaker {
     @inline(never)
     func makeOutput(_ path: FilePath, _ installation: Installation) throws {
         try OutputPlace.checkAgain(path, installation)
-        try makeFolder(
-            path, permissions: [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute])
+        try makeFolder(path, permissions: .readableFolder)
     }
 
     /// Makes folders, and then a file that must not exist yet, readable for its owner only: all of it, or nothing. The

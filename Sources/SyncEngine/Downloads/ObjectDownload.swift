@@ -119,7 +119,7 @@ package struct ObjectDownload: Sendable {
             guard let home = task.home else { throw error }
             try await pool.run {
                 try home.require(for: task.destination)
-                try Folder.make(task.folder, permissions: RestoreFolder.permissions)
+                try Folder.make(task.folder, permissions: .readableFolder)
             }
             return try await attempt(task, progress, placing)
         }

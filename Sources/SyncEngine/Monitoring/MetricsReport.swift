@@ -99,8 +99,6 @@ package struct MetricsReport: Sendable {
 
 /// The metrics as a file, for the textfile collector of Prometheus' node exporter: whole at any moment.
 package final class MetricsFile: Sendable {
-    private static let permissions: FilePermissions = [.ownerReadWrite, .groupRead, .otherRead]
-
     private let path: FilePath
     private let report: MetricsReport
     private let ledger: LedgerQueue
@@ -149,7 +147,7 @@ package final class MetricsFile: Sendable {
     private static func save(_ text: String, to path: FilePath) throws {
         let file = try NewFile(for: path)
         // The collector is another user, and a unit's umask keeps others out.
-        try file.descriptor.setPermissions(permissions)
+        try file.descriptor.setPermissions(.readableFile)
         try file.descriptor.writeAll(text.utf8)
         _ = try file.place(overwrites: true)
     }

@@ -278,7 +278,7 @@ package struct RestoreDownloader: Sendable {
         }
         if made.insert(folder).inserted {
             do {
-                _ = try await pool.run { try Folder.make(folder, permissions: RestoreFolder.permissions) }
+                _ = try await pool.run { try Folder.make(folder, permissions: .readableFolder) }
             } catch {
                 made.remove(folder)
                 throw error

@@ -7,9 +7,6 @@ package import SystemPackage
 /// gets its name, tells it from what has its path meanwhile: the place where a drive was mounted, or another drive. Device and
 /// inode do not: two sticks have the same, one after the other, and one that is mounted anew gets others. All functions block.
 package struct RestoreFolder: Hashable, Sendable {
-    /// Of folders that are made for photos.
-    static let permissions: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
-
     package let path: FilePath
     let job: RestoreJobID
     let mark: FilePath.Component
@@ -53,7 +50,7 @@ package struct RestoreFolder: Hashable, Sendable {
     /// - Throws: ``FolderError``, `Errno`: also of a disk that is full. The file is not there then, and no folder for it.
     @discardableResult
     func put(_ calls: Folder.Calls = Folder.Calls()) throws -> Int {
-        let made = try Folder.make(path, permissions: Self.permissions, calls: calls)
+        let made = try Folder.make(path, permissions: .readableFolder, calls: calls)
         do {
             try makeFile()
         } catch {
@@ -72,9 +69,7 @@ package struct RestoreFolder: Hashable, Sendable {
                 "Restore \(job) of sync-agent saves its photos here. This file goes when all are saved.\n".utf8)
             // A full disk may have room for a file of a few bytes.
             let block = text + [UInt8](repeating: 0, count: Self.blockLength - text.count)
-            try NewFile.make(
-                block, at: file, permissions: [.ownerReadWrite, .groupRead, .otherRead]
-            ) { file in
+            try NewFile.make(block, at: file, permissions: .readableFile) { file in
                 try file.sync()
                 try file.resize(to: Int64(text.count))
             }

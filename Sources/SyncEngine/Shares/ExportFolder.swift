@@ -10,9 +10,6 @@ final class ExportFolder: Sendable {
     private static let suffix = ".sync-agent-export"
     /// Bytes of the destination's name in that of the hidden folder.
     private static let longestName = 200
-    private static let readable: FilePermissions = [
-        .ownerReadWriteExecute, .groupReadExecute, .otherReadExecute,
-    ]
 
     /// Leads to it, as long as this lives.
     let held: FilePath
@@ -54,7 +51,7 @@ final class ExportFolder: Sendable {
     /// - Returns: `false` where something has its name: what a killed process has left, or another one is at.
     private static func make(_ path: FilePath) throws(Errno) -> Bool {
         do {
-            try path.makeFolder(readable)
+            try path.makeFolder(.readableFolder)
             return true
         } catch Errno.fileExists {
             return false
@@ -155,9 +152,4 @@ private func ofSource<Value>(_ body: () throws -> Value) throws -> Value {
     } catch let error as Errno {
         throw PhotoError(error == .noSuchFileOrDirectory ? .missing : .unreadable, "\(error)")
     }
-}
-
-extension FilePermissions {
-    /// As a person's umask wants it.
-    fileprivate static let readableFile: FilePermissions = [.ownerReadWrite, .groupRead, .otherRead]
 }

@@ -276,9 +276,7 @@ package struct ShareExport: Sendable {
 
     private static func name(_ folder: ExportFolder, _ entries: [Entry], _ names: [String]) throws {
         for name in [photoFolder, thumbnailFolder] {
-            try folder.held.appending(name).makeFolder([
-                .ownerReadWriteExecute, .groupReadExecute, .otherReadExecute,
-            ])
+            try folder.held.appending(name).makeFolder(.readableFolder)
         }
         for (file, place, _) in places(entries, names) {
             try folder.held.appending(file).rename(to: folder.held.pushing(FilePath(place)))

@@ -332,3 +332,9 @@ package struct FolderError: Error, Hashable, Sendable, CustomStringConvertible {
             : "\(name): the folder cannot be made: \(obstacle.string.escapingControls): \(message)"
     }
 }
+
+extension FilePermissions {
+    /// Of what others may read, too, as far as a person's umask lets them.
+    package static let readableFile: FilePermissions = [.ownerReadWrite, .groupRead, .otherRead]
+    package static let readableFolder: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
+}
