@@ -86,14 +86,10 @@ package struct SilentObjects: Sendable {
         var summary = Summary()
         summary.mended = own
         if known.isEmpty, !machines.values.contains(true) { return summary }
-        do {
-            try await look(machines, known, now: now, &summary)
-            try await ledger.finish { try $0.endOtherPlaces() }
-            return summary
-        } catch {
-            try await ledger.finish { try $0.endOtherPlaces() }
-            throw error
-        }
+        let result = await Result { try await look(machines, known, now: now, &summary) }
+        try await ledger.finish { try $0.endOtherPlaces() }
+        try result.get()
+        return summary
     }
 
     /// What one run needs at each page.

@@ -50,19 +50,17 @@ package struct ArchiveDownload: Sendable {
         _ memories: [ArchivedGalleryPhoto], into archive: any ZipWriter, at path: FilePath, finished: (Int) -> Void
     ) async throws -> [Outcome] {
         let download = try await ZipDownload(from: store, into: archive, at: path, pool: pool, time: time)
-        var outcomes: [Outcome] = []
-        do {
+        let result = await Result {
+            var outcomes: [Outcome] = []
             for memory in memories {
                 outcomes.append(try await save(memory, by: download, after: outcomes.last))
                 finished(outcomes.count)
             }
             if outcomes.contains(where: { (try? $0.get()) != nil }) { try await pool.run { try archive.finish() } }
-        } catch {
-            await download.cleanUp()
-            throw error
+            return outcomes
         }
         await download.cleanUp()
-        return outcomes
+        return try result.get()
     }
 
     private func save(

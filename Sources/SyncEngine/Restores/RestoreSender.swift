@@ -168,24 +168,21 @@ package struct RestoreUpgrader: Sendable {
     private func change(_ candidate: RestoreCandidate, as group: RestorePlan.Group) async throws {
         let now = time.now()
         let answer = try await store.restore(candidate.key, group.request)
+        guard answer == .accepted else {
+            throw StoreError(
+                .conflict, operation: "restore", key: candidate.key.rawValue,
+                message: group.purpose == .longer
+                    ? "it is being restored, and can be given another end when that is done"
+                    : "it is being restored, and the store does not make it faster, or has done so already")
+        }
         switch group.purpose {
         case .restore, .faster:
-            guard answer == .accepted else {
-                throw StoreError(
-                    .conflict, operation: "restore", key: candidate.key.rawValue,
-                    message: "it is being restored, and the store does not make it faster, or has done so already")
-            }
             try await ledger.finish { ledger in
                 guard let item = try ledger.openRestoreItem(for: candidate.key) else { return }
                 try ledger.note(
                     RestoreOutcome(state: .retrieving, tier: group.request.tier), of: [item.id], at: now)
             }
         case .longer:
-            guard answer == .accepted else {
-                throw StoreError(
-                    .conflict, operation: "restore", key: candidate.key.rawValue,
-                    message: "it is being restored, and can be given another end when that is done")
-            }
             guard let info = try await store.head(candidate.key), case .restored(let end) = info.restore else { return }
             try await ledger { ledger in
                 _ = try ledger.mergeReport([info], tellsRestores: true, at: now)

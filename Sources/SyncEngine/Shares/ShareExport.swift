@@ -13,7 +13,7 @@ package import SystemPackage
 ///   name. What a killed process leaves is a hidden folder beside it, which the next export to that place clears.
 /// - Nothing is replaced but an empty folder.
 package struct ShareExport: Sendable {
-    package struct Failure: Hashable, Sendable {
+    package struct Failure: Error, Hashable {
         package let path: FilePath
         package let reason: String
     }
@@ -92,14 +92,9 @@ package struct ShareExport: Sendable {
     ) async throws -> Summary {
         do {
             let folder = try await pool.run { try ExportFolder(for: destination) }
-            do {
-                let summary = try await run(order, in: folder, archive, progress)
-                await pool.finish { folder.remove() }
-                return summary
-            } catch {
-                await pool.finish { folder.remove() }
-                throw error
-            }
+            let result = await Result { try await run(order, in: folder, archive, progress) }
+            await pool.finish { folder.remove() }
+            return try result.get()
         } catch let error as Errno {
             throw DownloadError(error, destination)
         }
@@ -155,10 +150,7 @@ package struct ShareExport: Sendable {
         var thumbnail: String { "\(number).small" }
     }
 
-    private enum Outcome: Sendable {
-        case success(Entry)
-        case failure(Failure)
-    }
+    private typealias Outcome = Result<Entry, Failure>
 
     /// - Throws: `Errno` about the destination; `CancellationError`.
     private func export(
