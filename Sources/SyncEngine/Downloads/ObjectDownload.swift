@@ -1,6 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
-package import SyncSystem
+import SyncSystem
 package import SystemPackage
 
 /// One object that is to become a file.
@@ -18,24 +18,10 @@ package struct DownloadTask: Hashable, Sendable {
     /// What the file's modification time becomes; `nil` for that of the download.
     package var modified: Date?
     /// Whether another file of that name is replaced.
-    package var overwrites: Bool
+    package var overwrites = false
     /// A folder at or above `folder` that has to stay where it is: nothing is written into what takes its name (a place
     /// where a drive was mounted).
     package var home: RestoreFolder?
-
-    package init(
-        _ key: ObjectKey, to folder: FilePath, name: FilePath.Component, sha256: SHA256Digest? = nil,
-        original: MD5Digest? = nil, modified: Date? = nil, overwrites: Bool = false, home: RestoreFolder? = nil
-    ) {
-        self.key = key
-        self.folder = folder
-        self.name = name
-        self.sha256 = sha256
-        self.original = original
-        self.modified = modified
-        self.overwrites = overwrites
-        self.home = home
-    }
 
     package var destination: FilePath { folder.appending(name) }
 
@@ -78,31 +64,17 @@ package struct ObjectDownload: Sendable {
     /// Names that are taken and found free again: somebody else makes and removes a file there, or the disk is damaged.
     private static let mostTries = 10
 
-    private let store: any ObjectSource
-    private let pool: BlockingPool
-    private let policy: RetryPolicy
-    private let time: TimeSource
-    private let calls: DownloadCalls
-    private let recompressor: (any OriginalRecompressor)?
+    let store: any ObjectSource
+    /// For all that waits for the disk but the writing, which happens where the store calls its sinks.
+    let pool: BlockingPool
+    /// For attempts in a row that bring less than 1 MiB.
+    var policy = RetryPolicy(maximumAttempts: 5)
+    let time: TimeSource
+    var calls = DownloadCalls()
+    /// Makes the files of originals that are stored as JPEG XL.
+    var recompressor: (any OriginalRecompressor)?
 
     var now: Date { time.now() }
-
-    /// - Parameters:
-    ///   - pool: for all that waits for the disk but the writing, which happens where the store calls its sinks.
-    ///   - policy: for attempts in a row that bring less than 1 MiB.
-    ///   - recompressor: makes the files of originals that are stored as JPEG XL.
-    package init(
-        from store: any ObjectSource, pool: BlockingPool, policy: RetryPolicy = RetryPolicy(maximumAttempts: 5),
-        time: TimeSource, calls: DownloadCalls = DownloadCalls(),
-        recompressor: (any OriginalRecompressor)? = nil
-    ) {
-        self.recompressor = recompressor
-        self.store = store
-        self.pool = pool
-        self.policy = policy
-        self.time = time
-        self.calls = calls
-    }
 
     /// - Parameters:
     ///   - progress: gets how many of the object's bytes are here, on any thread. It can go back to 0.
@@ -295,14 +267,9 @@ extension DownloadError {
 package struct DownloadBatch: Sendable {
     package typealias Outcome = Result<DownloadOutcome, any Error>
 
-    private let download: ObjectDownload
-    private let width: Int
-
-    /// - Parameter width: how many at once.
-    package init(_ download: ObjectDownload, width: Int = 3) {
-        self.download = download
-        self.width = width
-    }
+    let download: ObjectDownload
+    /// How many at once.
+    var width = 3
 
     /// - Parameters:
     ///   - progress: which task, by its index, and how many of its bytes are here; on any thread.

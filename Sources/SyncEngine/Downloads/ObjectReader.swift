@@ -3,19 +3,11 @@ import SyncSystem
 
 /// Reads whole objects into memory. A read that was cut is begun anew.
 struct ObjectReader: Sendable {
-    private let store: any ObjectSource
-    /// Bytes.
-    private let limit: Int
-    private let policy: RetryPolicy
-    private let time: TimeSource
-
-    /// - Parameter limit: bytes; larger objects are refused.
-    init(_ store: any ObjectSource, limit: Int, policy: RetryPolicy = RetryPolicy(), time: TimeSource) {
-        self.store = store
-        self.limit = limit
-        self.policy = policy
-        self.time = time
-    }
+    let store: any ObjectSource
+    /// Bytes. Larger objects are refused.
+    let limit: Int
+    var policy = RetryPolicy()
+    let time: TimeSource
 
     /// - Throws: ``StoreError``, `.tooLarge` for one beyond the limit; `CancellationError`.
     func read(_ key: ObjectKey) async throws -> [UInt8] {

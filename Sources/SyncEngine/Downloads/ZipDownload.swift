@@ -30,7 +30,7 @@ struct ZipDownload: Sendable {
         let scratch = path.removingLastComponent().appending(".\(name).sync-agent-scratch")
         self.scratch = scratch
         self.pool = pool
-        download = ObjectDownload(from: store, pool: pool, time: time)
+        download = ObjectDownload(store: store, pool: pool, time: time)
         try await pool.run {
             try? FileManager.default.removeItem(atPath: scratch.string)
             do throws(Errno) {
@@ -49,7 +49,7 @@ struct ZipDownload: Sendable {
         guard let component = FilePath.Component(String(UInt64.random(in: .min ... .max), radix: 16)) else {
             preconditionFailure("digits make a name")
         }
-        let task = DownloadTask(key, to: scratch, name: component, sha256: sha256)
+        let task = DownloadTask(key: key, folder: scratch, name: component, sha256: sha256)
         do {
             return try await add(task, as: name, modified: modified)
         } catch var error as DownloadError {

@@ -27,10 +27,11 @@ package struct ArchiveDownload: Sendable {
     ) async -> [Outcome] {
         let tasks = memories.map {
             DownloadTask(
-                $0.key, to: folder, name: ArchiveFileName.name(of: $0), sha256: $0.sha256, modified: $0.createdAt)
+                key: $0.key, folder: folder, name: ArchiveFileName.name(of: $0), sha256: $0.sha256,
+                modified: $0.createdAt)
         }
         var done = 0
-        let outcomes = await DownloadBatch(ObjectDownload(from: store, pool: pool, time: time)).run(
+        let outcomes = await DownloadBatch(download: ObjectDownload(store: store, pool: pool, time: time)).run(
             tasks,
             finished: { _, _ in
                 done += 1

@@ -29,7 +29,7 @@ package struct ArchiveSheet: Sendable {
     package init(
         store: any ObjectSource, maker: any SharedCopyMaker, pool: BlockingPool, time: TimeSource
     ) {
-        reader = ObjectReader(store, limit: Self.mostBytes, time: time)
+        reader = ObjectReader(store: store, limit: Self.mostBytes, time: time)
         self.maker = maker
         self.pool = pool
     }

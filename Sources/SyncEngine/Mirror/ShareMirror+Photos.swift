@@ -91,7 +91,7 @@ extension ShareMirror {
             case .unreadable(let name, let errno): visit.result.noteUnreadable(name.string, errno)
             case .download(let name, let overwrites):
                 let task = DownloadTask(
-                    keys.object(of: photo), to: folder.held, name: name, sha256: photo.sha256,
+                    key: keys.object(of: photo), folder: folder.held, name: name, sha256: photo.sha256,
                     modified: photo.takenAt.map { offsets.instant(of: $0, zone: .current) }, overwrites: overwrites)
                 planned.append(Planned(photo: photo, name: name, task: task))
             }
@@ -152,7 +152,7 @@ extension ShareMirror {
         let writesEvery = max(count / Self.stateWrites, 1)
         var ended = 0
         var failure: (any Error)?
-        _ = await DownloadBatch(download).run(planned.map(\.task), progress: meter.note) { index, outcome in
+        _ = await DownloadBatch(download: download).run(planned.map(\.task), progress: meter.note) { index, outcome in
             ended += 1
             do {
                 try await note(planned[index], outcome, &visit, writesEvery: writesEvery)

@@ -161,7 +161,7 @@ package struct ShareMirror: Sendable {
     ) async throws {
         var read = first
         for pass in 1...Self.maximumPasses {
-            let download = ObjectDownload(from: read.photos, pool: pool, policy: policy, time: time, calls: calls)
+            let download = ObjectDownload(store: read.photos, pool: pool, policy: policy, time: time, calls: calls)
             try await self.pass(over: read, &visit, download, observe)
             guard pass < Self.maximumPasses, visit.result.obstacle == nil,
                 visit.result.failures.contains(where: { Self.mayBeOutdated($0.error) })

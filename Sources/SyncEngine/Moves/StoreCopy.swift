@@ -249,7 +249,7 @@ package struct StoreCopy: Sendable {
         if info.isLocked { return .archived }
         let name = FilePath(Self.fileName(number))
         guard let component = name.lastComponent else { return .gone }
-        let task = DownloadTask(key, to: folder, name: component)
+        let task = DownloadTask(key: key, folder: folder, name: component)
         let part = try await pool.run { try PartFile(for: task.destination, calls: DownloadCalls()) }
         do {
             // What another object has left in it.

@@ -177,7 +177,7 @@ struct ArchivedPhotoMover: Sendable {
         self.keys = keys
         self.book = book
         self.time = time
-        reader = ObjectReader(store, limit: Self.mostBytes, time: time)
+        reader = ObjectReader(store: store, limit: Self.mostBytes, time: time)
     }
 
     /// - Parameter profile: as it is to stand in the key.

@@ -31,7 +31,7 @@ package struct ProjectExport: Sendable {
         self.store = store
         self.pool = pool
         self.time = time
-        download = ObjectDownload(from: store, pool: pool, time: time)
+        download = ObjectDownload(store: store, pool: pool, time: time)
     }
 
     /// Names such as `2026-05-01_Oil_painting_0F3A9C21.jpg`; two of one name get the whole id.
@@ -106,7 +106,7 @@ package struct ProjectExport: Sendable {
     private func save(_ item: Item, to folder: FilePath) async throws -> DownloadOutcome {
         switch item.source {
         case .object(let key, let sha256, _):
-            return try await download.run(DownloadTask(key, to: folder, name: item.name, sha256: sha256))
+            return try await download.run(DownloadTask(key: key, folder: folder, name: item.name, sha256: sha256))
         case .file(let path):
             let destination = folder.appending(item.name)
             let outcome = try await pool.runChecking { flag in

@@ -44,7 +44,7 @@ package struct StoredCopyRepair: Sendable {
         guard let md5 = broken.md5, let pool = try? keys.photo(PhotoID(md5)) else { return false }
         let known = try await ledger { try $0.object(pool) }
         guard let known, known.problem == nil, known.md5 == md5, !known.storageClass.isArchive else { return false }
-        let bytes = try await ObjectReader(store, limit: Self.mostBytes, time: time).read(pool)
+        let bytes = try await ObjectReader(store: store, limit: Self.mostBytes, time: time).read(pool)
         let digest = ContentDigest(of: bytes)
         guard digest.sha256 == known.sha256 ?? digest.sha256 else { return false }
         var metadata = try await metadata(of: broken)

@@ -105,7 +105,8 @@ package struct RestoreDownloader: Sendable {
         self.ledger = ledger
         self.owner = owner
         batch = DownloadBatch(
-            ObjectDownload(from: store, pool: pool, time: time, calls: calls, recompressor: recompressor))
+            download: ObjectDownload(
+                store: store, pool: pool, time: time, calls: calls, recompressor: recompressor))
         audit = ObjectAudit(store: store, ledger: ledger, time: time)
         folders = RestoreFolders(ledger: ledger, owner: owner, pool: pool, time: time)
         self.pool = pool
@@ -285,6 +286,7 @@ package struct RestoreDownloader: Sendable {
             }
         }
         return DownloadTask(
-            item.key, to: folder, name: name, sha256: item.sha256, original: original, modified: times, home: home)
+            key: item.key, folder: folder, name: name, sha256: item.sha256, original: original, modified: times,
+            home: home)
     }
 }

@@ -201,7 +201,7 @@ struct EventArchiver: Sendable {
     private func storedPhoto(
         _ object: ObjectRecord, of event: EventRecord, title: String?, at place: EventArchiveKey
     ) async throws -> PreparedPhoto {
-        let bytes = try await ObjectReader(store, limit: Self.mostBytes, time: time).read(object.key)
+        let bytes = try await ObjectReader(store: store, limit: Self.mostBytes, time: time).read(object.key)
         return try await pool.run { [self] in
             let digest = ContentDigest(of: bytes)
             var copy = StoredCopy(

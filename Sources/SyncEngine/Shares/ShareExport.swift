@@ -199,7 +199,7 @@ package struct ShareExport: Sendable {
             }
         }
         guard let object = photo.object else { throw PhotoError(.missing, "it is gone, and nothing is stored of it") }
-        let reader = ObjectReader(try await stored(), limit: SharedCopyWork.mostBytes, time: time)
+        let reader = ObjectReader(store: try await stored(), limit: SharedCopyWork.mostBytes, time: time)
         if quality == .full, FilmType(contentType: object.contentType) == nil,
             let original = try await ledger({ try $0.original(of: object.key) }),
             let copies = try await work.copies(ofOriginal: original, md5: md5, size, reader, pool, now: time.now())

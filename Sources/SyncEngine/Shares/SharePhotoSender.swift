@@ -68,7 +68,7 @@ struct SharePhotoSender: Sendable {
             return .unfit("\(reason), and nothing is stored of it; share again", isFinal: false)
         }
         do {
-            let reader = ObjectReader(store, limit: SharedCopyWork.mostBytes, time: time)
+            let reader = ObjectReader(store: store, limit: SharedCopyWork.mostBytes, time: time)
             guard let film = source.flatMap({ FilmType(contentType: $0.contentType) }) else {
                 if share.quality == .full, let copies = try await copies(ofOriginalOf: photo, key, reader, size) {
                     return .made(copies)

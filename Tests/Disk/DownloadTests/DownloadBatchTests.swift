@@ -1,10 +1,11 @@
 import Foundation
 import SyncCore
-import SyncEngine
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 @Suite struct DownloadBatchTests {
     private let tree: TemporaryTree
@@ -23,15 +24,15 @@ import Testing
             let key = try ObjectKey("p/\(number)")
             try await memory.store(.noise(100, seed: UInt64(number)), at: key)
             let name = try #require(FilePath.Component("\(number).jpg"))
-            tasks.append(DownloadTask(key, to: tree.root, name: name))
+            tasks.append(DownloadTask(key: key, folder: tree.root, name: name))
         }
         return tasks
     }
 
     private var batch: DownloadBatch {
         DownloadBatch(
-            ObjectDownload(
-                from: store, pool: BlockingPool(name: "test", threads: 2), policy: RetryPolicy(maximumAttempts: 1),
+            download: ObjectDownload(
+                store: store, pool: BlockingPool(name: "test", threads: 2), policy: RetryPolicy(maximumAttempts: 1),
                 time: time.source))
     }
 

@@ -2,10 +2,11 @@ import FoundationEssentials
 import Glibc
 import SyncCore
 import SyncDigest
-import SyncEngine
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
+
+@testable import SyncEngine
 
 /// An object, a folder, and a clock on which nobody waits.
 struct DownloadBench {
@@ -42,11 +43,11 @@ struct DownloadBench {
 
     func download(calls: DownloadCalls = DownloadCalls()) -> ObjectDownload {
         ObjectDownload(
-            from: store, pool: pool, policy: RetryPolicy(maximumAttempts: 3), time: time, calls: calls)
+            store: store, pool: pool, policy: RetryPolicy(maximumAttempts: 3), time: time, calls: calls)
     }
 
     func task(_ name: FilePath.Component = "photo.jpg", sha256: SHA256Digest? = nil) -> DownloadTask {
-        DownloadTask(key, to: tree.root, name: name, sha256: sha256)
+        DownloadTask(key: key, folder: tree.root, name: name, sha256: sha256)
     }
 
     /// Of the object's bytes.

@@ -1,12 +1,13 @@
 import Foundation
 import SyncCore
 import SyncDigest
-import SyncEngine
 import SyncS3
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 /// Downloads as the program makes them: S3, curl, HTTP, a disk.
 @Suite struct DownloadOverHTTPTests {
@@ -25,11 +26,11 @@ import Testing
                 server.script(fault, on: .getObject, numbers: index + 1...index + 1)
             }
             let download = ObjectDownload(
-                from: store, pool: BlockingPool(name: "test", threads: 1),
+                store: store, pool: BlockingPool(name: "test", threads: 1),
                 time: TimeSource(
                     now: { Date() }, monotonic: { .zero }, sleep: { _ in try Task.checkCancellation() }, random: { 0 }))
             let task = DownloadTask(
-                try ObjectKey(Self.key), to: tree.root, name: "photo.jpg", sha256: SHA256Digest(of: bytes))
+                key: try ObjectKey(Self.key), folder: tree.root, name: "photo.jpg", sha256: SHA256Digest(of: bytes))
             let outcome = try await download.run(task)
             await store.close()
             try body(server, outcome, tree)

@@ -55,8 +55,10 @@ import Testing
     {
         let bench = try await DownloadBench()
         try bench.tree.write("half", to: ".earlier.jpg.sync-agent-part")
-        let missing = DownloadTask(try ObjectKey("users/ana/photos/none.dat"), to: bench.tree.root, name: "none.jpg")
-        let outcomes = await DownloadBatch(bench.download()).run(isWhole ? [bench.task()] : [bench.task(), missing])
+        let missing = DownloadTask(
+            key: try ObjectKey("users/ana/photos/none.dat"), folder: bench.tree.root, name: "none.jpg")
+        let outcomes = await DownloadBatch(download: bench.download()).run(
+            isWhole ? [bench.task()] : [bench.task(), missing])
         await DownloadBatch.tidy(bench.tree.root, after: outcomes, bench.pool, now: .now)
         #expect(try bench.tree.files() == (isWhole ? [] : [".earlier.jpg.sync-agent-part"]) + ["photo.jpg"])
     }
