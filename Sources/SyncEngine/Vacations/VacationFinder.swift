@@ -13,27 +13,13 @@ package struct Vacation: Hashable, Sendable {
     /// that were stored last, each of them `.missing` or `.lost`.
     package var photos: [VacationPhoto]
     /// Those on the disk that cannot be stored.
-    package var failures: [VacationPhoto]
+    package var failures: [VacationPhoto] = []
     /// How many photos were in its folder, and are not there any more.
-    package var gone: Int
+    package var gone = 0
     /// What of its `vacation.json` is ignored, and why, for people.
-    package var problems: [String]
+    package var problems: [String] = []
     /// Counts the changes of what the ledger knows of it.
-    package var revision: Int64
-
-    package init(
-        id: VacationID, folder: FilePath, details: VacationDetails, photos: [VacationPhoto],
-        failures: [VacationPhoto] = [], gone: Int = 0, problems: [String] = [], revision: Int64 = 0
-    ) {
-        self.id = id
-        self.folder = folder
-        self.details = details
-        self.photos = photos
-        self.failures = failures
-        self.gone = gone
-        self.problems = problems
-        self.revision = revision
-    }
+    package var revision: Int64 = 0
 
     package var location: String { details.location }
     package var startDate: CalendarDay { details.startDate }

@@ -1,6 +1,5 @@
 import Logging
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncPhotos
 import SyncSystem
@@ -8,6 +7,8 @@ import SyncTestSupport
 import SyncWatch
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 /// What makes shares and ends them, put together as the program does, over the store and the ledger of a test.
 struct ShareWorkshop: Sendable {
