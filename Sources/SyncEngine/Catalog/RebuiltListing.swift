@@ -118,8 +118,7 @@ struct RebuiltShares: Sendable {
         let id = share.id
         let manifest: CheckedShare
         do {
-            let bytes = try await store.bytes(of: share.keys.manifest, limit: ShareManifestRules.maximumBytes)
-            manifest = try ShareManifestRules(asked: id).check(bytes, foundAt: nil)
+            manifest = try await store.manifest(of: id)
         } catch let error as StoreError where error.code == .notFound {
             // It goes first when a share ends. What else is left of it is removed, and proven to be gone.
             _ = try await ledger { try $0.endShare(id, .revoked) }

@@ -182,9 +182,7 @@ struct ExpiredShares: Sendable {
     /// Its end may have been put off since the catalogue was written: the manifest has the last word.
     private func isOver(_ share: OtherShare, now: Date) async throws -> Bool {
         do {
-            let bytes = try await store.bytes(
-                of: ShareKeys(share.id).manifest, limit: ShareManifestRules.maximumBytes)
-            let manifest = try ShareManifestRules(asked: share.id).check(bytes, foundAt: nil).manifest
+            let manifest = try await store.manifest(of: share.id).manifest
             return now.timeIntervalSince(manifest.expiresAt) >= Self.grace
         } catch let error as StoreError where error.code == .notFound {
             return true

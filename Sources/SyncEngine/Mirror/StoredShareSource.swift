@@ -12,13 +12,13 @@ package struct StoredShareSource: ShareSource {
     }
 
     package func read(remembered: WebLink?) async throws -> ReadShare {
-        let share = try ShareManifestRules(asked: id).check(try await manifest(), foundAt: nil)
+        let share = try await manifest()
         return ReadShare(share: share, photos: SharedPhotos(share, in: store), manifestLink: nil)
     }
 
-    private func manifest() async throws -> [UInt8] {
+    private func manifest() async throws -> CheckedShare {
         do {
-            return try await store.bytes(of: ShareKeys(id).manifest, limit: ShareManifestRules.maximumBytes)
+            return try await store.manifest(of: id)
         } catch let error as StoreError where error.code == .tooLarge {
             throw ShareRefusal.manifestTooLong
         } catch let error as StoreError where error.code == .notFound {
@@ -27,6 +27,15 @@ package struct StoredShareSource: ShareSource {
                 message:
                     "there is no share \(id) in \(store.identity.location): it was revoked, has expired or never was")
         }
+    }
+}
+
+extension ObjectSource {
+    /// The manifest of a share, held against the rules.
+    /// - Throws: ``StoreError``, ``ShareRefusal``, `CancellationError`.
+    func manifest(of share: ShareID) async throws -> CheckedShare {
+        let bytes = try await bytes(of: ShareKeys(share).manifest, limit: ShareManifestRules.maximumBytes)
+        return try ShareManifestRules(asked: share).check(bytes, foundAt: nil)
     }
 }
 

@@ -96,11 +96,9 @@ package struct OtherShares: Sendable {
     /// - Returns: `nil` when nothing of it is in the store.
     /// - Throws: ``StoreError`` when the store cannot be used; `CancellationError`.
     package func stray(_ id: ShareID) async throws -> Stray? {
-        let keys = ShareKeys(id)
-        guard try await store.hasObjects(below: keys.folder) else { return nil }
+        guard try await store.hasObjects(below: ShareKeys(id).folder) else { return nil }
         do {
-            let bytes = try await store.bytes(of: keys.manifest, limit: ShareManifestRules.maximumBytes)
-            let manifest = try ShareManifestRules(asked: id).check(bytes, foundAt: nil).manifest
+            let manifest = try await store.manifest(of: id).manifest
             return Stray(location: manifest.locationName, expiresAt: manifest.expiresAt)
         } catch let error as StoreError where error.concernsWholeStore {
             throw error

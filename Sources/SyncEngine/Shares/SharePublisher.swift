@@ -122,8 +122,7 @@ package struct SharePublisher: Sendable {
     /// Whether its manifest is one that can be read, of the photos that it has.
     private func isTold(_ share: ShareRecord) async throws -> Bool {
         do {
-            let bytes = try await store.bytes(of: share.keys.manifest, limit: ShareManifestRules.maximumBytes)
-            let manifest = try ShareManifestRules(asked: share.id).check(bytes, foundAt: nil)
+            let manifest = try await store.manifest(of: share.id)
             return try await Set(manifest.photos.map(\.sha256)) == Set(photos(of: share).compactMap(\.copy?.sha256))
         } catch is ShareRefusal {
             return false
