@@ -104,17 +104,18 @@ struct EventFileUploader: Sendable {
         }
         let progress = shared.withLock { $0 }
         let sent = progress.sent
-        if progress.isStopped {
-            return Ending(outcome: .released, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
-        }
-        if let error = progress.delayed.first { throw error }
-        let outcome =
-            report.queued == 0
-            ? report.outcome(file.examined.digest)
-            : .waits(
-                report.queued.counted("of its photos is a file that waits", "of its photos are files that wait")
-                    + " for its turn",
-                until: preparer.now() + Self.longestWait)
+        if !progress.isStopped, let error = progress.delayed.first { throw error }
+        let outcome: Outcome =
+            if progress.isStopped {
+                .released
+            } else if report.queued == 0 {
+                report.outcome(file.examined.digest)
+            } else {
+                .waits(
+                    report.queued.counted("of its photos is a file that waits", "of its photos are files that wait")
+                        + " for its turn",
+                    until: preparer.now() + Self.longestWait)
+            }
         return Ending(outcome: outcome, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
     }
 
