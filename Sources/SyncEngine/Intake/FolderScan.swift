@@ -22,18 +22,11 @@ package struct FolderScan: Sendable {
         package var problems: [ScanError] = []
     }
 
-    private let ledger: Ledger
-    private let scanner: any TreeScanner
-    private let settle: Duration
-    private let firstLook: FirstLook?
-
-    /// - Parameter firstLook: at what is new; `nil` where each file waits for its turn in the queue.
-    package init(ledger: Ledger, scanner: any TreeScanner, settle: Duration, firstLook: FirstLook? = nil) {
-        self.ledger = ledger
-        self.scanner = scanner
-        self.settle = settle
-        self.firstLook = firstLook
-    }
+    let ledger: Ledger
+    let scanner: any TreeScanner
+    let settle: Duration
+    /// At what is new; `nil` where each file waits for its turn in the queue.
+    var firstLook: FirstLook?
 
     /// - Parameters:
     ///   - start: the folder's path, or one below it.

@@ -3,12 +3,13 @@ import GRDB
 import Logging
 import ServiceLifecycleTestKit
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 /// A ledger that refuses to be written to for a while, as on a full disk. Another connection to the file puts a trigger in
 /// the way, and takes it out again.

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Logging
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncS3
 import SyncSystem
 import SyncTestSupport
+
+@testable import SyncEngine
 
 /// The engine over ``ScriptedS3Server``, put together as the agent does: pipeline, retries, S3 over curl.
 struct SyncBench {

@@ -1,7 +1,6 @@
 import Foundation
 import Logging
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncPhotos
 import SyncSystem
@@ -9,6 +8,8 @@ import SyncTestSupport
 import SyncWatch
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 @Suite struct EventFolderTests {
     private let tree: TemporaryTree

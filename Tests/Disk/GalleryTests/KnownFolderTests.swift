@@ -1,11 +1,12 @@
 import Foundation
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncTestSupport
 import SyncWatch
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 /// Scans of folders in which nothing has changed.
 @Suite struct KnownFolderTests {

@@ -1,11 +1,12 @@
 import Foundation
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncTestSupport
 import SyncWatch
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 /// What a scan meets and nobody stores, although it may be a photo.
 @Suite struct LeftOutEntryTests {

@@ -2,12 +2,13 @@ import Foundation
 import Logging
 import SyncCore
 import SyncDigest
-import SyncEngine
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SyncWatch
 import SystemPackage
+
+@testable import SyncEngine
 
 /// A projects folder on the disk with all that stores it, and a clock that jumps over every wait.
 struct ProjectBench {

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import Logging
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
+
+@testable import SyncEngine
 
 /// Everything between the folders and the store, with a disk, a store and a clock of the test's.
 struct Bench {

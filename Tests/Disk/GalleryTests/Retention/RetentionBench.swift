@@ -1,13 +1,14 @@
 import Foundation
 import Logging
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncPhotos
 import SyncSystem
 import SyncTestSupport
 import SyncWatch
 import SystemPackage
+
+@testable import SyncEngine
 
 /// A gallery on a real disk, from the files to the archive, with a store and a clock of the test's.
 struct RetentionBench {

@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncPhotos
 import SyncTestSupport
 import SyncWatch
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 @Suite struct RetentionPassTests {
     private let bench: RetentionBench
