@@ -251,7 +251,9 @@ package struct ShareExport: Sendable {
     }
 
     private static func page(of checked: CheckedShare, _ names: [String]) -> SharePage {
-        SharePage(of: checked) { names[$0.orderIndex] } link: {
+        SharePage(of: checked) {
+            names[$0.orderIndex]
+        } link: {
             "\(photoFolder)/\(names[$0.orderIndex].uriEncoded())"
         }
     }

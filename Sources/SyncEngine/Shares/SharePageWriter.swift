@@ -142,7 +142,9 @@ package struct SharePageWriter: Sendable {
     /// With relative links.
     private static func page(of checked: CheckedShare, _ share: ShareRecord, reference: String) -> SharePage {
         let names = MirrorName(checked)
-        var page = SharePage(of: checked) { names.name(of: $0).string } link: {
+        var page = SharePage(of: checked) {
+            names.name(of: $0).string
+        } link: {
             ShareKeys.copyName(share.id, $0.orderIndex, film: $0.film)
         }
         page.expiresAt = checked.manifest.expiresAt
