@@ -36,6 +36,7 @@ package struct StoredCopyRepair: Sendable {
                     // Its pool copy cannot be read now, or its place is archived: it stays lost.
                 }
             }
+            if page.count < Self.pageSize { break }
         }
         return count
     }
