@@ -1,6 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
-package import SyncLedger
+import SyncLedger
 import SyncPages
 import SystemPackage
 
