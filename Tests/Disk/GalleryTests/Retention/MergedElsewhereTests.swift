@@ -45,7 +45,8 @@ import Testing
     private func merge(_ from: String = "p1", into profile: String = "p2", in ledger: Ledger) async throws {
         let isHere = ledger === bench.ledger
         let merge = ProfileMerge(
-            store: bench.store, ledger: LedgerQueue(ledger), keys: keys, book: try book(ledger), agreement: .alone,
+            store: bench.store, ledger: LedgerQueue(ledger), keys: keys, book: try book(ledger),
+            agreement: MergeAgreement(others: { [] }, tell: {}),
             moves: isHere ? moves : nil, time: bench.time.source)
         #expect(try await merge.run(from, into: profile, isDryRun: false).left == [])
     }
