@@ -2,6 +2,7 @@ import Foundation
 import SyncCore
 import SyncLedger
 import SyncSystem
+import SyncTestSupport
 import SystemPackage
 import Testing
 
@@ -55,6 +56,29 @@ import Testing
         // Not even while it closes.
         _ = try? ledger.close()
         #expect(!files.fileExists(atPath: ledger.path.string) || how == "replaced")
+    }
+
+    /// SQLite does not wait for it: a file becomes one with a write-ahead log at once, or not.
+    @Test func `who opens a new ledger waits for another process that writes to the file`() async throws {
+        let state = try StateFolder()
+        let path = state.ledger
+        let endWriting = try state.beginWriting()
+        let opened = Observed<Result<Ledger, LedgerError>?>(nil)
+        DispatchQueue.global().async {
+            let result = Result { () throws(LedgerError) -> Ledger in try Ledger(at: path) }
+            opened.change { $0 = result }
+        }
+        // Each try makes the file private first: where it is so for the second time, one try was in vain.
+        for _ in 1...2 {
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path.string)
+            try await eventually("a try to open it") {
+                try state.mode(of: path) == 0o600 || opened.value != nil ? () : nil
+            }
+        }
+        try endWriting()
+        let ledger = try await opened.wait(for: "a ledger") { $0 }.get()
+        #expect(try ledger.check() == [])
+        try ledger.close()
     }
 
     @Test func `a reader does not wait for a writer, and sees none of its unfinished work`() throws {

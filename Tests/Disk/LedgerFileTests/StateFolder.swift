@@ -66,6 +66,19 @@ extension StateFolder {
         try database.close()
         return result
     }
+
+    /// Opens the ledger's file as another process, makes it where it is missing, and begins to write.
+    /// - Returns: ends it, with nothing written.
+    func beginWriting() throws -> () throws -> Void {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let database = try DatabaseQueue(path: ledger.string, configuration: configuration)
+        try database.inDatabase { try $0.beginTransaction(.immediate) }
+        return {
+            try database.inDatabase { try $0.rollback() }
+            try database.close()
+        }
+    }
 }
 
 extension Ledger {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import ServiceLifecycleTestKit
 import SyncCore
 import SyncDigest
 import SyncEngine
@@ -95,6 +96,33 @@ import Testing
         // All of them, and then one at a time.
         #expect(bench.store.count(.put) == 6)
         #expect(try bench.ledger.overview().totals[.pending].files == 3)
+    }
+
+    @Test func `who asks for another try before the first pause of an agent is over is heard`() async throws {
+        let ledger = try Ledger.inMemory()
+        let bench = try Bench(
+            faults: [
+                StoreFault(.check, number: 5, .meanwhile { _ = try? ledger.retry(nil as [Int64]?) }),
+                StoreFault(.check, numbers: 1...5, .failBefore(.unreachable)),
+            ], ledger: ledger)
+        let pipeline = try bench.makePipeline(time: clock.source)
+        await #expect(throws: StoreError.self) { try await pipeline.run(.untilDone(patience: .seconds(10))) }
+        let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(4)]
+        #expect(clock.pauses == pauses)
+        let seen = Mutex<[Duration]>([])
+        try await testGracefulShutdown { [clock] trigger in
+            // The first is of the start, in which somebody asks.
+            let second = StoreFault(
+                .check, number: 2,
+                .meanwhile {
+                    seen.withLock { $0 = clock.pauses }
+                    trigger.triggerGracefulShutdown()
+                })
+            bench.store.add(second)
+            try await pipeline.run(.untilStopped)
+        }
+        // Of sixteen seconds, five.
+        #expect(seen.withLock { $0 } == pauses + [.seconds(5)])
     }
 }
 
