@@ -258,7 +258,7 @@ extension ObjectFault {
             case .missing: "a part of it is gone from the store"
             case .damaged(let reason): "a part of it is damaged in the store (\(reason))"
             }
-        return "\(what); sync-agent sync, or the agent that runs, writes it anew"
+        return "\(what); sync-agent sync writes it anew at once, a running agent within a day"
     }
 }
 

@@ -25,6 +25,7 @@ struct CatalogAuditTests {
         try await bench.memory.delete(segments[index])
         let problem = try await machine.look()
         #expect(problem?.contains("gone from the store") == true)
+        #expect(problem?.hasSuffix("; sync-agent sync writes it anew at once, a running agent within a day") == true)
         #expect(try machine.ledger.catalogStanding().problem == problem)
         guard case .written = try await machine.write() else {
             Issue.record("it was not written")
