@@ -59,7 +59,12 @@ struct RestoresCommand: WorkspaceCommand {
             }
             if !round.saved.problems.isEmpty || !round.unanswered.isEmpty { status = .partlyDone }
         } else {
-            try await ledger { _ = try $0.expireRestores(at: now) }
+            let owner = workspace.installation.makeClaimOwner()
+            try await ledger { ledger in
+                _ = try ledger.expireRestores(at: now)
+                // Of a process that was killed, nothing more comes.
+                try ledger.releaseRestoreClaims(of: owner.hasEnded)
+            }
         }
         guard let id else {
             let jobs = try await ledger { try $0.restoreJobs(limit: Self.jobsShown) }.map { JobReport($0) }
@@ -79,15 +84,15 @@ struct RestoresCommand: WorkspaceCommand {
 }
 
 extension RestoresCommand {
-    /// - Returns: what would still have been saved.
+    /// - Returns: what would still have been saved; of a job that somebody has stopped before, what was given up then.
     private func giveUp(_ job: RestoreJobID, _ workspace: Workspace) async throws -> [UnsavedPhoto] {
         let ledger = try await workspace.ledger
         let (owner, errors) = (workspace.installation.makeClaimOwner(), workspace.console.errors)
         var unsaved: [RestoreDownloader.Problem] = []
-        if let ended = try await ledger({ try $0.stopSaving(job) }) {
+        if let ended = try await ledger({ try $0.stopSaving(job, releasing: owner.hasEnded) }) {
             let stopped = StoppedSaving(
                 job: job, output: ended.output, ledger: ledger, owner: owner, time: workspace.time)
-            // Named before anything else can fail: who asks again is told nothing of it.
+            // Named before anything else can fail.
             unsaved = ended.left.filter { !$0.isBeingSaved }.map(stopped.problem)
             stopped.lines(unsaved, errors).forEach(errors.writeLine)
             if unsaved.count < ended.left.count {
@@ -95,8 +100,17 @@ extension RestoresCommand {
                 stopped.lines(more, errors).forEach(errors.writeLine)
                 unsaved += more
             }
-        } else if let told = try await alreadyStopped(job, ledger, owner) {
-            errors.writeLine(told)
+        } else if let known = try await ledger({ try $0.restoreJob(job) })?.job {
+            // As after a run that was killed while it named the photos.
+            if let output = known.stoppedOutput {
+                let stopped = StoppedSaving(
+                    job: job, output: output, ledger: ledger, owner: owner, time: workspace.time)
+                unsaved = try await stopped.unsaved(besides: [])
+                errors.writeLine(Self.alreadyStopped(job, unsaved.count))
+                stopped.lines(unsaved, errors).forEach(errors.writeLine)
+            } else {
+                errors.writeLine(Self.alreadyStopped(job, 0))
+            }
         }
         let folders = RestoreFolders(
             ledger: ledger, owner: owner, pool: workspace.threads.disk, time: workspace.time)
@@ -109,22 +123,9 @@ extension RestoresCommand {
         return unsaved.map { UnsavedPhoto($0) }
     }
 
-    /// For whoever asks again, as after a run that was killed while it named the photos.
-    /// - Returns: `nil` where there is no such job.
-    private func alreadyStopped(
-        _ job: RestoreJobID, _ ledger: LedgerQueue, _ owner: ClaimOwner
-    ) async throws -> String? {
-        let givenUp = try await ledger { ledger -> Int? in
-            guard try ledger.restoreJob(job) != nil else { return nil }
-            // Of a process that was killed, nothing more comes.
-            try ledger.releaseRestoreClaims(of: owner.hasEnded)
-            return try ledger.restoreItems(of: job, after: 0, limit: .max).count(where: \.isGivenUp)
-        }
-        guard let givenUp else { return nil }
-        if givenUp == 0 { return "nothing more of restore \(job) was to be saved" }
-        return
-            "the saving of restore \(job) was stopped already; \(Quantities.counted(givenUp, "photo")) given up "
-            + "(see sync-agent restores \(job))"
+    private static func alreadyStopped(_ job: RestoreJobID, _ unsaved: Int) -> String {
+        if unsaved == 0 { return "nothing more of restore \(job) was to be saved" }
+        return "the saving of restore \(job) was stopped already; \(Quantities.counted(unsaved, "photo")) given up"
     }
 }
 

@@ -26,7 +26,10 @@ struct StoppedSaving {
                 try ledger.releaseRestoreClaims(of: owner.hasEnded)
                 return try ledger.restoreItems(of: job, after: 0, limit: .max)
             }
-            let left = items.filter { $0.isLeftToSave && !told.contains($0.id) }
+            let left = items.filter { item in
+                let isUnsaved = item.isLeftToSave || item.isGivenUp && item.state != .failed
+                return isUnsaved && !told.contains(item.id)
+            }
             if look > Self.looksAtOthers || !left.contains(where: \.isBeingSaved) { return left.map(problem) }
             try await time.sleep(.seconds(1))
         }
@@ -45,6 +48,7 @@ struct StoppedSaving {
             switch item.state {
             case .restored: "it can be read"
             case .planned: "it is requested all the same"
+            case .expired: "its copy is archived again"
             default: "it can be read when the store has brought it back"
             }
         let reason =

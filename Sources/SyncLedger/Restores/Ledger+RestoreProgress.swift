@@ -51,12 +51,7 @@ extension Ledger {
         let operation = "release restores of processes that ended"
         let ended = try read(operation) { db in try db.texts(LedgerQuery.restoreClaimOwners) }.filter(hasEnded)
         guard !ended.isEmpty else { return }
-        try write(operation) { db in
-            for owner in ended {
-                try db.run(
-                    "UPDATE restore_items SET claimed_at = NULL, claimed_by = NULL WHERE claimed_by = ?", [owner])
-            }
-        }
+        try write(operation) { db in try db.releaseRestoreClaims(of: ended) }
     }
 
     /// Notes what became of items, or how far they are, and of their objects with them. What is over stays so: an answer
@@ -108,16 +103,19 @@ extension Ledger {
     }
 
     /// Forgets, for good, where a job's photos were to be saved: its file goes right after. What was saved stays, and what is
-    /// readable stays readable. What is given up is known by that from now on (``RestoreItem/isGivenUp``).
+    /// readable stays readable. What is given up is known by that from now on (``RestoreItem/isGivenUp``), and so is the folder
+    /// (``RestoreJob/stoppedOutput``).
+    /// - Parameter hasEnded: asked of everybody who has something in hand: nothing more comes of those who are no more.
     /// - Returns: the folder, and what would still have been saved there, with what others have in hand
     ///   (``RestoreItem/isBeingSaved``), which they save all the same; `nil` of a job that saves nothing.
     @discardableResult
     package func stopSaving(
-        _ id: RestoreJobID
+        _ id: RestoreJobID, releasing hasEnded: (String) -> Bool = { _ in false }
     ) throws(LedgerError) -> (output: FilePath, left: [RestoreItem])? {
         try write("end the saving of a restore", isDurable: true) { db in
             let job = try db.row(LedgerQuery.job, [id.rawValue], as: RestoreJob.self)
             guard let output = job?.output else { return nil }
+            try db.releaseRestoreClaims(of: db.texts(LedgerQuery.restoreClaimOwners).filter(hasEnded))
             let items = try db.rows(LedgerQuery.itemsOfJob, [id.rawValue, 0, Int.max], as: RestoreItem.self)
             // Whoever asks later is told of it, also when this one is killed before it has.
             for item in items where item.isLeftToSave {
@@ -126,7 +124,8 @@ extension Ledger {
             // Its file may be there, though somebody was killed before that was noted.
             try db.run(
                 """
-                UPDATE restore_jobs SET marked_in = IIF(mark IS NULL, NULL, COALESCE(marked_in, output)), output = NULL
+                UPDATE restore_jobs SET marked_in = IIF(mark IS NULL, NULL, COALESCE(marked_in, output)),
+                    stopped_in = output, output = NULL
                 WHERE id = ?
                 """, [id.rawValue])
             return (output: output, left: items.filter(\.isLeftToSave))
@@ -171,6 +170,13 @@ extension Ledger {
 }
 
 extension Database {
+    /// Gives back what these have in hand.
+    fileprivate func releaseRestoreClaims(of owners: [String]) throws {
+        for owner in owners {
+            try run("UPDATE restore_items SET claimed_at = NULL, claimed_by = NULL WHERE claimed_by = ?", [owner])
+        }
+    }
+
     func settle(_ outcome: RestoreOutcome, of item: Int64, at time: Date) throws {
         if try note(outcome, of: item, at: time) { try noteObject(of: item, outcome.state, at: time) }
     }

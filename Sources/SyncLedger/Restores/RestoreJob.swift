@@ -30,6 +30,8 @@ package struct RestoreJob: Hashable, Sendable {
     package let days: Int
     /// The folder into which files are saved when they are there; `nil` when they are not to be.
     package let output: FilePath?
+    /// The one that it had when somebody stopped the saving; `nil` when nobody has.
+    package let stoppedOutput: FilePath?
     package let estimatedCostUSD: Double?
     package let estimatedHours: Double?
     package let finishedAt: Date?
@@ -46,7 +48,7 @@ package struct RestoreJob: Hashable, Sendable {
 extension RestoreJob: FetchableRecord {
     static let columns = """
         id, requested_at, requested_by, tier, days, output, estimated_cost_usd, estimated_hours, finished_at, \
-        announced, expiry_announced, is_rush, mark, marked_in IS NOT NULL
+        announced, expiry_announced, is_rush, mark, marked_in IS NOT NULL, stopped_in
         """
 
     init(row: Row) throws {
@@ -54,9 +56,9 @@ extension RestoreJob: FetchableRecord {
         let id = RestoreJobID(rawValue: row[0])
         self.init(
             id: id, requestedAt: Date(milliseconds: row[1]), requestedBy: row[2], tier: tier, isRush: row[11],
-            days: row[4], output: row.path(5), estimatedCostUSD: row[6], estimatedHours: row[7],
-            finishedAt: row.time(8), isAnnounced: row[9], isExpiryAnnounced: row[10], mark: id.mark(row[12]),
-            isMarked: row[13])
+            days: row[4], output: row.path(5), stoppedOutput: row.path(14), estimatedCostUSD: row[6],
+            estimatedHours: row[7], finishedAt: row.time(8), isAnnounced: row[9], isExpiryAnnounced: row[10],
+            mark: id.mark(row[12]), isMarked: row[13])
     }
 }
 

@@ -53,5 +53,7 @@ extension Migration {
     static let givenUp = Migration(
         "restored photos that were given up",
         // Whether it was to be saved when the saving of its job was stopped, and was not since.
-        "ALTER TABLE restore_items ADD COLUMN given_up INTEGER NOT NULL DEFAULT 0 CHECK (given_up IN (0, 1))")
+        "ALTER TABLE restore_items ADD COLUMN given_up INTEGER NOT NULL DEFAULT 0 CHECK (given_up IN (0, 1))",
+        // The output that a job had then. NULL: nobody has stopped it.
+        "ALTER TABLE restore_jobs ADD COLUMN stopped_in BLOB")
 }

@@ -147,7 +147,13 @@ import Testing
         #expect(ended.complaint.contains("not saved  \(place): given up"), "\(ended)")
         let again = try await home.run("restores", "2", "--stop-saving")
         #expect(again.code == 0 && again.complaint.contains("stopped already; 1 photo given up"), "\(again)")
+        #expect(again.complaint.contains("not saved  \(place): given up"), "\(again)")
         #expect(again.text.contains("not saved: given up (--stop-saving)"), "\(again)")
+        let repeated = try await home.run("restores", "2", "--stop-saving", "--json")
+        let same = try JSONDecoder().decode(RestoreJobs.self, from: Data(repeated.output)).notSaved
+        #expect(same.map(\.path) == [place] && same.map(\.reason) == jobs.notSaved.map(\.reason), "\(repeated)")
+        // In the hand of a process that is no more.
+        try await home.changeLedger("UPDATE restore_items SET claimed_by = '1-5' WHERE job_id = 2")
         #expect(try await home.run("restores", "2", "--json").text.contains(#""note" : "not saved: given up"#))
         let left = try await home.run("sync")
         #expect(left.text.contains("\(taken)") && !left.text.contains("\(other)"), "\(left)")

@@ -215,8 +215,23 @@ import Testing
         try archive.ledger.releaseClaim(of: 1)
         #expect(try archive.items().map(\.isBeingSaved) == [true], "that is for what was not asked for")
         try archive.ledger.stopSaving(job)
+        #expect(try archive.items().map(\.isGivenUp) == [false])
         try archive.ledger.releaseRestoreClaims(of: { $0 == "killed" })
         #expect(try archive.items().map(\.isBeingSaved) == [false])
+        #expect(try archive.items().map(\.isGivenUp) == [true])
+    }
+
+    @Test func `what a killed process had in hand is given up from the same transaction on`() throws {
+        let archive = try Archive(["a", "b", "c"])
+        let job = try #require(try archive.ask(output: "/out").job).id
+        for item in 1...3 as ClosedRange<Int64> { try archive.bring(item, to: .restored) }
+        #expect(try archive.ledger.beginSaving(1, by: "killed") && archive.ledger.beginSaving(2, by: "me"))
+        #expect(try archive.ledger.restoreJob(job)?.job.stoppedOutput == nil)
+        let ended = try archive.ledger.stopSaving(job, releasing: { $0 == "killed" })
+        #expect(ended?.left.map(\.isBeingSaved) == [false, true, false])
+        #expect(try archive.items().map(\.isGivenUp) == [true, false, true])
+        let stopped = try #require(try archive.ledger.restoreJob(job)).job
+        #expect(stopped.output == nil && stopped.stoppedOutput == "/out")
     }
 
     @Test func `a copy with a later end stays readable until then, in every job that brought it`() throws {
