@@ -100,9 +100,9 @@ extension RestoresCommand {
                 stopped.lines(more, errors).forEach(errors.writeLine)
                 unsaved += more
             }
-        } else if let known = try await ledger({ try $0.restoreJob(job) })?.job {
+        } else if let known = try await ledger({ try $0.restoreJob(job) }) {
             // As after a run that was killed while it named the photos.
-            if let output = known.stoppedOutput {
+            if let output = known.job.stoppedOutput {
                 let stopped = StoppedSaving(
                     job: job, output: output, ledger: ledger, owner: owner, time: workspace.time)
                 unsaved = try await stopped.unsaved(besides: [])

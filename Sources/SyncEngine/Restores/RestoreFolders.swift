@@ -153,12 +153,34 @@ package struct RestoreFolders: Sendable {
         let ended = try await ledger { try $0.endedRestoreMarks() }
         settled.withLock { $0.formIntersection(ended.map(\.file)) }
         for mark in ended {
+            try await discardParts(of: mark)
             let removal = try await takeAway(mark.file)
             // Nothing was saved: as if it had never been asked for.
             if removal == .done {
                 try await pool.run { Folder.removeEmpty(mark.file.removingLastComponent(), count: mark.madeFolders) }
             }
             if removal != .pending { try await ledger { try $0.noteMarkRemoved(of: mark.job) } }
+        }
+    }
+
+    /// Removes what killed processes have begun of photos that are given up: nobody goes on from it. What somebody is
+    /// at stays. The job's file, which goes next, tells that the folder is the one.
+    private func discardParts(of mark: EndedRestoreMark) async throws {
+        // Once by this process, as in `takeAway(_:)`.
+        if settled.withLock({ $0.contains(mark.file) }) { return }
+        let isThere = try await pool.run { FileStamp.ofFile(mark.file) != nil }
+        guard isThere else { return }
+        let summary = try await ledger { try $0.restoreJob(mark.job) }
+        guard summary?.job.stoppedOutput != nil else { return }
+        let folder = mark.file.removingLastComponent()
+        let pages = LedgerPages(ledger: ledger, place: \RestoreItem.id) {
+            try $0.restoreItems(of: mark.job, after: $1 ?? 0, limit: Self.pageSize)
+        }
+        for try await page in pages {
+            let places = page.filter(\.isGivenUp).flatMap(\.places)
+            let files = places.filter { $0.destination.isBelowAnyFolder }.map { folder.pushing($0.destination) }
+            // What cannot be removed harms nobody.
+            try await pool.run { for file in files { try? NewFile.discard(for: file) } }
         }
     }
 

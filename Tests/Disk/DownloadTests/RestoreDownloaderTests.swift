@@ -288,6 +288,30 @@ import Testing
         #expect(!items.contains(where: \.isLeftToSave) && !items.contains(where: \.isBeingSaved))
     }
 
+    @Test func `what a killed process had begun of photos that are given up goes, and nothing else`() async throws {
+        let job = try await restore((1...3).map { "Paris/\($0).jpg" }, output: output, ready: 1)
+        #expect(try await delivery.run().saved == 1)
+        try bringBack(job)
+        for name in ["1", "2", "another"] { try tree.write("half", to: "out/Paris/.\(name).jpg.sync-agent-part") }
+        let busy = try NewFile(for: output.pushing("Paris/3.jpg"))
+        try ledger.stopSaving(job)
+        #expect(try await delivery.run().saved == 0)
+        let kept = [".1.jpg.sync-agent-part", ".3.jpg.sync-agent-part", ".another.jpg.sync-agent-part", "1.jpg"]
+        #expect(try tree.files(below: "out/Paris") == kept)
+        #expect(try ledger.endedRestoreMarks() == [])
+        try busy.remove()
+    }
+
+    @Test func `nothing goes from a folder that only has the place of the job's`() async throws {
+        let job = try await restore(["1.jpg", "2.jpg"], output: output, ready: 1)
+        #expect(try await delivery.run().saved == 1)
+        for name in try tree.files(below: "out") { try output.pushing(FilePath(name)).unlink() }
+        try tree.write("half", to: "out/.2.jpg.sync-agent-part")
+        try ledger.stopSaving(job)
+        #expect(try await delivery.run().saved == 0)
+        #expect(try tree.files() == ["out/.2.jpg.sync-agent-part"])
+    }
+
     @Test func `a photo that could not be saved is in nobody's hand`() async throws {
         let job = try await restore(["1.jpg"], output: output)
         var calls = DownloadCalls()
