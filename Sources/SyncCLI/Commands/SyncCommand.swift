@@ -63,7 +63,7 @@ struct SyncCommand: WorkspaceCommand {
                 elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage).filter {
                     CalendarDay($0.seenAt) == CalendarDay(now)
                 }, guests: try ledger.guestProblems(),
-                catalog: refusal, unclear: (store, !service.isCompared ? 0 : try ledger.unclearOwnObjects()),
+                catalog: refusal, unclear: (store, !service.isCompared ? 0 : try ledger.unclearOwnObjects(parts.keys)),
                 told: progress.told)
         }
         do {

@@ -62,12 +62,20 @@ extension Ledger {
         }
     }
 
-    /// Of the objects that were listed then, and of which the store could not tell more, those that this ledger has:
-    /// what others have below the same prefix is none of them.
-    package func unclearOwnObjects() throws(LedgerError) -> Int {
-        try read("count own objects that the store could not tell of") { db in
-            let sql = "SELECT COUNT(*) FROM unclear_objects JOIN objects USING (key) WHERE is_unread = 0"
-            return try db.number(sql).map(Int.init) ?? 0
+    /// Of the objects that were listed then, and of which the store could not tell more, those that this ledger has,
+    /// with the segments of its catalogue and the manifests of its vacations: what others have below the same prefix is
+    /// none of them. Whether a verification could read one changes nothing.
+    package func unclearOwnObjects(_ keys: KeyLayout) throws(LedgerError) -> Int {
+        let standing = try catalogStanding()
+        let segments = standing.segments.map { CatalogSegment(machine: standing.machine, from: $0.from, to: $0.to) }
+        let manifests = try storedManifests()
+        let others = segments.compactMap { try? $0.key(keys) } + manifests.compactMap { try? keys.vacation($0) }
+        return try read("count own objects that the store could not tell of") { db in
+            let objects = "SELECT COUNT(*) FROM unclear_objects JOIN objects USING (key) WHERE is_unseen = 1"
+            let other = "SELECT COUNT(*) FROM unclear_objects WHERE key = ? AND is_unseen = 1"
+            var count = try db.number(objects) ?? 0
+            for key in others { count += try db.number(other, [key.rawValue]) ?? 0 }
+            return Int(count)
         }
     }
 
@@ -80,6 +88,7 @@ extension Ledger {
         try write("note that classes were refreshed") { db in
             try db.run("UPDATE agent SET classes_refreshed_at = ?, unclear_objects = ?", [time.milliseconds, more])
             try db.run("DELETE FROM unclear_objects WHERE is_unread = 0")
+            try db.run("UPDATE unclear_objects SET is_unseen = 0")
             try db.noteUnclear(unclear)
         }
     }
@@ -149,7 +158,10 @@ extension RestoreState {
 
 extension Database {
     fileprivate func noteUnclear(_ keys: [ObjectKey]) throws {
-        for key in keys { try run("INSERT INTO unclear_objects VALUES (?, 0) ON CONFLICT DO NOTHING", [key.rawValue]) }
+        for key in keys {
+            try run(
+                "INSERT INTO unclear_objects VALUES (?, 1, 0) ON CONFLICT DO UPDATE SET is_unseen = 1", [key.rawValue])
+        }
     }
 
     fileprivate func reported(_ key: ObjectKey) throws -> ReportedObject? {

@@ -134,7 +134,8 @@ extension Database {
     fileprivate func noteUndecided(_ record: ObjectRecord) throws {
         try run(
             """
-            INSERT INTO unclear_objects SELECT key, 1 FROM objects WHERE key = ? AND stored_at = ? AND problem IS NULL
+            INSERT INTO unclear_objects SELECT key, 0, 1 FROM objects
+            WHERE key = ? AND stored_at = ? AND problem IS NULL
             ON CONFLICT DO UPDATE SET is_unread = 1
             """, [record.key.rawValue, record.storedAt.milliseconds])
     }

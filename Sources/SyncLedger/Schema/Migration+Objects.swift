@@ -135,6 +135,7 @@ extension Migration {
         """
         CREATE TABLE unclear_objects (
             key TEXT PRIMARY KEY,
+            is_unseen INTEGER NOT NULL CHECK (is_unseen IN (0, 1)),  -- 1: the last look could not look at it
             is_unread INTEGER NOT NULL CHECK (is_unread IN (0, 1))  -- 1: it is to be read, and no listing decides
         ) STRICT, WITHOUT ROWID;
         CREATE TRIGGER unclear_object_removed AFTER DELETE ON objects BEGIN

@@ -103,6 +103,20 @@ struct CatalogAuditTests {
         #expect(try await machine.look()?.contains("gone from the store") == true)
     }
 
+    @Test func `a segment of this machine that a listing cannot look at is one of its objects`() async throws {
+        let bench = try CatalogBench()
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        let other = try bench.machine("desktop")
+        try await other.see(["b.jpg": "b"])
+        _ = try await other.write()
+        for key in try await bench.keysOfSegments() { bench.memory.makeUnreadable(key, as: .invalidResponse) }
+        try await machine.refresh()
+        #expect(try machine.ledger.unclearObjects() == 2)
+        #expect(try machine.ledger.unclearOwnObjects(bench.keys) == 1, "the other one is another machine's")
+    }
+
     @Test(arguments: [StoreError.Code.unreachable, .serverFailed])
     func `what was read of a catalogue is paid for, also where the read fails then`(
         code: StoreError.Code

@@ -184,6 +184,22 @@ import Testing
         #expect(try bench.ledger.unclearObjects() == 1)
     }
 
+    @Test func `what a listing cannot look at is so, also when a verification could not read it`() async throws {
+        let keys = try await store("sun")
+        bench.store.add(StoreFault(.get, key: keys[0].rawValue, number: 1, .failBefore(.serverFailed)))
+        #expect(try await verifier().run(.percent(100), costingAtMost: nil).undecided == 1)
+        #expect(try bench.ledger.unclearOwnObjects(.ana) == 0, "no listing was asked")
+        bench.memory.makeUnreadable(keys[0], as: .invalidResponse)
+        for _ in 1...2 {
+            try await refresh()
+            #expect(try bench.ledger.unclearOwnObjects(.ana) == 1 && bench.ledger.unclearObjects() == 1)
+        }
+        bench.memory.makeReadable(keys[0])
+        try await refresh()
+        #expect(try bench.ledger.unclearOwnObjects(.ana) == 0)
+        #expect(try bench.ledger.unclearObjects() == 1, "nobody has read it since")
+    }
+
     @Test func `what was read before the store went away is paid for`() async throws {
         let keys = try await store("sun")
         bench.store.add(StoreFault(.get, key: keys[0].rawValue, number: 1, .failAfter(.unreachable)))

@@ -35,6 +35,20 @@ import Testing
         #expect(try machine.ledger.vacations().map { $0.state(isShared: false) } == [.stored])
     }
 
+    @Test func `a manifest that a listing cannot look at is one of this machine's objects`() async throws {
+        let machine = try machine()
+        try await machine.pass()
+        let manifest = try KeyLayout.ana.vacation("\(key)_3")
+        let refresh = ClassRefresh(
+            store: machine.store, ledger: machine.queue, keys: .ana, time: machine.time.source)
+        _ = try await refresh.run()
+        #expect(try machine.ledger.unclearOwnObjects(.ana) == 0)
+        machine.memory.makeUnreadable(manifest, as: .invalidResponse)
+        let result = try await refresh.run()
+        #expect(result.problems.map(\.key) == [manifest] && result.manifests == 0)
+        #expect(try machine.ledger.unclearOwnObjects(.ana) == 1)
+    }
+
     @Test func `photos stand in the order of capture, below folders too`() async throws {
         let machine = try VacationMachine()
         for (text, name) in [("300 c", "a.jpg"), ("100 a", "z/y.jpg"), ("x", "0.jpg"), ("100 b", "b.jpg")] {

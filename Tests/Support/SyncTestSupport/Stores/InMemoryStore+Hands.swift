@@ -56,6 +56,11 @@ extension InMemoryStore {
         entries.withLock { $0[key]?.unreadable = code }
     }
 
+    /// Listings have it as before ``makeUnreadable(_:as:)``.
+    package func makeReadable(_ key: ObjectKey) {
+        entries.withLock { $0[key]?.unreadable = nil }
+    }
+
     /// The object is gone, and nobody asked for it.
     package func lose(_ key: ObjectKey) {
         entries.withLock { _ = $0.removeValue(forKey: key) }
