@@ -224,7 +224,7 @@ extension StoreError {
     }
 
     private static func fault(_ errno: Errno) -> (StoreError.Code, String) {
-        let fault = FileFault(errno, or: "move the store to a larger disk")
+        let fault = FileFault(errno, or: "move the store to another disk")
         return switch fault.code {
         case .noSpace: (.noSpace, fault.message)
         case .tooLarge: (.tooLarge, fault.message)

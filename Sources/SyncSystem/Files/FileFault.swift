@@ -35,6 +35,8 @@ package struct FileFault: Hashable, Sendable {
                 (.notAllowed, "the disk is mounted read-only; look into dmesg, or \(other)")
             case .fileExists, .isDirectory, .directoryNotEmpty:
                 (.nameTaken, "something has this name already; \(nameTaken)")
+            case .tooManySymbolicLinkLevels:
+                (.ioFailed, "a link leads in a circle, or stands where none may be; move it away")
             case .ioError: (.ioFailed, "the disk reports an error; look into dmesg, and check the disk")
             case .staleNFSFileHandle:
                 (

@@ -182,6 +182,19 @@ struct LocalStoreFailureTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
+    @Test func `of a link that leads in a circle it is told what helps, and that is no other disk`() async throws {
+        let store = LocalStore(root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5))
+        let key = try ObjectKey("users/ana/photos/photo.dat")
+        try await store.store([1, 2, 3], at: key)
+        let record = tree.path("store/records/users/ana/photos/photo.dat~.json")
+        try FileManager.default.removeItem(atPath: record.string)
+        try FileManager.default.createSymbolicLink(atPath: record.string, withDestinationPath: record.string)
+        let problem = try #require(try await store.list(prefix: "users/", after: nil, limit: 10).problems.first)
+        #expect(problem.key == key && problem.error.code == .serverFailed)
+        #expect(problem.reason.contains(record.string) && problem.reason.hasSuffix("move it away"), "\(problem)")
+        #expect(problem.reason.contains("leads in a circle") && !problem.reason.contains(" disk"), "\(problem)")
+    }
+
     @Test func `a folder that cannot be looked at is not taken for an empty one`() async throws {
         let store = LocalStore(root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5))
         let key = try ObjectKey("shares/trip/photo.jpg")
