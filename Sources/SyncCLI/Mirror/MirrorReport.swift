@@ -45,12 +45,15 @@ struct MirrorReport: Encodable {
         errors =
             result.told.map { Failure(name: $0.name, error: "\($0.error)") }
             + result.neverFetched.map { Failure(name: $0, error: Self.neverFetched) }
-            + (result.obstacle.map { [Failure(name: nil, error: "\($0)")] } ?? [])
         keptFiles = result.kept.map { Kept(name: $0.name, reason: $0.reason.rawValue) }
         ended = result.end?.word
         expiresAt = result.share?.manifest.expiresAt ?? earlier?.expiresAt
         photoCount = result.share?.photos.count ?? earlier?.photoCount
         notes = result.notes
+        if let obstacle = result.obstacle {
+            errors += result.untried.map { Failure(name: $0, error: "\(obstacle)") }
+            errors.append(Failure(name: nil, error: "\(obstacle)"))
+        }
     }
 
     /// The share has ended, and no look could tell what is here of it.
@@ -120,7 +123,10 @@ struct MirrorView {
             terminal.styled("failed", .red) + "  \(failure.name): \(failure.error)".escapingControls
         }
         if let obstacle = result.obstacle {
-            let rest = result.untried > 0 ? "\(photos(result.untried)) still to come: the" : "The"
+            lines += shortened(result.untried) { name in
+                terminal.styled("failed", .red) + "  \(name.escapingControls): not fetched"
+            }
+            let rest = result.untried.isEmpty ? "The" : "\(photos(result.untried.count)) still to come: the"
             lines.append(
                 terminal.styled("sync-agent: ", .bold)
                     + "\("\(obstacle)".escapingControls). \(rest) same command goes on")

@@ -138,14 +138,15 @@ struct MirrorAccount {
 
 extension ExitStatus {
     init(_ result: MirrorResult) {
+        let isAnyThere = !result.downloaded.isEmpty || result.alreadyThere > 0 || !result.kept.isEmpty
         if let obstacle = result.obstacle {
-            self.init(obstacle)
+            let isFull = (obstacle as? DownloadError)?.code == .noSpace
+            if isFull, isAnyThere { self = .partlyDone } else { self.init(obstacle) }
         } else if result.end != nil {
             self = result.isComplete ? .done : result.neverCame ? .noSuchPath : .failed
         } else if result.failed == 0, result.unwritten.isEmpty {
             self = .done
         } else {
-            let isAnyThere = !result.downloaded.isEmpty || result.alreadyThere > 0 || !result.kept.isEmpty
             self = isAnyThere ? .partlyDone : .failed
         }
     }

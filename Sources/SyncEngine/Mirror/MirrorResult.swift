@@ -45,8 +45,8 @@ package struct MirrorResult: Sendable {
     package internal(set) var unwritten: [Failure] = []
     /// Names of photos that a share had until it ended, and that did not come before.
     package internal(set) var neverFetched: [String] = []
-    /// Photos that were not tried, or not to their end, for the obstacle.
-    package internal(set) var untried = 0
+    /// Names of photos that were not tried, or not to their end, for the obstacle.
+    package internal(set) var untried: [String] = []
     /// What no photo would have got past: the disk is full, the host is away.
     package internal(set) var obstacle: (any Error)?
     package internal(set) var end: End?
@@ -60,7 +60,7 @@ package struct MirrorResult: Sendable {
     var filled: FilledFolder?
 
     /// Photos that should be there and are not, as far as can be told.
-    package var failed: Int { failures.count + untried + neverFetched.count + unreadable.count }
+    package var failed: Int { failures.count + untried.count + neverFetched.count + unreadable.count }
 
     /// Whether photos of the share are here.
     var hasPhotos: Bool { !downloaded.isEmpty || alreadyThere > 0 }

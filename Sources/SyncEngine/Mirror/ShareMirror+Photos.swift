@@ -30,12 +30,12 @@ extension ShareMirror {
         visit.result.failures = []
         visit.result.unreadable = []
         visit.result.unwritten = []
-        visit.result.untried = 0
+        visit.result.untried = []
         visit.state.manifestLink = read.manifestLink?.description
         do {
             try await bring(photos, of: share, &visit, download, observe)
-        } catch let error as DownloadError where visit.result.hasPhotos {
-            // What has come is told all the same.
+        } catch let error as DownloadError where visit.result.hasPhotos || visit.result.obstacle != nil {
+            // What has come, and what has not, is told all the same.
             visit.result.obstacle = visit.result.obstacle ?? error
             (visit.result.isComplete, visit.state.isComplete) = (false, false)
         }
@@ -50,9 +50,9 @@ extension ShareMirror {
         if !planned.isEmpty {
             // Also finds out whether anything can be written there, before the first byte is asked for.
             visit.state.isComplete = false
-            visit.result.untried = planned.count
+            visit.result.untried = planned.map { $0.name.string }
             try await save(&visit)
-            visit.result.untried = 0
+            visit.result.untried = []
             try await fetch(planned, &visit, download, observe, share.photos.count)
         }
         try await writeManifest(of: share, &visit)
@@ -150,10 +150,10 @@ extension ShareMirror {
     ) async throws {
         let meter = MirrorMeter(sizes: planned.map(\.photo.size), observe: observe)
         let writesEvery = max(count / Self.stateWrites, 1)
-        var ended = 0
         var failure: (any Error)?
-        _ = await DownloadBatch(download: download).run(planned.map(\.task), progress: meter.note) { index, outcome in
-            ended += 1
+        let outcomes = await DownloadBatch(download: download).run(
+            planned.map(\.task), progress: meter.note
+        ) { index, outcome in
             do {
                 try await note(planned[index], outcome, &visit, writesEvery: writesEvery)
             } catch {
@@ -168,10 +168,12 @@ extension ShareMirror {
         }
         try Task.checkCancellation()
         if let obstacle = visit.result.failures.first(where: { DownloadBatch.concernsAll($0.error) }) {
-            visit.result.obstacle = obstacle.error
-            let others = visit.result.failures.filter { !DownloadBatch.concernsAll($0.error) }
-            visit.result.untried = planned.count - ended + visit.result.failures.count - others.count
-            visit.result.failures = others
+            visit.result.obstacle = Self.ofAll(obstacle.error, in: visit.folder)
+            visit.result.failures.removeAll { DownloadBatch.concernsAll($0.error) }
+            for (item, outcome) in zip(planned, outcomes) {
+                guard case .failure(let error) = outcome, DownloadBatch.concernsAll(error) else { continue }
+                visit.result.untried.append(item.name.string)
+            }
         }
         if let failure { throw failure }
     }
@@ -208,6 +210,13 @@ extension ShareMirror {
     private static func told(_ error: any Error, in folder: MirrorFolder) -> any Error {
         guard var error = error as? DownloadError, error.path.removePrefix(folder.held) else { return error }
         error.path = folder.path.pushing(error.path)
+        return error
+    }
+
+    /// What ends the work on all photos is told of the folder.
+    private static func ofAll(_ error: any Error, in folder: MirrorFolder) -> any Error {
+        guard var error = error as? DownloadError else { return error }
+        error.path = folder.path
         return error
     }
 

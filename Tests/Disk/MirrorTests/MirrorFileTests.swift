@@ -43,6 +43,24 @@ import Testing
         }
     }
 
+    @Test func `Where no photo fits, each is named, also when what is beside them does not fit either`() async throws {
+        try await SharedTrip.run { trip in
+            var calls = DownloadCalls()
+            let save = calls.save
+            calls.write = { _, _, _ in throw Errno.noSpace }
+            calls.save = { bytes, path, permissions in
+                if path.lastComponent?.string == Self.own[1] { throw Errno.noSpace }
+                try save(bytes, path, permissions)
+            }
+            let full = try await trip.mirror(calls: calls).run()
+            #expect(full.untried == Self.names && full.downloaded.isEmpty && full.failures.isEmpty)
+            let folder = trip.destination
+            #expect("\(try #require(full.obstacle))".hasPrefix("\(folder): the disk is full; "))
+            let rest = try await trip.mirror().run()
+            #expect(rest.isComplete && rest.downloaded.count == 4)
+        }
+    }
+
     /// Of a pipe and of a socket (inode(7)).
     @Test(arguments: [mode_t(0o010600), 0o140600])
     func `What is no file has the name of a photo as a folder has it`(mode: mode_t) async throws {

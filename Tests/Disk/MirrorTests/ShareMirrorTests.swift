@@ -288,7 +288,8 @@ import Testing
             }
             let full = try await trip.mirror(calls: calls).run()
             #expect("\(try #require(full.obstacle))".contains("the disk is full"))
-            #expect(full.failures.isEmpty && full.downloaded.count + full.untried == 4 && !full.isComplete)
+            #expect(full.failures.isEmpty && full.downloaded.count + full.untried.count == 4 && !full.isComplete)
+            #expect(Set(full.downloaded + full.untried) == Set(Self.names))
             let rest = try await trip.mirror().run()
             #expect(rest.isComplete && rest.alreadyThere == full.downloaded.count)
         }
@@ -320,7 +321,8 @@ import Testing
             }
             let full = try await trip.mirror(calls: calls).run()
             #expect("\(try #require(full.obstacle))".contains("the disk is full"))
-            #expect(!full.downloaded.isEmpty && full.downloaded.count + full.untried == 4)
+            #expect(!full.downloaded.isEmpty && full.downloaded.count + full.untried.count == 4)
+            #expect(Set(full.downloaded + full.untried) == Set(Self.names))
             #expect(full.failures.isEmpty && !full.isComplete)
             let rest = try await trip.mirror().run()
             #expect(rest.isComplete && rest.alreadyThere + rest.downloaded.count == 4)

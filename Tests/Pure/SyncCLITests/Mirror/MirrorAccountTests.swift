@@ -39,7 +39,7 @@ import Testing
         account.note(
             .success(
                 try result {
-                    $0.obstacle = away; $0.untried = 2
+                    $0.obstacle = away; $0.untried = ["b", "c"]
                 }))
         #expect(account.status == .storeUnreachable)
     }

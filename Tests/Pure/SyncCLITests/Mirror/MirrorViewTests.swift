@@ -39,15 +39,21 @@ import Testing
         let result = try result { result in
             result.failures = [MirrorResult.Failure(name: "001.jpg", error: error)]
             result.obstacle = StoreError(.unreachable, operation: "get", message: "cannot reach https://h.example")
-            result.untried = 7
+            result.untried = (2...24).map { "\($0).jpg" }
         }
+        let complaints = view(result).complaints
         #expect(
-            view(result).complaints == [
-                "failed  001.jpg: get: another was expected\\u{1b}[2J",
-                "sync-agent: get: cannot reach https://h.example. 7 photos still to come: the same command goes on",
+            complaints.suffix(2) == [
+                "… and 3 more",
+                "sync-agent: get: cannot reach https://h.example. 23 photos still to come: the same command goes on",
             ])
+        let untried = (2...21).map { "failed  \($0).jpg: not fetched" }
+        #expect(complaints.first == "failed  001.jpg: get: another was expected\\u{1b}[2J")
+        #expect(Array(complaints.dropFirst().dropLast(2)) == untried)
         let report = MirrorReport(result)
-        #expect(report.failed == 8 && report.errors.map(\.name) == ["001.jpg", nil])
+        #expect(report.failed == 24 && report.errors.count == 25 && report.errors.last?.name == nil)
+        #expect(report.errors.compactMap(\.name) == ["001.jpg"] + result.untried)
+        #expect(report.errors.dropFirst().allSatisfy { $0.error == "get: cannot reach https://h.example" })
     }
 
     @Test func `No name of the hidden file, and no word of a share, acts on the terminal`() throws {
@@ -105,10 +111,10 @@ import Testing
             $0.end = .gone; $0.isComplete = true; $0.alreadyThere = 4
         }
         let part = try result {
-            $0.end = .expired(Self.day); $0.alreadyThere = 1; $0.untried = 3
+            $0.end = .expired(Self.day); $0.alreadyThere = 1; $0.untried = ["1", "2", "3"]
         }
         let nothing = try result {
-            $0.end = .expired(Self.day); $0.untried = 4
+            $0.end = .expired(Self.day); $0.untried = ["1", "2", "3", "4"]
         }
         #expect(ExitStatus(complete) == .done)
         #expect(ExitStatus(part) == .failed)
@@ -167,14 +173,23 @@ import Testing
         }
         let all = try result { $0.failures = [.init(name: "a", error: error)] }
         let full = try result {
-            $0.obstacle = DownloadError(.noSpace, "/x", "full"); $0.untried = 2
+            $0.obstacle = DownloadError(.noSpace, "/x", "full"); $0.untried = ["b", "c"]
         }
+        let fullWithSome = [
+            try result {
+                $0.obstacle = full.obstacle; $0.untried = ["b"]; $0.downloaded = ["c"]
+            },
+            try result {
+                $0.obstacle = full.obstacle; $0.untried = ["b"]; $0.alreadyThere = 1
+            },
+        ]
         let away = try result {
-            $0.obstacle = StoreError(.timedOut, operation: "get", message: "m"); $0.untried = 2
+            $0.obstacle = StoreError(.timedOut, operation: "get", message: "m"); $0.untried = ["b", "c"]
         }
         #expect(ExitStatus(some) == .partlyDone)
         #expect(ExitStatus(all) == .failed)
         #expect(ExitStatus(full) == .failed)
+        #expect(fullWithSome.map { ExitStatus($0) } == [.partlyDone, .partlyDone])
         #expect(ExitStatus(away) == .storeUnreachable)
     }
 
