@@ -66,8 +66,6 @@ struct StatusCheck {
         "SYNC-AGENT \(level.word) - " + words.escapingControls.replacing("|", with: "/")
     }
 
-    private var broken: Int { report.verification.damaged + report.verification.missing + report.elsewhere.count }
-
     private var findings: [(level: Level, words: String)] {
         var findings: [(level: Level, words: String)] = []
         func add(_ level: Level?, _ words: @autoclosure () -> String) {
@@ -75,7 +73,7 @@ struct StatusCheck {
         }
         let totals = report.totals
         add(totals.lost > 0 ? .critical : nil, "\(totals.lost) lost")
-        add(broken > 0 ? .critical : nil, "\(broken.counted("stored object")) damaged or gone")
+        add(report.broken > 0 ? .critical : nil, "\(report.broken.counted("stored object")) damaged or gone")
         add(totals.failed > 0 ? .warning : nil, "\(totals.failed) cannot be stored")
         if let waitingSince { add(level(since: waitingSince), "a photo waits for \(span(since: waitingSince))") }
         if !report.store.reachable {
@@ -118,7 +116,7 @@ struct StatusCheck {
         let waits = waitingSince.map { max(Int(now.timeIntervalSince($0)), 0) } ?? 0
         return [
             "stored=\(report.totals.uploaded);;;0", "waiting=\(report.totals.pending);;;0",
-            "failed=\(report.totals.failed);0;;0", "lost=\(report.totals.lost);;0;0", "damaged=\(broken);;0;0",
+            "failed=\(report.totals.failed);0;;0", "lost=\(report.totals.lost);;0;0", "damaged=\(report.broken);;0;0",
             "oldest=\(waits)s;\(Int(Self.patience.warning));\(Int(Self.patience.critical));0",
             "overdue=\(report.retention.overdue);0;;0", "bytes=\(report.totals.bytesStored)B;;;0",
         ].joined(separator: " ")

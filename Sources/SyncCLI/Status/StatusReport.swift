@@ -224,6 +224,9 @@ struct StatusReport: Encodable {
 extension StatusReport {
     static let notesNamed = 1_000
 
+    /// Stored objects that are known to be damaged or gone, whosever: while there is one, not everything is safe.
+    var broken: Int { verification.damaged + verification.missing + elsewhere.count }
+
     /// What is wrong with watching the folder, and what is mounted below it.
     private static func note(_ folder: Overview.Folder) -> String? {
         let mounts = folder.mounts.map { mount in

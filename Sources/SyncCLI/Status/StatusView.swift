@@ -261,7 +261,7 @@ struct StatusView {
         let problems = report.folders.compactMap(\.problem)
         let elsewhere = report.elsewhere
         let guests = report.guests.problem.map { "photos of guests cannot be taken in: \($0)" }
-        let isWrong = totals.pending + totals.failed + totals.lost + problems.count + elsewhere.count > 0
+        let isWrong = totals.pending + totals.failed + totals.lost + problems.count + report.broken > 0
         guard isWrong || guests != nil else {
             guard totals.files > 0, totals.leftOut == 0 else {
                 // It stands nowhere else.
@@ -308,10 +308,21 @@ struct StatusView {
                 "and \(Quantities.count(elsewhere.count - Self.notesShown)) more of machines that are silent: "
                     + "sync-agent status --json names them", indent: 2)
         }
+        lines += brokenLines
         if totals.lost > 0 {
             lines += terminal.wrapped("To stop reporting what is lost: sync-agent forget PATH", indent: 2)
         }
         return lines
+    }
+
+    /// Also of what no photo of the watched folders needs, as originals and other machines' photos.
+    private var brokenLines: [String] {
+        let broken = report.broken - report.elsewhere.count
+        if broken == 0 { return [] }
+        let objects = Quantities.counted(broken, "stored object is", plural: "stored objects are")
+        return terminal.wrapped(
+            "\(objects) damaged or gone: sync-agent verify --all names \(broken == 1 ? "it" : "them")", indent: 2,
+            .yellow)
     }
 
     private var leftOutLines: [String] {

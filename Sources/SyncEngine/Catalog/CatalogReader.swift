@@ -112,7 +112,8 @@ struct CatalogReader: Sendable {
     /// - Parameters:
     ///   - places: where the watched folders of the machine are in the ledger; what is in others is left out.
     ///   - state: gets what it tells besides photos.
-    /// - Returns: where its folders are, and why it is not whole; what could be read of it is noted all the same.
+    /// - Returns: where its folders are, and why it is not whole; what could be read of it is noted all the same, photos
+    ///   as far as the store confirms them.
     /// - Throws: ``CatalogError/newer(_:)``, ``StoreError``, ``LedgerError``, `CancellationError`, `Errno` of the disk.
     func read(
         _ segment: CatalogSegment, of machine: String? = nil, state: CatalogState,
@@ -128,6 +129,13 @@ struct CatalogReader: Sendable {
             var gone: [CatalogPlace] = []
             var reader = try CatalogFileReader(of: segment, keys)
             var damage = cut
+            let isProven = try cut == nil && isIntact(flag)
+            func note() throws {
+                let known = try isProven ? photos : ledger.ledger.confirmed(photos)
+                try ledger.ledger.noteCatalog(known, in: folders, of: machine, at: now)
+                onLines(known.count)
+                photos.removeAll(keepingCapacity: true)
+            }
             do {
                 try pieces(flag) { piece in
                     try reader.read(piece) { line in
@@ -141,11 +149,7 @@ struct CatalogReader: Sendable {
                         default: _ = state.take(line)
                         }
                     }
-                    if photos.count >= Self.batch {
-                        try ledger.ledger.noteCatalog(photos, in: folders, of: machine, at: now)
-                        onLines(photos.count)
-                        photos.removeAll(keepingCapacity: true)
-                    }
+                    if photos.count >= Self.batch { try note() }
                 }
                 if folders.isEmpty { folders = try places(named) }
                 try reader.finish()
@@ -153,19 +157,19 @@ struct CatalogReader: Sendable {
                 if case .newer = error { throw error }
                 damage = damage ?? error
             }
-            try ledger.ledger.noteCatalog(photos, in: folders, of: machine, at: now)
-            onLines(photos.count)
+            try note()
             try ledger.ledger.noteCatalogGone(gone, in: folders, of: machine)
             return (state, folders, damage)
         }
     }
 
     /// Reads a segment, and notes nothing of it.
-    /// - Parameter take: gets each line but the first and the last one, in order.
+    /// - Parameter take: gets each line but the first and the last one, in order; none where the bytes are damaged.
     /// - Throws: ``CatalogError`` of one that is not whole; ``StoreError``, `CancellationError`, `Errno` of the disk.
     func lines(of segment: CatalogSegment, _ take: @escaping @Sendable (CatalogLine) throws -> Void) async throws {
         if let damage = try await fetch(segment) { throw damage }
         try await pool.runChecking { [self] flag in
+            guard try isIntact(flag) else { throw CatalogError.damaged("it cannot be unpacked") }
             var reader = try CatalogFileReader(of: segment, keys)
             try pieces(flag) { try reader.read($0, take) }
             try reader.finish()
@@ -177,6 +181,19 @@ struct CatalogReader: Sendable {
         let file = try FileDescriptor.open(spool, .readOnly, options: [.noFollow, .closeOnExec])
         defer { try? file.close() }
         try file.eachPiece(flag, take)
+    }
+
+    /// Whether what ``fetch(_:)`` has brought unpacks to what was packed. The checksum stands at the end: before it is
+    /// read, nobody can tell a line that was written from one that damage has made.
+    private func isIntact(_ flag: CancellationFlag) throws -> Bool {
+        let gzip = try GzipReader()
+        do {
+            try pieces(flag) { try gzip.read($0) { _ in } }
+            try gzip.finish()
+            return true
+        } catch GzipError.damaged {
+            return false
+        }
     }
 
     /// Brings a segment into the spool file.

@@ -326,7 +326,7 @@ package struct LedgerRebuild: Sendable {
                     let rest =
                         count.withLock { $0 } == before
                         ? "no photo's name could be read of it: those are under recovered/"
-                        : "what could be read of it counts"
+                        : "what could be read of it counts as far as the store has it"
                     summary.problems.append(problem(segment, entry, "\(damage); \(rest)"))
                 }
             } catch let error where error.concernsOneSegment {

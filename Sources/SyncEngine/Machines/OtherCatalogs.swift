@@ -71,7 +71,7 @@ struct OtherCatalogs: Sendable {
         return findings
     }
 
-    /// - Returns: why it is not whole; what could be read counts.
+    /// - Returns: why it is not whole. What could be read counts where its checksum proves it.
     private func read(_ segment: CatalogSegment, lives: Bool, isLastTry: Bool) async throws -> String? {
         let lines = Lines(ledger.ledger, segment.machine, lives: lives, prefixes)
         do {

@@ -1,6 +1,8 @@
 import FoundationEssentials
 import SyncCore
+import SyncDigest
 import SyncEngine
+import SyncGzip
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
@@ -239,5 +241,70 @@ struct CatalogDamageTests {
         #expect(try await machine.look() == nil)
         #expect(try await machine.readBack() == nil)
         #expect(try await other.look() != nil)
+    }
+
+    @Test(arguments: [true, false])
+    func `of a damaged segment counts what the store confirms, and nothing is called lost for it`(
+        isOfThis: Bool
+    ) async throws {
+        let bench = try CatalogBench(hasDigests: false, listedDigests: .marks)
+        let old = try bench.machine("laptop")
+        try await old.see(["a.jpg": "a", "b.jpg": "b", "c.jpg": "c"])
+        try await requireWritten(old)
+        let key = try #require(try await bench.keysOfSegments().first)
+        var text: [UInt8] = []
+        try (bench.memory.content(key) ?? []).withUnsafeBytes { try GzipReader().read($0) { text += $0 } }
+        let (a, b) = (ContentDigest(of: Array("a".utf8)), ContentDigest(of: Array("b".utf8)))
+        var lines = String(decoding: text, as: UTF8.self)
+        for digest in ["\(a.md5)", "\(b.sha256)"] {
+            let other = (digest.hasPrefix("f") ? "e" : "f") + String(digest.dropFirst())
+            try #require(lines.contains(digest))
+            lines = lines.replacing(digest, with: other)
+        }
+        var packed: [UInt8] = []
+        try GzipWriter().write(Array(lines.utf8), isLast: true) { packed += $0 }
+        // The checksum, which stands in front of the length.
+        packed[packed.count - 8] ^= 0x10
+        try await bench.memory.store(packed, at: key)
+
+        let machine = try bench.machine("new")
+        if !isOfThis {
+            try await machine.see(["own.jpg": "own"])
+            try await requireWritten(machine)
+        }
+        let summary = try await machine.rebuild(inPlaceOf: isOfThis ? "laptop" : nil)
+        #expect(summary.problems.count == 1 && summary.problems[0].contains("damaged"), "\(summary.problems)")
+        #expect(summary.lost == 0 && summary.recovered == 1)
+        let names = try machine.known().filter { $0.hasSuffix("b.jpg missing") || $0.hasSuffix("c.jpg missing") }
+        #expect(names.count == 2)
+        #expect(try !machine.known().contains { $0.contains("a.jpg") })
+        let standing = try machine.ledger.verificationStanding(at: bench.time.now)
+        #expect(standing.missing == 0 && standing.damaged == 0)
+        let stored = try machine.ledger.object(bench.keys.photo(PhotoID(b.md5)))
+        #expect(stored != nil && (stored?.sha256 == nil || stored?.sha256 == b.sha256))
+    }
+
+    @Test func `what other machines alone named and the store does not have is forgotten with their catalogue`()
+        async throws
+    {
+        let bench = try CatalogBench()
+        let tower = try bench.machine("tower")
+        try await tower.see(["t.jpg": "t", "u.jpg": "u"])
+        try await requireWritten(tower)
+        let machine = try bench.machine("new")
+        try await machine.see(["own.jpg": "own"])
+        try await requireWritten(machine)
+        try await bench.memory.delete(bench.keys.photo(PhotoID(ContentDigest(of: Array("t".utf8)).md5)))
+        for _ in 1...2 {
+            try await machine.rebuild()
+            #expect(try machine.ledger.verificationStanding(at: bench.time.now).missing == 1)
+        }
+        let id = try tower.ledger.catalogStanding().machine
+        for key in try await bench.keysOfSegments() where key.rawValue.contains(id) {
+            try await bench.memory.delete(key)
+        }
+        try await machine.rebuild()
+        #expect(try machine.ledger.verificationStanding(at: bench.time.now).missing == 0)
+        #expect(try machine.ledger.check() == [])
     }
 }

@@ -78,6 +78,17 @@ import Testing
         #expect(check.level >= .warning && check.line.contains("2 objects could not be looked at in the store"))
     }
 
+    @Test func `while anything stored is damaged or gone, whosever, nothing is called safe, as the check has it`() {
+        let before = view(tallies(uploaded: 3))
+        var report = before.report
+        (report.verification.damaged, report.verification.missing) = (1, 1)
+        let text = StatusView(report: report, failed: [], terminal: before.terminal, now: now, home: before.home).text
+        #expect(!text.contains("Everything is safe"))
+        let line = text.replacing("\n", with: " ")
+        #expect(line.contains("2 stored objects are damaged or gone: sync-agent verify --all names them"))
+        #expect(StatusCheck(report, waitingSince: nil, now: now).result.level == .critical)
+    }
+
     @Test func `while the store cannot be reached nothing is called safe`() {
         let text = view(tallies(uploaded: 3), storeError: "it is not the store that this ledger knows").text
         #expect(!text.contains("Everything is safe"))
