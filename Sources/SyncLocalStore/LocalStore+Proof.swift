@@ -19,8 +19,9 @@ enum RecordLookup {
 
 /// How an object's bytes stand to its record.
 enum ContentProof {
-    /// As recorded. With the file's modification time, in nanoseconds since 1970.
-    case whole(modified: Int64)
+    /// Those of the recorded SHA-256. With the file's size, and its modification time in nanoseconds since 1970: what
+    /// the record tells of both may be wrong.
+    case whole(size: Int64, modified: Int64)
     case missing
     /// Other bytes: their number, and their digests where they were read.
     case damaged(size: Int64, digest: ContentDigest?)
@@ -66,7 +67,7 @@ extension LocalStore {
             return .missing
         }
         return stamp.size == record.size && stamp.modified == record.contentModified
-            ? .whole(modified: stamp.modified) : nil
+            ? .whole(size: stamp.size, modified: stamp.modified) : nil
     }
 
     /// Holds the bytes against the record. They are read where size and time do not tell.
@@ -83,7 +84,7 @@ extension LocalStore {
         do {
             let path = layout.content(record)
             let (digest, size, modified) = try digest(of: path, flag)
-            if size == record.size, digest.description == record.sha256 { return .whole(modified: modified) }
+            if digest.description == record.sha256 { return .whole(size: size, modified: modified) }
             var hasher = ContentHasher()
             let found = try self.digest(of: path, flag) { hasher.update($0) }
             return .damaged(size: found.size, digest: hasher.finalize())

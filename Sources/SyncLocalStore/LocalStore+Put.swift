@@ -106,7 +106,7 @@ extension LocalStore {
     private func stageCopy(of source: ObjectKey, to path: FilePath, _ flag: CancellationFlag) throws -> (
         record: ObjectRecord, modified: Int64
     ) {
-        let content = try openContent(source, "copy")
+        let content = try openContent(source, "copy", flag)
         let target = try OpenFile(path, .create)
         try content.read(nil, of: source, "copy") { piece in
             try flag.check()

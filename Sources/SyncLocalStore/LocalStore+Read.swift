@@ -20,8 +20,9 @@ extension LocalStore {
                 if !proof.isWhole, try store.record(key, "head").map(record.hasSameContent) != true { continue }
                 switch proof {
                 case .missing: return nil
-                case .whole(let modified) where modified != record.contentModified:
-                    store.noteModified(modified, of: record, at: key)
+                case .whole(let size, let modified)
+                where size != record.size || modified != record.contentModified:
+                    store.noteStamp(size: size, modified: modified, of: record, at: key)
                 case .whole, .damaged: break
                 }
                 return record.info(key: key, at: store.now(), proof)
@@ -30,24 +31,25 @@ extension LocalStore {
     }
 
     /// Bytes that were proved need not be read again. A record that cannot be written now is written another time.
-    private func noteModified(_ modified: Int64, of record: ObjectRecord, at key: ObjectKey) {
+    private func noteStamp(size: Int64, modified: Int64, of record: ObjectRecord, at key: ObjectKey) {
         guard access != .reads else { return }
         try? locked(key) {
             try settle(key)
             guard var current = try lookup(key).object, current.file == record.file, current.sha256 == record.sha256
             else { return }
-            current.contentModified = modified
+            (current.size, current.contentModified) = (size, modified)
             try rewrite(current, at: key, "head")
         }
     }
 
     /// A read of the whole object proves its SHA-256 before it returns; what the sink got until then is to be thrown
-    /// away when it throws. A part cannot be proved alone: there only the file's length is held against the record.
+    /// away when it throws. A part cannot be proved alone: there only the file's length is held against the record, and
+    /// where the two differ, all bytes are read.
     package func get(
         _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
     ) async throws -> ObjectInfo {
         try await perform("get", key.rawValue) { store, flag in
-            let content = try store.openContent(key, "get")
+            let content = try store.openContent(key, "get", flag)
             try content.read(range, of: key, "get") { bytes in
                 try flag.check()
                 try sink(bytes)
@@ -67,8 +69,9 @@ extension LocalStore {
         StoreError(.notFound, operation: operation, key: key.rawValue, message: "nothing is stored under this key")
     }
 
-    /// The record of a readable object and its open file.
-    func openContent(_ key: ObjectKey, _ operation: String) throws -> OpenContent {
+    /// The record of a readable object and its open file. A record that tells another size than the file has is told
+    /// with the file's, if the bytes are those of its SHA-256.
+    func openContent(_ key: ObjectKey, _ operation: String, _ flag: CancellationFlag) throws -> OpenContent {
         var missing: String?
         while true {
             let record = try existingRecord(key, operation)
@@ -89,8 +92,15 @@ extension LocalStore {
                 continue
             }
             // The name may have gone to a newer version meanwhile: then the record is another one, too.
+            guard try self.record(key, operation).map(record.hasSameContent) == true else { continue }
+            var content = OpenContent(record: record, file: file)
+            if try file.size() == record.size { return content }
+            if case .whole(let size, _) = try proof(of: record, flag) {
+                content.record.size = size
+                return content
+            }
             if try self.record(key, operation).map(record.hasSameContent) == true {
-                return OpenContent(record: record, file: file)
+                throw content.lengthFault(key, operation)
             }
         }
     }
@@ -110,7 +120,7 @@ extension LocalStore {
 
 /// The record of a readable object and its open file: whatever a later put or delete does, the two belong together.
 struct OpenContent {
-    let record: ObjectRecord
+    var record: ObjectRecord
     let file: OpenFile
 
     /// Reads the object, or a part of it, and proves what it can: the length, and of the whole also the digest.
@@ -119,15 +129,17 @@ struct OpenContent {
         _ range: Range<Int64>?, of key: ObjectKey, _ operation: String, body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         let bounds = try bounds(of: range, key, operation)
-        guard try file.size() == record.size else {
-            throw LocalStore.damaged(
-                key, "\(file.path) has not the \(record.size) bytes that were stored", operation: operation)
-        }
+        guard try file.size() == record.size else { throw lengthFault(key, operation) }
         let digest = try file.read(bounds, body: body)
         if bounds == 0..<record.size, digest.description != record.sha256 {
             throw LocalStore.damaged(
                 key, "the bytes of \(file.path) are not those that were stored", operation: operation)
         }
+    }
+
+    func lengthFault(_ key: ObjectKey, _ operation: String) -> StoreError {
+        LocalStore.damaged(
+            key, "\(file.path) has not the \(record.size) bytes that were stored", operation: operation)
     }
 
     private func bounds(

@@ -112,8 +112,8 @@ struct CatalogReader: Sendable {
     /// - Parameters:
     ///   - places: where the watched folders of the machine are in the ledger; what is in others is left out.
     ///   - state: gets what it tells besides photos.
-    /// - Returns: where its folders are, and why it is not whole; what could be read of it is noted all the same, photos
-    ///   as far as the store confirms them.
+    /// - Returns: where its folders are, and why it is not whole; what could be read of it is noted all the same, and
+    ///   photos as far as the store confirms them.
     /// - Throws: ``CatalogError/newer(_:)``, ``StoreError``, ``LedgerError``, `CancellationError`, `Errno` of the disk.
     func read(
         _ segment: CatalogSegment, of machine: String? = nil, state: CatalogState,

@@ -52,8 +52,8 @@ extension Ledger {
         }
     }
 
-    /// Of what a damaged segment tells, what the store confirms by key and size. Digests are those that the store tells:
-    /// others may be made by the damage. So may what it names and the store does not have, which is no loss.
+    /// Of what a damaged segment tells, what the store confirms by key and size. Digests are those that the store
+    /// tells: others may be made by the damage. So may what it names and the store does not have, which is no loss.
     package func confirmed(_ photos: [CatalogPhoto]) throws(LedgerError) -> [CatalogPhoto] {
         if photos.isEmpty { return [] }
         return try read("look up what the catalogue tells") { db in
@@ -121,8 +121,8 @@ extension Ledger {
         }
     }
 
-    /// Forgets what was noted of other machines' photos, to be noted anew, and objects that they alone name and the store
-    /// does not have.
+    /// Forgets what was noted of other machines' photos, to be noted anew, and objects that they alone name and the
+    /// store does not have.
     package func forgetOtherMachines() throws(LedgerError) {
         try write("forget other machines' photos") { db in
             for folder in try db.numbers("SELECT id FROM folders WHERE machine IS NOT NULL") {

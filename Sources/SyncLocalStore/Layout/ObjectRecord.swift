@@ -93,10 +93,13 @@ extension ObjectRecord {
         return true
     }
 
-    /// What is told of the object: of damaged bytes the size and digests that they have.
+    /// What is told of the object: the size that its bytes have, and of damaged ones their digests.
     func info(key: ObjectKey, at now: Date, _ proof: ContentProof) -> ObjectInfo {
         var info = info(key: key, at: now)
-        if case .damaged(let size, let digest) = proof {
+        switch proof {
+        case .missing: break
+        case .whole(let size, _): info.size = size
+        case .damaged(let size, let digest):
             info.size = size
             info.md5 = digest?.md5
             info.sha256 = digest?.sha256

@@ -97,6 +97,36 @@ struct LocalStoreProofTests {
         try tree.write(after, to: record)
     }
 
+    @Test(arguments: [9_999, 10_001, 0])
+    func `a record of which the size alone is wrong keeps nobody from bytes that are right`(size: Int) async throws {
+        let store = makeStore()
+        try await put(bytes, in: store)
+        try edit { $0.replacing("\"size\" : 10000", with: "\"size\" : \(size)") }
+        #expect(try await store.bytes(of: key) == bytes)
+        #expect(try await store.bytes(of: key, range: 9_990..<20_000) == Array(bytes[9_990...]))
+        let error = await #expect(throws: StoreError.self) { try await put(bytes, in: store) }
+        #expect(error?.code == .alreadyExists)
+        let copy = try ObjectKey("copy")
+        try await store.copy(key, to: copy, storageClass: .standard, condition: .ifAbsent)
+        #expect(try await store.head(copy)?.size == 10_000)
+        let info = try await store.head(key)
+        #expect(info?.size == 10_000 && info?.sha256 == ContentDigest(of: bytes).sha256)
+        // A listing knows it from then on.
+        let listed = try await store.list(prefix: "users/", after: nil, limit: 10).objects.first
+        #expect(listed?.size == 10_000 && listed?.sha256 == info?.sha256)
+    }
+
+    @Test func `a record of which the size is wrong too makes no other bytes right`() async throws {
+        let store = makeStore()
+        try await put(bytes, in: store)
+        try edit { $0.replacing("\"size\" : 10000", with: "\"size\" : 9999") }
+        for damage in [Damage.flipped, .truncated] {
+            try harm(damage)
+            let error = await #expect(throws: StoreError.self) { _ = try await store.bytes(of: key) }
+            #expect(error?.code == .badDigest)
+        }
+    }
+
     @Test(arguments: Damage.allCases)
     func `what is told of an object is what its bytes are`(damage: Damage) async throws {
         let store = makeStore()
