@@ -315,10 +315,11 @@ struct StatusView {
         return lines
     }
 
-    /// Also of what no photo of the watched folders needs, as originals and other machines' photos.
+    /// Of what no photo of the watched folders needs, as originals and other machines' photos. Those that are lost are
+    /// told by their places.
     private var brokenLines: [String] {
         let broken = report.broken - report.elsewhere.count
-        if broken == 0 { return [] }
+        if broken == 0 || report.totals.lost > 0 { return [] }
         let objects = Quantities.counted(broken, "stored object is", plural: "stored objects are")
         return terminal.wrapped(
             "\(objects) damaged or gone: sync-agent verify --all names \(broken == 1 ? "it" : "them")", indent: 2,

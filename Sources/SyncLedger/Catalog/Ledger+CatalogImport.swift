@@ -52,17 +52,17 @@ extension Ledger {
         }
     }
 
-    /// Of what a damaged segment tells, what the store confirms by key and size. Digests are those that the store
-    /// tells: others may be made by the damage. So may what it names and the store does not have, which is no loss.
+    /// Of what a damaged segment tells, what the store confirms: a key has the photo's digest in it, and no damage makes
+    /// one that is there. Size and digests are those that the store tells. What it does not have is no loss.
     package func confirmed(_ photos: [CatalogPhoto]) throws(LedgerError) -> [CatalogPhoto] {
         if photos.isEmpty { return [] }
         return try read("look up what the catalogue tells") { db in
             try photos.compactMap { photo -> CatalogPhoto? in
                 guard let id = try db.objectID(photo.key), let object = try db.record(ofObject: id),
-                    object.problem == nil, object.size == photo.size
+                    object.problem != .missing
                 else { return nil }
                 var confirmed = photo
-                (confirmed.md5, confirmed.sha256) = (object.md5, object.sha256)
+                (confirmed.size, confirmed.md5, confirmed.sha256) = (object.size, object.md5, object.sha256)
                 return confirmed
             }
         }
@@ -121,19 +121,11 @@ extension Ledger {
         }
     }
 
-    /// Forgets what was noted of other machines' photos, to be noted anew, and objects that they alone name and the
-    /// store does not have.
+    /// Forgets what was noted of other machines' photos, to be noted anew.
     package func forgetOtherMachines() throws(LedgerError) {
         try write("forget other machines' photos") { db in
             for folder in try db.numbers("SELECT id FROM folders WHERE machine IS NOT NULL") {
-                let missing = try db.numbers(
-                    """
-                    SELECT DISTINCT objects.id FROM photos JOIN objects ON objects.id = photos.object_id
-                    WHERE photos.folder_id = ? AND objects.problem = ?
-                    AND NOT EXISTS (SELECT 1 FROM photo_versions WHERE object_id = objects.id)
-                    """, [folder, ObjectFault.missing.text])
                 try db.run("DELETE FROM photos WHERE folder_id = ?", [folder])
-                for object in missing { try db.forgetUnused(object) }
                 try db.run("UPDATE directories SET vacation_id = NULL WHERE folder_id = ?", [folder])
                 try db.run("DELETE FROM vacations WHERE folder_id = ?", [folder])
                 try db.run("DELETE FROM directories WHERE folder_id = ?", [folder])

@@ -283,28 +283,4 @@ struct CatalogDamageTests {
         let stored = try machine.ledger.object(bench.keys.photo(PhotoID(b.md5)))
         #expect(stored != nil && (stored?.sha256 == nil || stored?.sha256 == b.sha256))
     }
-
-    @Test func `what other machines alone named and the store does not have is forgotten with their catalogue`()
-        async throws
-    {
-        let bench = try CatalogBench()
-        let tower = try bench.machine("tower")
-        try await tower.see(["t.jpg": "t", "u.jpg": "u"])
-        try await requireWritten(tower)
-        let machine = try bench.machine("new")
-        try await machine.see(["own.jpg": "own"])
-        try await requireWritten(machine)
-        try await bench.memory.delete(bench.keys.photo(PhotoID(ContentDigest(of: Array("t".utf8)).md5)))
-        for _ in 1...2 {
-            try await machine.rebuild()
-            #expect(try machine.ledger.verificationStanding(at: bench.time.now).missing == 1)
-        }
-        let id = try tower.ledger.catalogStanding().machine
-        for key in try await bench.keysOfSegments() where key.rawValue.contains(id) {
-            try await bench.memory.delete(key)
-        }
-        try await machine.rebuild()
-        #expect(try machine.ledger.verificationStanding(at: bench.time.now).missing == 0)
-        #expect(try machine.ledger.check() == [])
-    }
 }
