@@ -8,12 +8,17 @@ import PackageDescription
 /// nobody has seen yet, must not keep a user from building.
 let warningsAreErrors = Context.environment["SYNC_AGENT_WARNINGS"] == "errors"
 
+/// Set by scripts/build-tests: a release build, whose libraries are optimised, with our own modules as in a debug build.
+let isForTests = Context.environment["SYNC_AGENT_BUILD"] == "tests"
+let asInDebug = ["-Onone", "-enable-testing", "-no-whole-module-optimization", "-enable-batch-mode", "-incremental"]
+
 let strict: [SwiftSetting] =
     [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : [])
+    + (isForTests ? [.unsafeFlags(asInDebug)] : [])
 
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")

@@ -26,7 +26,8 @@ ENVIRONMENT = [
 def program():
     """The program to ask: SYNC_AGENT_BINARY, else the one that was built last."""
     named = os.environ.get("SYNC_AGENT_BINARY")
-    built = [path for path in (ROOT / ".build/debug/sync-agent", ROOT / ".build/release/sync-agent") if path.exists()]
+    folders = (".build/debug", ".build/release", ".build-tests/release")
+    built = [path for path in (ROOT / folder / "sync-agent" for folder in folders) if path.exists()]
     if not named and not built:
         sys.exit(f"{Path(sys.argv[0]).name}: no program: build it (swift build), or name one in SYNC_AGENT_BINARY")
     return Path(named) if named else max(built, key=lambda path: path.stat().st_mtime)

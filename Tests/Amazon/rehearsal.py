@@ -15,6 +15,7 @@ from pathlib import Path
 from circle import STEPS, draw
 from homes import wait_until
 from plan import BOUNDS
+from programs import OF_TESTS, program_for
 from servers import Bucket, Server
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -152,10 +153,7 @@ def unasked(stage):
 
 
 def run(script, every_step):
-    named = os.environ.get("SYNC_AGENT_BINARY")
-    binary = Path(named).absolute() if named else ROOT / ".build/debug/sync-agent"
-    if not os.access(binary, os.X_OK):
-        sys.exit(f"try-amazon: {binary} is not there: build it, or set SYNC_AGENT_BINARY")
+    binary = program_for("try-amazon", OF_TESTS)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="try-amazon.") as folder:
         stage = Stage(script, binary, folder)

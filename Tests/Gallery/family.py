@@ -1,6 +1,5 @@
 """What a family does with the gallery, from the first link to signing out, clicking on what its pages show."""
 
-import os
 import re
 import shutil
 import signal
@@ -406,12 +405,3 @@ class Visit:
     def nothing_is_shown(self, person):
         if person.browser.value(f"{IMAGES}.length") or any(f"Dropped {n}" in person.text() for n in range(4)):
             person.wrong.append(f"{person.name}: {person.where()} shows photos to who is not signed in")
-
-
-def binary_of(script, root):
-    """The program that a trial is of."""
-    name = os.environ.get("SYNC_AGENT_BINARY")
-    binary = Path(name).absolute() if name else root / ".build/debug/sync-agent"
-    if not os.access(binary, os.X_OK):
-        sys.exit(f"{script}: {binary} is not there: build it, or set SYNC_AGENT_BINARY")
-    return binary
