@@ -270,19 +270,10 @@ def fill_archive(agent, count, storage_class="DEEP_ARCHIVE", hashed=ALBUM):
 
 
 def downgrade(agent):
-    """Takes an empty ledger back to what it was before restores: the schema of version 0.1."""
+    """Takes the ledger back to before the index of what a listing tells: the migration that has most to do."""
     with closing(sqlite3.connect(agent.ledger)) as ledger, ledger:
-        for name in ("objects_aged_by_insert", "objects_aged_by_delete", "objects_aged_by_update"):
-            ledger.execute(f"DROP TRIGGER {name}")
-        for name in ("restore_items", "restore_jobs", "restore_tallies", "object_ages", "uploads", "store_facts"):
-            ledger.execute(f"DROP TABLE {name}")
-        for name in ("objects_unarchived", "objects_archived_by_taken", "objects_restored", "photos_by_object"):
-            ledger.execute(f"DROP INDEX {name}")
-        for table, column in (("objects", "family"), ("objects", "since_day"), ("objects", "class_since"),
-                              ("agent", "archive_floor"), ("agent", "classes_refreshed_at"),
-                              ("agent", "store_failing_since")):
-            ledger.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        ledger.execute("DELETE FROM grdb_migrations WHERE rowid = (SELECT MAX(rowid) FROM grdb_migrations)")
+        ledger.execute("DROP INDEX objects_listed")
+        ledger.execute("DELETE FROM grdb_migrations WHERE identifier = 'objects as they are listed'")
 
 
 def pass_time(agent, seconds):
