@@ -56,6 +56,10 @@ class Node:
     target: str = ""
 
 
+# Of FileReplacement: inode, size and time of the file that was read, and of the one that takes its place.
+HIDDEN = re.compile(r"\.sync-agent-([0-9a-f]+(?:-[0-9a-f]+){5})\.old")
+
+
 class Unmodelled(Exception):
     """A call that this model has no answer to: better said than left out."""
 
@@ -73,6 +77,7 @@ class Recording:
         self.root = self._load(Path(before))
         for started, call, words, result in self._calls(log):
             self._take(started, call, words, result)
+        self.replaced = self._hidden_names()
 
     # The trace.
 
@@ -417,7 +422,33 @@ class Recording:
                 # Where the old name was never on the disk, the file is there under the new one.
                 folders[change.node][change.name] = change.child
         shutil.rmtree(goal, ignore_errors=True)
-        self._write(self.root, Path(goal), contents, folders, {})
+        made = {}
+        self._write(self.root, Path(goal), contents, folders, made)
+        self._keep_stamps(Path(goal), made)
+
+    def _hidden_names(self):
+        """{hidden name beside a file that is replaced: the file that was read, and the one that takes its place}"""
+        found = {}
+        for change in self.changes:
+            if change.what != "rename":
+                continue
+            if HIDDEN.fullmatch(change.name):
+                files = found.setdefault(change.name, [None, None])
+                files[0 if change.name.endswith("-0-0-0.old") else 1] = change.child
+            elif HIDDEN.fullmatch(change.source[1]) and change.other is not None:
+                found.setdefault(change.source[1], [None, None])[0] = change.other
+        return found
+
+    def _keep_stamps(self, folder, made):
+        """After a power cut the inodes and times are there that such a name tells of; what is made here has others."""
+        for path in list(folder.rglob(".sync-agent-*.old")):
+            words = HIDDEN.fullmatch(path.name)[1].split("-")
+            for number, at in zip(self.replaced.get(path.name, ()), (0, 3)):
+                if number in made:
+                    modified = int(words[at + 2], 16)
+                    os.utime(made[number], ns=(modified, modified))
+                    words[at] = f"{made[number].stat().st_ino:x}"
+            path.rename(path.with_name(f".sync-agent-{'-'.join(words)}.old"))
 
     def _write(self, number, path, contents, folders, made):
         node = self.nodes[number]
