@@ -172,7 +172,12 @@ let package = Package(
         module(
             "SyncHTTP",
             ["SyncCore", "SyncSystem", nioCore, nioPosix, nioHTTP1, atomics, logging, systemPackage]),
-        module("SyncLedger", ["SyncCore", "SyncSystem", "CSyncSQLite", grdb, systemPackage]),
+        .target(
+            name: "SyncLedger",
+            dependencies: ["SyncCore", "SyncSystem", "CSyncSQLite", grdb, systemPackage],
+            resources: [.embedInCode("Schema/ledger.sql")],
+            swiftSettings: strict
+        ),
         .target(
             name: "SyncConfig",
             dependencies: ["SyncCore", yams, systemPackage],

@@ -1,7 +1,8 @@
 import GRDB
 
 /// The tables, as a list of migrations. A migration that has shipped is never edited: a change is a new one at the end.
-/// Their text uses nothing of the program, so that what they did stays what they did.
+/// Their text uses nothing of the program, so that what they did stays what they did. A new ledger begins with
+/// ``SchemaSnapshot``, which scripts/make-schema makes anew when there is another one.
 enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()

@@ -7,7 +7,7 @@ import Testing
 @testable import SyncLedger
 
 @Suite struct MigrationTests {
-    @Test func `a ledger in memory has the schema of one that took each step, and ids of its own`() throws {
+    @Test func `a ledger in memory has the schema of one in a file, and ids of its own`() throws {
         let state = try StateFolder()
         let (file, one, other) = (try Ledger(at: state.ledger), try Ledger.inMemory(), try Ledger.inMemory())
         let schemas = try [file, one, other].map { ledger in
