@@ -27,10 +27,13 @@ package struct MachineNote: Hashable, Sendable, Codable {
     package var lost: Int
     /// Ids of machines in whose place it has come.
     package var replaces: [String]
+    /// Whether the store has a catalogue of it; `nil` where it keeps none, or has written none yet, and in notes of
+    /// earlier versions.
+    package var hasCatalog: Bool?
 
     package init(
         id: String, name: String, version: String, lastSyncAt: Date?, pending: Int, failed: Int, lost: Int,
-        replaces: [String] = []
+        replaces: [String] = [], hasCatalog: Bool? = nil
     ) {
         self.id = id
         self.name = name
@@ -40,6 +43,7 @@ package struct MachineNote: Hashable, Sendable, Codable {
         self.failed = failed
         self.lost = lost
         self.replaces = replaces
+        self.hasCatalog = hasCatalog
     }
 
     /// - Parameter id: of the machine whose note it has to be.

@@ -309,8 +309,10 @@ package struct CatalogService: Service {
 
     package func run() async throws {
         try await loop.run {
+            let goes = try await isKept ? false : ledger { try $0.catalogStanding().writtenAt != nil }
             if !isKept { try await writer.remove() } else if try await isItsTurn() { try await writer.run() }
-            if try await isIdle() { try await notes.run() }
+            // That there is none any more is told before anybody misses it.
+            if try await goes ? true : isIdle() { try await notes.run() }
             return .round(after: Self.interval)
         }
     }

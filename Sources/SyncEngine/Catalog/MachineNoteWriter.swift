@@ -74,7 +74,7 @@ package struct MachineNoteWriter: Sendable {
             id: standing.machine, name: name, version: version, lastSyncAt: passEndedAt ?? overview.lastSyncAt,
             pending: overview.totals[.pending].files + overview.totals[.uploading].files,
             failed: overview.totals[.failed].files, lost: overview.lost,
-            replaces: standing.replaces.keys.sorted())
+            replaces: standing.replaces.keys.sorted(), hasCatalog: standing.writtenAt == nil ? nil : true)
     }
 }
 
@@ -122,7 +122,8 @@ package struct MachineNotes: Sendable {
                 }
             }
         }
-        for (id, segments) in try await reader.segments() where found[id]?.note == nil {
+        let catalogs = try await reader.segments()
+        for (id, segments) in catalogs where found[id]?.note == nil {
             found[id] = Machine(id: id)
             guard let last = CatalogChain(segments).segments.last else { continue }
             do {
@@ -133,6 +134,11 @@ package struct MachineNotes: Sendable {
                 guard let reason = reader.reason(error) else { throw error }
                 problems.append("the catalogue of machine \(id): \(reason)")
             }
+        }
+        let missing = MissingCatalogs(reader: reader)
+        for (id, machine) in found.sorted(by: { $0.key < $1.key }) where catalogs[id] == nil && !replaced.contains(id) {
+            guard let note = machine.note, try await missing.isMissing(note) else { continue }
+            problems.append(MissingCatalogs.loss(of: note))
         }
         return (found.values.filter { !replaced.contains($0.id) }.sorted { $0.id < $1.id }, problems)
     }

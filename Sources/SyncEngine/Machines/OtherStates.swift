@@ -26,6 +26,9 @@ struct OtherStates: Sendable {
         /// By their ids, without those in whose place another one goes on: it tells what was theirs.
         var machines: [Machine] = []
         var unread: [Unread] = []
+        /// Ids of all of which there is a catalogue, and of those in whose place another one goes on.
+        var listed: Set<String> = []
+        var replaced: Set<String> = []
 
         /// Why something of them may be read later, and not now.
         var passing: StoreError? { unread.lazy.compactMap(\.passing).first }
@@ -44,6 +47,7 @@ struct OtherStates: Sendable {
         var last: [String: Int] = [:]
         for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })
         where id != standing.machine {
+            found.listed.insert(id)
             guard let segment = CatalogChain(segments).segments.last else { continue }
             last[id] = segment.to
             do {
@@ -56,6 +60,7 @@ struct OtherStates: Sendable {
             }
         }
         let replaced = [standing.replaces] + found.machines.map { $0.header.replaces ?? [:] }
+        found.replaced = Set(replaced.flatMap(\.keys))
         func isReplaced(_ id: String) -> Bool {
             replaced.contains { replaces in
                 if let write = replaces[id], let end = last[id] { end <= write } else { false }

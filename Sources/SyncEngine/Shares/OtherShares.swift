@@ -213,6 +213,17 @@ package struct OtherShares: Sendable {
         share.endedBy = end.machine == share.machine ? nil : end.name
     }
 
+    /// Of machines of which there should be a catalogue, and is none.
+    private func withoutCatalog(_ found: OtherStates.Findings) async throws -> [String] {
+        do {
+            let look = try await MissingCatalogs(reader: states.reader)
+                .look(besides: found.listed, replaced: found.replaced)
+            return look.missing.map { "\($0); until then its shares may be missing from this list" } + look.unread
+        } catch let error as StoreError where error.mayConcernOneObject {
+            return ["which machines there are: \(error)"]
+        }
+    }
+
     private func readAll() async throws -> (shares: [OtherShare], problems: [String]) {
         let found = try await states.read()
         let shares = found.machines.flatMap { machine in
@@ -220,7 +231,7 @@ package struct OtherShares: Sendable {
                 OtherShare($0, of: machine.header.machine, machine.header.name, folders: machine.folders)
             }
         }
-        return (shares, found.unread.map(\.description))
+        return (shares, try await found.unread.map(\.description) + withoutCatalog(found))
     }
 }
 

@@ -111,6 +111,72 @@ import Testing
         #expect(found.machines.contains { $0.name == "laptop" })
     }
 
+    // MARK: A catalogue that is gone
+
+    private func problemsOfShares(on machine: CatalogMachine) async throws -> [String] {
+        try await OtherShares(
+            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys,
+            spool: bench.tree.path("others.part"), pool: bench.pool, time: bench.time.source
+        ).run().problems
+    }
+
+    private func loseCatalogs() async throws {
+        for key in try await bench.keysOfSegments() { try await bench.memory.delete(key) }
+    }
+
+    @Test func `a machine whose catalogue is gone is told, and one that has written none yet is not`() async throws {
+        let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
+        try await laptop.see(["a.jpg": "a"])
+        for isWritten in [false, true] {
+            if isWritten { try await laptop.write() }
+            try await writer(laptop).run(passEndedAt: bench.time.now)
+            let found = try await notes(tower)
+            #expect(found.machines.map(\.note?.hasCatalog) == [isWritten ? true : nil] && found.problems == [])
+            #expect(try await problemsOfShares(on: tower) == [])
+        }
+        try await loseCatalogs()
+        let told = try await problemsOfShares(on: tower)
+        #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine laptop is missing"), "\(told)")
+        #expect(told[0].contains("sync-agent sync") && told[0].hasSuffix("may be missing from this list"))
+        #expect(try await notes(tower).problems.count == 1)
+        // Its next pass finds it out.
+        #expect(try await laptop.look() != nil)
+        try await laptop.write()
+        #expect(try await notes(tower).problems == [])
+        #expect(try await problemsOfShares(on: tower) == [])
+    }
+
+    @Test func `nobody misses the catalogue of a machine that keeps none any more, or that was replaced`()
+        async throws
+    {
+        let (laptop, tower, nas) = (try bench.machine("laptop"), try bench.machine("tower"), try bench.machine("nas"))
+        try await laptop.see(["a.jpg": "a"])
+        try await laptop.write()
+        try await writer(laptop).run(passEndedAt: bench.time.now)
+        let left = try laptop.ledger.catalogStanding().machine
+        _ = try await tower.rebuild(inPlaceOf: left)
+        try await tower.write()
+        for key in try await bench.keysOfSegments() where CatalogSegment(key, bench.keys)?.machine == left {
+            try await bench.memory.delete(key)
+        }
+        #expect(try await problemsOfShares(on: tower) == [])
+        #expect(try await problemsOfShares(on: nas) == [])
+        try await writer(tower).run(passEndedAt: bench.time.now)
+        #expect(try await notes(nas).machines.map(\.note?.hasCatalog) == [true])
+        #expect(try await notes(nas).problems == [])
+        try await tower.writer.remove()
+        try await writer(tower).run(passEndedAt: bench.time.now)
+        #expect(try await problemsOfShares(on: nas) == [])
+        #expect(try await notes(nas).problems == [])
+        #expect(try await bench.keysOfSegments().isEmpty)
+    }
+
+    @Test func `of a machine without a catalogue, shares tell also that its note cannot be read`() async throws {
+        try await bench.memory.store(Array("nothing".utf8), at: bench.keys.machine("strange"))
+        let told = try await problemsOfShares(on: bench.machine("tower"))
+        #expect(told == ["users/ana/machines/strange.json: it is no note of a machine"])
+    }
+
     @Test(arguments: [StoreError.Code.accessDenied, .notFound])
     func `a machine whose catalogue cannot be read is told, and the others are named`(
         code: StoreError.Code
