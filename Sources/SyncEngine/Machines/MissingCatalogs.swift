@@ -16,14 +16,23 @@ struct MissingCatalogs: Sendable {
         besides listed: Set<String>, replaced: Set<String>
     ) async throws -> (missing: [String], unread: [String]) {
         let own = try await reader.ledger { try $0.catalogStanding() }
-        var replaced = replaced.union(own.replaces.keys)
+        let notes = try await OtherMachines(store: reader.store, keys: reader.keys).listing(reader.keys.machines)
+        let ids = notes.compactMap { reader.keys.machineID(of: $0.key) }
+        return try await look(
+            at: Set(ids).subtracting(listed).subtracting([own.machine]), replaced: replaced.union(own.replaces.keys))
+    }
+
+    /// The same for these machines alone.
+    func look(
+        at ids: Set<String>, replaced: Set<String>
+    ) async throws -> (missing: [String], unread: [String]) {
+        var replaced = replaced
         var notes: [MachineNote] = []
         var unread: [String] = []
-        let (store, keys) = (reader.store, reader.keys)
-        for (key, _) in try await OtherMachines(store: store, keys: keys).listing(keys.machines) {
-            guard let id = keys.machineID(of: key), id != own.machine, !listed.contains(id) else { continue }
+        for id in ids.sorted() {
+            let key = try reader.keys.machine(id)
             do {
-                let bytes = try await store.bytes(of: key, limit: MachineNote.maximumSize)
+                let bytes = try await reader.store.bytes(of: key, limit: MachineNote.maximumSize)
                 let note = try MachineNote(parsing: bytes, of: id)
                 replaced.formUnion(note.replaces)
                 notes.append(note)

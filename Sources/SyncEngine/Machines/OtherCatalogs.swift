@@ -37,7 +37,8 @@ struct OtherCatalogs: Sendable {
         var findings = Findings()
         var machines: [(id: String, chain: CatalogChain, last: Int)] = []
         var replaced = [standing.replaces]
-        for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })
+        let listed = try await reader.segments()
+        for (id, segments) in listed.sorted(by: { $0.key < $1.key })
         where id != standing.machine {
             let chain = CatalogChain(segments)
             guard let last = chain.segments.last else { continue }
@@ -68,6 +69,9 @@ struct OtherCatalogs: Sendable {
                 if isSilent { findings.problems.append("the catalogue of machine \(machine.id): \(problem)") }
             }
         }
+        let others = Set(replaced.flatMap(\.keys))
+        findings.problems += try await MissingCatalogs(reader: reader)
+            .look(at: silent.subtracting(listed.keys), replaced: others).missing
         return findings
     }
 

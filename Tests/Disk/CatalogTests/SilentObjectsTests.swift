@@ -258,7 +258,7 @@ import Testing
 
     @Test func `hostile lines reach nothing of another user, and nothing that is no photo`() async throws {
         let other = try ObjectKey("users/eve/photos/0123456789abcdef0123456789abcdef.dat")
-        let claim = try ObjectKey("users/ana/machines/0123456789abcdef.json")
+        let claim = try ObjectKey("users/ana/jobs/2020-01-01.json")
         let share = try ObjectKey("shares/1/a.jpg")
         for key in [other, claim, share] { try await bench.memory.store([1, 2, 3, 4, 5, 6, 7], at: key) }
         let keys = [other, claim, share]
@@ -304,6 +304,29 @@ import Testing
         #expect(summary.problems.count == 1, "\(summary.problems)")
         #expect(summary.problems.first?.hasPrefix("the catalogue of machine \(id): ") == true)
         #expect(try read == [key("moon")])
+    }
+
+    @Test(arguments: [true, nil])
+    func `of a silent machine whose catalogue is gone, that is told, and what is damaged is not forgotten`(
+        hasCatalog: Bool?
+    ) async throws {
+        try await laptopIsGone(["a.jpg": "sunset"])
+        bench.memory.damage(try key("sunset"))
+        let tower = try bench.machine("tower")
+        _ = try await jobs(tower)
+        #expect(try damage(of: tower).count == 1)
+        let segments = try await bench.keysOfSegments()
+        let id = try #require(segments.first.flatMap { CatalogSegment($0, bench.keys)?.machine })
+        for segment in segments { try await bench.memory.delete(segment) }
+        let note = MachineNote(
+            id: id, name: "laptop", version: "1.0", lastSyncAt: nil, pending: 0, failed: 0, lost: 0,
+            hasCatalog: hasCatalog)
+        try await bench.memory.store(note.encoded(), at: bench.keys.machine(id))
+        await bench.time.advance(by: Self.day * 3)
+        let problems = try await jobs(tower).problems
+        let told = problems.filter { $0.hasPrefix("the catalogue of the machine laptop is missing") }
+        #expect(told.count == (hasCatalog == true ? 1 : 0), "\(problems)")
+        if hasCatalog == true { #expect(try damage(of: tower).count == 1) }
     }
 
     @Test func `an object that the store denies is told, and the others are verified`() async throws {
