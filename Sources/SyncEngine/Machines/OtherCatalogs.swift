@@ -38,8 +38,7 @@ struct OtherCatalogs: Sendable {
         var machines: [(id: String, chain: CatalogChain, last: Int)] = []
         var replaced = [standing.replaces]
         let listed = try await reader.segments()
-        for (id, segments) in listed.sorted(by: { $0.key < $1.key })
-        where id != standing.machine {
+        for (id, segments) in listed.sorted(by: { $0.key < $1.key }) where id != standing.machine {
             let chain = CatalogChain(segments)
             guard let last = chain.segments.last else { continue }
             findings.names[id] = id

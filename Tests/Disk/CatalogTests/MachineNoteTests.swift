@@ -131,7 +131,9 @@ import Testing
             if isWritten { try await laptop.write() }
             try await writer(laptop).run(passEndedAt: bench.time.now)
             let found = try await notes(tower)
-            #expect(found.machines.map(\.note?.hasCatalog) == [isWritten ? true : nil] && found.problems == [])
+            let has: [Bool?] = [isWritten ? true : nil]
+            #expect(found.machines.map { $0.note?.hasCatalog } == has)
+            #expect(found.problems == [])
             #expect(try await problemsOfShares(on: tower) == [])
         }
         try await loseCatalogs()
@@ -162,7 +164,7 @@ import Testing
         #expect(try await problemsOfShares(on: tower) == [])
         #expect(try await problemsOfShares(on: nas) == [])
         try await writer(tower).run(passEndedAt: bench.time.now)
-        #expect(try await notes(nas).machines.map(\.note?.hasCatalog) == [true])
+        #expect(try await notes(nas).machines.map { $0.note?.hasCatalog } == [true])
         #expect(try await notes(nas).problems == [])
         try await tower.writer.remove()
         try await writer(tower).run(passEndedAt: bench.time.now)
