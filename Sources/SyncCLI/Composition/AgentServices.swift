@@ -90,8 +90,8 @@ struct AgentServices: Sendable {
             try await workspace.catalogWriter(retrying),
             notes: MachineNoteWriter(
                 store: retrying, ledger: queue, keys: keys, name: workspace.installation.machineName,
-                version: SyncAgentCommand.version, time: time, logger: logger),
-            isKept: settings.catalog == .on, ledger: queue, patience: restores.patience, time: time)
+                version: SyncAgentCommand.version, keepsCatalog: settings.catalog == .on, time: time, logger: logger),
+            ledger: queue, patience: restores.patience, time: time)
         originals =
             settings.photos.originals == .off
             ? nil

@@ -85,15 +85,17 @@ package struct CatalogWriter: Sendable {
     }
 
     /// Takes this machine's catalogue out of the store, and keeps none.
+    /// - Parameter tell: tells the others, before anything goes. What it throws leaves the catalogue where it is.
     /// - Throws: ``LedgerError``, `CancellationError`.
     @discardableResult
-    package func remove() async throws -> Outcome {
+    package func remove(after tell: () async throws -> Void) async throws -> Outcome {
         try await telling {
             let standing = try await ledger { try $0.catalogStanding() }
             guard standing.isTracking || standing.problem != nil else { return .unchanged }
             let lock = try await hold()
             defer { withExtendedLifetime(lock) {} }
             let (_, found) = try await lookAtOwn()
+            try await tell()
             try await delete(found)
             try await ledger { try $0.endCatalog() }
             return .unchanged
@@ -287,21 +289,19 @@ package struct CatalogService: Service {
     private static let interval = Duration.seconds(60)
     private static let fewest = 100
 
-    private let isKept: Bool
     private let writer: CatalogWriter
     private let notes: MachineNoteWriter
     private let ledger: LedgerQueue
     private let loop: ServiceLoop
     private let time: TimeSource
 
-    /// - Parameter isKept: `false`: no catalogue is wanted, and what there is of this machine's is removed.
+    /// - Parameter notes: where they say that no catalogue is kept, what there is of this machine's is removed.
     package init(
-        _ writer: CatalogWriter, notes: MachineNoteWriter, isKept: Bool, ledger: LedgerQueue, patience: LedgerPatience,
+        _ writer: CatalogWriter, notes: MachineNoteWriter, ledger: LedgerQueue, patience: LedgerPatience,
         time: TimeSource
     ) {
         self.writer = writer
         self.notes = notes
-        self.isKept = isKept
         self.ledger = ledger
         self.time = time
         loop = ServiceLoop(name: "the catalogue", interval: Self.interval, patience: patience, time: time)
@@ -309,10 +309,8 @@ package struct CatalogService: Service {
 
     package func run() async throws {
         try await loop.run {
-            let goes = try await isKept ? false : ledger { try $0.catalogStanding().writtenAt != nil }
-            if !isKept { try await writer.remove() } else if try await isItsTurn() { try await writer.run() }
-            // That there is none any more is told before anybody misses it.
-            if try await goes ? true : isIdle() { try await notes.run() }
+            if !notes.keepsCatalog { try await remove() } else if try await isItsTurn() { try await writer.run() }
+            if try await isIdle() { try await notes.run() }
             return .round(after: Self.interval)
         }
     }
@@ -321,7 +319,7 @@ package struct CatalogService: Service {
     /// - Throws: ``LedgerError``, `CancellationError`.
     @discardableResult
     package func round() async throws -> CatalogWriter.Outcome {
-        let outcome = try await isKept ? writer.run() : writer.remove()
+        let outcome = try await notes.keepsCatalog ? writer.run() : remove(passEndedAt: time.now())
         try await notes.run(passEndedAt: time.now())
         return outcome
     }
@@ -329,7 +327,7 @@ package struct CatalogService: Service {
     /// Runs a pass; one that lasts has its photos in the catalogue before it ends.
     package func during(_ pass: () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            if isKept {
+            if notes.keepsCatalog {
                 group.addTask {
                     while true {
                         try await time.sleep(Self.interval)
@@ -343,6 +341,12 @@ package struct CatalogService: Service {
             // What has failed it is met again at the end of the pass.
             while await group.nextResult() != nil {}
         }
+    }
+
+    /// Nobody is to miss what goes.
+    @discardableResult
+    private func remove(passEndedAt: Date? = nil) async throws -> CatalogWriter.Outcome {
+        try await writer.remove { try await notes.tell(passEndedAt: passEndedAt, always: true) }
     }
 
     private func isItsTurn() async throws -> Bool {

@@ -17,21 +17,24 @@ package struct MachineNoteWriter: Sendable {
     private let keys: KeyLayout
     private let name: String
     private let version: String
+    let keepsCatalog: Bool
     private let time: TimeSource
     private let logger: Logger
 
     /// - Parameters:
     ///   - name: what people call this machine.
     ///   - version: of the program.
+    ///   - keepsCatalog: `false`: no catalogue is wanted, and none is told of, also as long as the store has one.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, name: String, version: String, time: TimeSource,
-        logger: Logger
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, name: String, version: String, keepsCatalog: Bool,
+        time: TimeSource, logger: Logger
     ) {
         self.store = store
         self.ledger = ledger
         self.keys = keys
         self.name = name
         self.version = version
+        self.keepsCatalog = keepsCatalog
         self.time = time
         self.logger = logger
     }
@@ -39,42 +42,49 @@ package struct MachineNoteWriter: Sendable {
     /// - Parameter passEndedAt: when a whole pass has just ended.
     /// - Throws: ``LedgerError``, `CancellationError`. What the store has against it is in the log, and tried again.
     package func run(passEndedAt: Date? = nil) async throws {
+        do {
+            try await tell(passEndedAt: passEndedAt)
+        } catch let error as StoreError {
+            logger.warning(
+                "the other machines are not told how this one stands: \(error); the next pass makes up for it")
+        }
+    }
+
+    /// - Parameters:
+    ///   - passEndedAt: when a whole pass has just ended.
+    ///   - always: whatever was told last: the store may have taken a note since, and its answer was lost.
+    /// - Throws: ``StoreError`` when the store does not take it; ``LedgerError``, `CancellationError`.
+    func tell(passEndedAt: Date? = nil, always: Bool = false) async throws {
         let now = time.now()
-        let (written, note) = try await ledger { [name, version] ledger in
-            (try ledger.writtenMachineNote(), try Self.note(ledger, name, version, passEndedAt))
+        let (written, note) = try await ledger { [self] ledger in
+            let written = try ledger.writtenMachineNote()
+            return (written, try self.note(ledger, isFirst: written == nil, passEndedAt))
         }
         guard let note else { return }
         var standing = note
         standing.lastSyncAt = nil
         let digest = "\(SHA256Digest(of: try standing.encoded()))"
-        if let written, written.digest == digest {
+        if !always, let written, written.digest == digest {
             // A moment in the future is one from before the clock was set back.
             let isFresh = written.at <= now && now.timeIntervalSince(written.at) < Self.interval
             if isFresh || note.lastSyncAt.map({ $0 <= written.at && written.at <= now }) ?? true { return }
         }
         try await StoreRecognition(store: store, ledger: ledger, keys: keys).makeKnown()
-        do {
-            try await ShareStorage(store: store).put(text: note.encoded(), at: keys.machine(note.id))
-        } catch let error as StoreError {
-            logger.warning(
-                "the other machines are not told how this one stands: \(error); the next pass makes up for it")
-            return
-        }
+        try await ShareStorage(store: store).put(text: note.encoded(), at: keys.machine(note.id))
         try await ledger.finish { try $0.noteMachineNote(digest, at: now) }
     }
 
-    /// `nil` as long as nothing is stored: then there is nothing to tell.
-    private static func note(
-        _ ledger: Ledger, _ name: String, _ version: String, _ passEndedAt: Date?
-    ) throws -> MachineNote? {
+    /// `nil` until something is stored: then there is nothing to tell.
+    private func note(_ ledger: Ledger, isFirst: Bool, _ passEndedAt: Date?) throws -> MachineNote? {
         let overview = try ledger.overview()
-        guard overview.tiers.contains(where: { $0.objects > 0 }) else { return nil }
+        guard !isFirst || overview.tiers.contains(where: { $0.objects > 0 }) else { return nil }
         let standing = try ledger.catalogStanding()
         return MachineNote(
             id: standing.machine, name: name, version: version, lastSyncAt: passEndedAt ?? overview.lastSyncAt,
             pending: overview.totals[.pending].files + overview.totals[.uploading].files,
             failed: overview.totals[.failed].files, lost: overview.lost,
-            replaces: standing.replaces.keys.sorted(), hasCatalog: standing.writtenAt == nil ? nil : true)
+            replaces: standing.replaces.keys.sorted(),
+            hasCatalog: keepsCatalog && standing.writtenAt != nil ? true : nil)
     }
 }
 
@@ -135,11 +145,10 @@ package struct MachineNotes: Sendable {
                 problems.append("the catalogue of machine \(id): \(reason)")
             }
         }
+        let doubtful = found.values.filter { $0.note?.hasCatalog == true && catalogs[$0.id] == nil }
         let missing = MissingCatalogs(reader: reader)
-        for (id, machine) in found.sorted(by: { $0.key < $1.key }) where catalogs[id] == nil && !replaced.contains(id) {
-            guard let note = machine.note, try await missing.isMissing(note) else { continue }
-            problems.append(MissingCatalogs.loss(of: note))
-        }
+        let look = try await missing.look(at: Set(doubtful.map(\.id)), replaced: replaced)
+        problems += try look.missing.map { try missing.loss(of: $0) } + look.unread
         return (found.values.filter { !replaced.contains($0.id) }.sorted { $0.id < $1.id }, problems)
     }
 }

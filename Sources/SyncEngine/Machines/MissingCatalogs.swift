@@ -4,17 +4,30 @@ import SyncLedger
 /// Machines that tell that the store has a catalogue of theirs, and of which it has none. One that has just begun tells
 /// nothing of the kind, and neither does one that keeps none.
 struct MissingCatalogs: Sendable {
+    struct Findings: Sendable {
+        /// Notes of those machines, by their ids.
+        fileprivate(set) var missing: [MachineNote] = []
+        /// Ids of machines in whose place another one goes on.
+        fileprivate(set) var replaced: Set<String>
+        fileprivate var reasons: [String: String] = [:]
+
+        /// Why notes could not be read, in plain words.
+        var unread: [String] { unread(of: { _ in true }) }
+
+        /// The same, of these machines alone.
+        func unread(of isMeant: (String) -> Bool) -> [String] {
+            reasons.filter { !replaced.contains($0.key) && isMeant($0.key) }.sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+
     let reader: CatalogReader
 
     /// By all notes but those of machines that were listed with a catalogue.
     /// - Parameters:
     ///   - listed: ids of machines of which a catalogue was listed before this.
     ///   - replaced: ids of machines in whose place another one goes on.
-    /// - Returns: which are missing, and which notes could not be read, in plain words.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
-    func look(
-        besides listed: Set<String>, replaced: Set<String>
-    ) async throws -> (missing: [String], unread: [String]) {
+    func look(besides listed: Set<String>, replaced: Set<String>) async throws -> Findings {
         let own = try await reader.ledger { try $0.catalogStanding() }
         let notes = try await OtherMachines(store: reader.store, keys: reader.keys).listing(reader.keys.machines)
         let ids = notes.compactMap { reader.keys.machineID(of: $0.key) }
@@ -23,42 +36,44 @@ struct MissingCatalogs: Sendable {
     }
 
     /// The same for these machines alone.
-    func look(
-        at ids: Set<String>, replaced: Set<String>
-    ) async throws -> (missing: [String], unread: [String]) {
-        var replaced = replaced
-        var notes: [MachineNote] = []
-        var unread: [String] = []
+    func look(at ids: Set<String>, replaced: Set<String>) async throws -> Findings {
+        var found = Findings(replaced: replaced)
+        var doubtful: [MachineNote] = []
         for id in ids.sorted() {
-            let key = try reader.keys.machine(id)
-            do {
-                let bytes = try await reader.store.bytes(of: key, limit: MachineNote.maximumSize)
-                let note = try MachineNote(parsing: bytes, of: id)
-                replaced.formUnion(note.replaces)
-                notes.append(note)
-            } catch let error as StoreError where error.code == .notFound {
-                continue
-            } catch let error as StoreError where error.mayConcernOneObject {
-                unread.append("\(key): \(error)")
-            } catch let damage as MachineNote.Damage {
-                unread.append("\(key): \(damage)")
-            }
+            guard let note = try await self.note(of: id, &found) else { continue }
+            found.replaced.formUnion(note.replaces.filter { $0 != id })
+            if note.hasCatalog == true { doubtful.append(note) }
         }
-        var missing: [String] = []
-        for note in notes where !replaced.contains(note.id) {
-            if try await isMissing(note) { missing.append(Self.loss(of: note)) }
+        for note in doubtful where !found.replaced.contains(note.id) {
+            // A catalogue comes before the note that tells of it, and goes after one that does not: between two that
+            // tell of it, it is there.
+            guard try await reader.segments(of: note.id).isEmpty else { continue }
+            if try await self.note(of: note.id, &found)?.hasCatalog == true { found.missing.append(note) }
         }
-        return (missing, unread)
+        return found
     }
 
-    /// - Parameter note: as it was read a moment ago: the catalogue is in the store before a note tells of it.
-    func isMissing(_ note: MachineNote) async throws -> Bool {
-        guard note.hasCatalog == true else { return false }
-        return try await reader.segments(of: note.id).isEmpty
+    /// - Returns: `nil` where there is none, or none that can be read.
+    private func note(of id: String, _ found: inout Findings) async throws -> MachineNote? {
+        let key = try reader.keys.machine(id)
+        do {
+            let bytes = try await reader.store.bytes(of: key, limit: MachineNote.maximumSize)
+            return try MachineNote(parsing: bytes, of: id)
+        } catch let error as StoreError where error.code == .notFound {
+            return nil
+        } catch let error as StoreError where error.mayConcernOneObject {
+            found.reasons[id] = "\(key): \(error)"
+        } catch let damage as MachineNote.Damage {
+            found.reasons[id] = "\(key): \(damage)"
+        }
+        return nil
     }
 
-    static func loss(of note: MachineNote) -> String {
-        "the catalogue of the machine \(note.name.escapingControls) is missing from the store; sync-agent sync on that "
-            + "machine writes it anew at once, a running agent within a day"
+    /// - Parameter consequence: what follows from it, as the end of a clause.
+    func loss(of note: MachineNote, _ consequence: String = "") throws -> String {
+        let key = try reader.keys.machine(note.id)
+        return "the catalogue of the machine \(note.name.escapingControls) is missing from the store\(consequence); "
+            + "sync-agent sync on that machine writes it anew at once, a running agent within a day. Where the machine "
+            + "is gone for good, delete its note from the store: \(key)"
     }
 }

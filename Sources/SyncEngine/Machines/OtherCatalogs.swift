@@ -12,6 +12,8 @@ struct OtherCatalogs: Sendable {
         var names: [String: String] = [:]
         /// What could not be read of machines that are silent, in plain words.
         var problems: [String] = []
+        /// Whether that nobody names an object says something: all that silent machines may name was read.
+        var isAllRead = false
     }
 
     private static let batch = 1_000
@@ -21,19 +23,20 @@ struct OtherCatalogs: Sendable {
     /// Of this user. What a catalogue names elsewhere is none of it.
     let prefixes: [String]
 
-    /// - Parameter silent: ids of machines that give no sign. The others see to what they name.
+    /// - Parameter machines: the user's other ones, by id, and whether each is silent. The rest see to what they name.
     /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
-    func read(silent: Set<String>) async throws -> Findings {
+    func read(_ machines: [String: Bool]) async throws -> Findings {
         try await reader.alone {
             try await reader.rereading { isLastTry in
                 try await ledger { try $0.beginOtherPlaces() }
-                return try await readAll(silent, isLastTry: isLastTry)
+                return try await readAll(machines, isLastTry: isLastTry)
             }
         }
     }
 
-    private func readAll(_ silent: Set<String>, isLastTry: Bool) async throws -> Findings {
+    private func readAll(_ others: [String: Bool], isLastTry: Bool) async throws -> Findings {
         let standing = try await ledger { try $0.catalogStanding() }
+        let silent = Set(others.filter(\.value).keys)
         var findings = Findings()
         var machines: [(id: String, chain: CatalogChain, last: Int)] = []
         var replaced = [standing.replaces]
@@ -68,9 +71,14 @@ struct OtherCatalogs: Sendable {
                 if isSilent { findings.problems.append("the catalogue of machine \(machine.id): \(problem)") }
             }
         }
-        let others = Set(replaced.flatMap(\.keys))
-        findings.problems += try await MissingCatalogs(reader: reader)
-            .look(at: silent.subtracting(listed.keys), replaced: others).missing
+        let missing = MissingCatalogs(reader: reader)
+        // Of one that gives signs the note may tell whose place it has taken.
+        let look = try await missing.look(
+            at: Set(others.keys).subtracting(listed.keys), replaced: Set(replaced.flatMap(\.keys)))
+        let unnamed = silent.subtracting(listed.keys).subtracting(look.replaced)
+        findings.problems += try look.missing.filter { unnamed.contains($0.id) }.map { try missing.loss(of: $0) }
+        findings.problems += look.unread(of: unnamed.contains)
+        findings.isAllRead = findings.problems.isEmpty && unnamed.isEmpty
         return findings
     }
 

@@ -109,7 +109,7 @@ package struct SilentObjects: Sendable {
     private func look(
         _ machines: [String: Bool], _ known: [OtherDamage], now: Date, _ summary: inout Summary
     ) async throws {
-        let found = try await catalogs.read(silent: Set(machines.filter(\.value).keys))
+        let found = try await catalogs.read(machines)
         let today = time.now()
         let spent = try await ledger { try $0.verificationStanding(at: today).spentUSD }
         var round = Round(
@@ -119,8 +119,7 @@ package struct SilentObjects: Sendable {
             now: now, budget: max(verification.maximumUSDPerMonth - spent, 0), known: Set(known.map(\.key)),
             seesToUnnamed: machines.values.allSatisfy(\.self), summary: summary)
         for problem in found.problems { round.summary.add(problem) }
-        // Where a catalogue cannot be read, that nobody names an object says nothing.
-        try await lookAgain(at: known, isAllRead: found.problems.isEmpty, &round)
+        try await lookAgain(at: known, isAllRead: found.isAllRead, &round)
         for prefix in prefixes {
             try await store.eachPage(below: prefix, time: time) { page, span, _ in
                 if let span { try await compare(page, span, &round) }

@@ -216,9 +216,10 @@ package struct OtherShares: Sendable {
     /// Of machines of which there should be a catalogue, and is none.
     private func withoutCatalog(_ found: OtherStates.Findings) async throws -> [String] {
         do {
-            let look = try await MissingCatalogs(reader: states.reader)
-                .look(besides: found.listed, replaced: found.replaced)
-            return look.missing.map { "\($0); until then its shares may be missing from this list" } + look.unread
+            let missing = MissingCatalogs(reader: states.reader)
+            let look = try await missing.look(besides: found.listed, replaced: found.replaced)
+            let consequence = ", and its shares may be missing from this list"
+            return try look.missing.map { try missing.loss(of: $0, consequence) } + look.unread
         } catch let error as StoreError where error.mayConcernOneObject {
             return ["which machines there are: \(error)"]
         }

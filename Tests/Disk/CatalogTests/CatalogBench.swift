@@ -84,6 +84,8 @@ final class CatalogMachine: Sendable {
     /// Only tells that what was seen is there.
     let disk = FakeDisk()
 
+    private static var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
+
     init(_ name: String, in bench: CatalogBench, ledger: Ledger, folder path: FilePath) throws {
         self.bench = bench
         self.name = name
@@ -92,7 +94,7 @@ final class CatalogMachine: Sendable {
         writer = CatalogWriter(
             store: bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, name: name,
             spool: bench.tree.path("\(name).part"), pool: bench.pool, time: bench.time.source,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            logger: Self.logger)
     }
 
     /// As a folder is seen with these files, and what is new of it is stored. The text of a file is its stamp and content.
@@ -137,6 +139,22 @@ final class CatalogMachine: Sendable {
     /// A pass' end.
     @discardableResult
     func write() async throws -> CatalogWriter.Outcome { try await writer.run() }
+
+    /// What tells the others of it.
+    func noteWriter(keepsCatalog: Bool = true) -> MachineNoteWriter {
+        MachineNoteWriter(
+            store: bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, name: name, version: "1.0",
+            keepsCatalog: keepsCatalog, time: bench.time.source, logger: Self.logger)
+    }
+
+    /// What does both at a pass' end.
+    func service(keepsCatalog: Bool = true) -> CatalogService {
+        let queue = LedgerQueue(ledger)
+        return CatalogService(
+            writer, notes: noteWriter(keepsCatalog: keepsCatalog), ledger: queue,
+            patience: LedgerPatience(ledger: queue, time: bench.time.source, logger: Self.logger),
+            time: bench.time.source)
+    }
 
     /// As a pass looks at the store, or `status --refresh`.
     /// - Returns: what is wrong with the catalogue there.

@@ -193,13 +193,13 @@ struct CatalogWriterTests {
     @Test func `a ledger that was put back does not take its newer catalogue out of the store`() async throws {
         let back = try await bench.putBack()
         let segments = try await bench.segments()
-        guard case .refused = try await back.writer.remove() else {
+        guard case .refused = try await back.writer.remove(after: {}) else {
             Issue.record("it was removed")
             return
         }
         #expect(try await bench.segments() == segments)
         _ = try await back.rebuild()
-        _ = try await back.writer.remove()
+        _ = try await back.writer.remove(after: {})
         #expect(try await bench.segments().isEmpty)
     }
 
@@ -312,9 +312,9 @@ struct CatalogWriterTests {
             _ = try await each.write()
         }
         #expect(try await bench.segments().count == 2)
-        _ = try await machine.writer.remove()
+        _ = try await machine.writer.remove(after: {})
         #expect(try await bench.segments().count == 1)
-        _ = try await machine.writer.remove()
+        _ = try await machine.writer.remove(after: {})
         // Wanted again, it is whole.
         _ = try await machine.write()
         #expect(try await bench.segments().count == 2)

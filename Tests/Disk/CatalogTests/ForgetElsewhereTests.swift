@@ -93,10 +93,7 @@ import Testing
         let (one, two) = (try bench.machine("one"), try bench.machine("two"))
         try await one.see(["a.jpg": "sunset"])
         try await two.see(["of two.jpg": "moon"])
-        try await MachineNoteWriter(
-            store: bench.store, ledger: LedgerQueue(two.ledger), keys: bench.keys, name: "two", version: "1",
-            time: bench.time.source, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        ).run(passEndedAt: bench.time.now)
+        try await two.noteWriter(keepsCatalog: false).run(passEndedAt: bench.time.now)
         let found = try await plan(one, "/pictures/Gallery")
         #expect(found.deleted.isEmpty && found.refused.map(\.refusal) == [.needed(.others("two"))])
     }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Logging
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -14,10 +13,7 @@ import Testing
     init() throws { bench = try CatalogBench() }
 
     private func writer(_ machine: CatalogMachine) -> MachineNoteWriter {
-        MachineNoteWriter(
-            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys, name: machine.name,
-            version: "1.0",
-            time: bench.time.source, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        machine.noteWriter()
     }
 
     private func notes(_ machine: CatalogMachine) async throws -> (machines: [MachineNotes.Machine], problems: [String])
@@ -42,6 +38,13 @@ import Testing
         #expect(found.problems == [] && found.machines.map(\.name) == ["laptop"])
         let note = try #require(found.machines.first?.note)
         #expect(note.lastSyncAt == bench.time.now && note.pending == 0 && note.failed == 0 && note.version == "1.0")
+    }
+
+    @Test func `what was told before is told on when nothing is stored any more`() async throws {
+        let machine = try bench.machine("laptop")
+        try machine.ledger.noteMachineNote("of before", at: bench.time.now)
+        try await writer(machine).run(passEndedAt: bench.time.now)
+        #expect(try await notes(machine).machines.map(\.name) == ["laptop"])
     }
 
     @Test func `what has not changed is told once an hour, what has changed at once`() async throws {
@@ -109,74 +112,6 @@ import Testing
         let found = try await notes(machine)
         #expect(found.problems.count == 1 && found.problems[0].contains(reason), "\(found.problems)")
         #expect(found.machines.contains { $0.name == "laptop" })
-    }
-
-    // MARK: A catalogue that is gone
-
-    private func problemsOfShares(on machine: CatalogMachine) async throws -> [String] {
-        try await OtherShares(
-            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys,
-            spool: bench.tree.path("others.part"), pool: bench.pool, time: bench.time.source
-        ).run().problems
-    }
-
-    private func loseCatalogs() async throws {
-        for key in try await bench.keysOfSegments() { try await bench.memory.delete(key) }
-    }
-
-    @Test func `a machine whose catalogue is gone is told, and one that has written none yet is not`() async throws {
-        let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
-        try await laptop.see(["a.jpg": "a"])
-        for isWritten in [false, true] {
-            if isWritten { try await laptop.write() }
-            try await writer(laptop).run(passEndedAt: bench.time.now)
-            let found = try await notes(tower)
-            let has: [Bool?] = [isWritten ? true : nil]
-            #expect(found.machines.map { $0.note?.hasCatalog } == has)
-            #expect(found.problems == [])
-            #expect(try await problemsOfShares(on: tower) == [])
-        }
-        try await loseCatalogs()
-        let told = try await problemsOfShares(on: tower)
-        #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine laptop is missing"), "\(told)")
-        #expect(told[0].contains("sync-agent sync") && told[0].hasSuffix("may be missing from this list"))
-        #expect(try await notes(tower).problems.count == 1)
-        // Its next pass finds it out.
-        #expect(try await laptop.look() != nil)
-        try await laptop.write()
-        #expect(try await notes(tower).problems == [])
-        #expect(try await problemsOfShares(on: tower) == [])
-    }
-
-    @Test func `nobody misses the catalogue of a machine that keeps none any more, or that was replaced`()
-        async throws
-    {
-        let (laptop, tower, nas) = (try bench.machine("laptop"), try bench.machine("tower"), try bench.machine("nas"))
-        try await laptop.see(["a.jpg": "a"])
-        try await laptop.write()
-        try await writer(laptop).run(passEndedAt: bench.time.now)
-        let left = try laptop.ledger.catalogStanding().machine
-        _ = try await tower.rebuild(inPlaceOf: left)
-        try await tower.write()
-        for key in try await bench.keysOfSegments() where CatalogSegment(key, bench.keys)?.machine == left {
-            try await bench.memory.delete(key)
-        }
-        #expect(try await problemsOfShares(on: tower) == [])
-        #expect(try await problemsOfShares(on: nas) == [])
-        try await writer(tower).run(passEndedAt: bench.time.now)
-        #expect(try await notes(nas).machines.map { $0.note?.hasCatalog } == [true])
-        #expect(try await notes(nas).problems == [])
-        try await tower.writer.remove()
-        try await writer(tower).run(passEndedAt: bench.time.now)
-        #expect(try await problemsOfShares(on: nas) == [])
-        #expect(try await notes(nas).problems == [])
-        #expect(try await bench.keysOfSegments().isEmpty)
-    }
-
-    @Test func `of a machine without a catalogue, shares tell also that its note cannot be read`() async throws {
-        try await bench.memory.store(Array("nothing".utf8), at: bench.keys.machine("strange"))
-        let told = try await problemsOfShares(on: bench.machine("tower"))
-        #expect(told == ["users/ana/machines/strange.json: it is no note of a machine"])
     }
 
     @Test(arguments: [StoreError.Code.accessDenied, .notFound])

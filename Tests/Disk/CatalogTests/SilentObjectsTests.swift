@@ -60,9 +60,11 @@ import Testing
         await bench.time.advance(by: Self.day * 3)
     }
 
-    private func sign(of id: String) async throws {
-        try? await bench.memory.delete(bench.keys.machine(id))
-        try await bench.memory.store([1], at: bench.keys.machine(id))
+    private func sign(of id: String, hasCatalog: Bool? = nil, replaces: [String] = []) async throws {
+        let note = MachineNote(
+            id: id, name: id, version: "1.0", lastSyncAt: nil, pending: 0, failed: 0, lost: 0, replaces: replaces,
+            hasCatalog: hasCatalog)
+        try await bench.memory.store(note.encoded(), at: bench.keys.machine(id))
     }
 
     @Test func `each object of a silent machine is verified by one of two machines, and each once`() async throws {
@@ -306,27 +308,43 @@ import Testing
         #expect(try read == [key("moon")])
     }
 
-    @Test(arguments: [true, nil])
-    func `of a silent machine whose catalogue is gone, that is told, and what is damaged is not forgotten`(
-        hasCatalog: Bool?
+    @Test(arguments: [(true, true), (false, true), (true, false)])
+    func `what is damaged of a silent machine whose catalogue is gone is not forgotten`(
+        hasCatalog: Bool, isReadable: Bool
     ) async throws {
         try await laptopIsGone(["a.jpg": "sunset"])
         bench.memory.damage(try key("sunset"))
         let tower = try bench.machine("tower")
         _ = try await jobs(tower)
-        #expect(try damage(of: tower).count == 1)
         let segments = try await bench.keysOfSegments()
         let id = try #require(segments.first.flatMap { CatalogSegment($0, bench.keys)?.machine })
-        for segment in segments { try await bench.memory.delete(segment) }
-        let note = MachineNote(
-            id: id, name: "laptop", version: "1.0", lastSyncAt: nil, pending: 0, failed: 0, lost: 0,
-            hasCatalog: hasCatalog)
-        try await bench.memory.store(note.encoded(), at: bench.keys.machine(id))
+        for segment in segments { bench.memory.lose(segment) }
+        try await sign(of: id, hasCatalog: hasCatalog ? true : nil)
+        let note = try bench.keys.machine(id)
+        if !isReadable { try await bench.memory.store([1], at: note) }
         await bench.time.advance(by: Self.day * 3)
-        let problems = try await jobs(tower).problems
-        let told = problems.filter { $0.hasPrefix("the catalogue of the machine laptop is missing") }
-        #expect(told.count == (hasCatalog == true ? 1 : 0), "\(problems)")
-        if hasCatalog == true { #expect(try damage(of: tower).count == 1) }
+        let told = try await jobs(tower).problems.filter { !$0.hasPrefix("/pictures/") }
+        if isReadable {
+            #expect(told.count == (hasCatalog ? 1 : 0), "\(told)")
+            #expect(told.allSatisfy { $0.hasPrefix("the catalogue of the machine \(id) is missing") }, "\(told)")
+        } else {
+            #expect(told == ["\(note): it is no note of a machine"])
+        }
+        #expect(try damage(of: tower).count == 1)
+        // It is gone for good.
+        bench.memory.lose(note)
+        await bench.time.advance(by: Self.day)
+        #expect(try await jobs(tower).problems == [])
+        #expect(try damage(of: tower).isEmpty)
+    }
+
+    @Test func `a silent machine that another one replaces by its note alone is not missed`() async throws {
+        try await sign(of: "0123456789abcdef", hasCatalog: true)
+        await bench.time.advance(by: Self.day * 3)
+        #expect(try await jobs(bench.machine("tower")).problems.count == 1)
+        await bench.time.advance(by: Self.day)
+        try await sign(of: "fedcba9876543210", replaces: ["0123456789abcdef"])
+        #expect(try await jobs(bench.machine("nas")).problems == [])
     }
 
     @Test func `an object that the store denies is told, and the others are verified`() async throws {

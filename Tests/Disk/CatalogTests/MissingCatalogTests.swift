@@ -1,0 +1,184 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Machines of which the store should have a catalogue, and has none.
+@Suite struct MissingCatalogTests {
+    private let bench: CatalogBench
+
+    init() throws { bench = try CatalogBench() }
+
+    private func notes(_ machine: CatalogMachine) async throws -> (machines: [MachineNotes.Machine], problems: [String])
+    {
+        try await MachineNotes(
+            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys, pool: bench.pool,
+            time: bench.time.source
+        ).run()
+    }
+
+    private func problemsOfShares(on machine: CatalogMachine) async throws -> [String] {
+        try await OtherShares(
+            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys,
+            spool: bench.tree.path("others.part"), pool: bench.pool, time: bench.time.source
+        ).run().problems
+    }
+
+    private func loseCatalogs() async throws {
+        for key in try await bench.keysOfSegments() { bench.memory.lose(key) }
+    }
+
+    private func noteKey(_ machine: CatalogMachine) throws -> ObjectKey {
+        try bench.keys.machine(machine.ledger.catalogStanding().machine)
+    }
+
+    @Test func `a machine whose catalogue is gone is told, and one that has written none yet is not`() async throws {
+        let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
+        try await laptop.see(["a.jpg": "a"])
+        for isWritten in [false, true] {
+            if isWritten { try await laptop.write() }
+            try await laptop.noteWriter().run(passEndedAt: bench.time.now)
+            let found = try await notes(tower)
+            let has: [Bool?] = [isWritten ? true : nil]
+            #expect(found.machines.map { $0.note?.hasCatalog } == has)
+            #expect(found.problems == [])
+            #expect(try await problemsOfShares(on: tower) == [])
+        }
+        try await loseCatalogs()
+        let told = try await problemsOfShares(on: tower)
+        #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine laptop is missing"), "\(told)")
+        #expect(told[0].contains("sync-agent sync") && told[0].contains("may be missing from this list"))
+        #expect(try await notes(tower).problems.count == 1)
+        // Its next pass finds it out.
+        #expect(try await laptop.look() != nil)
+        try await laptop.write()
+        #expect(try await notes(tower).problems == [])
+        #expect(try await problemsOfShares(on: tower) == [])
+    }
+
+    @Test func `nobody misses the catalogue of a machine that keeps none any more, or that was replaced`()
+        async throws
+    {
+        let (laptop, tower, nas) = (try bench.machine("laptop"), try bench.machine("tower"), try bench.machine("nas"))
+        try await laptop.see(["a.jpg": "a"])
+        try await laptop.service().round()
+        let left = try laptop.ledger.catalogStanding().machine
+        _ = try await tower.rebuild(inPlaceOf: left)
+        try await tower.write()
+        for key in try await bench.keysOfSegments() where CatalogSegment(key, bench.keys)?.machine == left {
+            try await bench.memory.delete(key)
+        }
+        #expect(try await problemsOfShares(on: tower) == [])
+        #expect(try await problemsOfShares(on: nas) == [])
+        try await tower.noteWriter().run(passEndedAt: bench.time.now)
+        #expect(try await notes(nas).machines.map { $0.note?.hasCatalog } == [true])
+        #expect(try await notes(nas).problems == [])
+        try await tower.service(keepsCatalog: false).round()
+        #expect(try await problemsOfShares(on: nas) == [])
+        #expect(try await notes(nas).problems == [])
+        #expect(try await bench.keysOfSegments().isEmpty)
+    }
+
+    @Test func `of a machine without a catalogue, shares tell also that its note cannot be read`() async throws {
+        try await bench.memory.store(Array("nothing".utf8), at: bench.keys.machine("strange"))
+        let told = try await problemsOfShares(on: bench.machine("tower"))
+        #expect(told == ["users/ana/machines/strange.json: it is no note of a machine"])
+    }
+
+    // MARK: A catalogue that is kept no more
+
+    @Test func `a catalogue that is kept no more stays until the others were told`() async throws {
+        let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
+        try await laptop.see(["a.jpg": "a"])
+        try await laptop.service().round()
+        let service = laptop.service(keepsCatalog: false)
+        bench.store.add(StoreFault(.put, key: try noteKey(laptop).rawValue, numbers: 1...2, .failBefore(.serverFailed)))
+        let first = try await service.round()
+        guard case .failed = first else {
+            Issue.record("\(first)")
+            return
+        }
+        #expect(try await bench.keysOfSegments().count == 1)
+        #expect(try await problemsOfShares(on: tower) == [])
+        #expect(try await notes(tower).problems == [])
+        #expect(try await service.round() == .unchanged)
+        #expect(try await bench.keysOfSegments().isEmpty)
+        #expect(try await problemsOfShares(on: tower) == [])
+        #expect(try await notes(tower).machines.map { $0.note?.hasCatalog } == [nil])
+    }
+
+    @Test func `the others are told once that a catalogue goes, and before it does`() async throws {
+        let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
+        try await laptop.see(["a.jpg": "a"])
+        try await laptop.service().round()
+        let before = bench.store.calls.count
+        try await laptop.service(keepsCatalog: false).round()
+        let key = try noteKey(laptop).rawValue
+        let calls = bench.store.calls.dropFirst(before).filter { $0.operation == .deleteMany || $0.key == key }
+        // A process that is killed in between leaves nothing to miss.
+        #expect(calls.map(\.operation) == [.put, .deleteMany])
+        #expect(try await notes(tower).machines.map { $0.note?.hasCatalog } == [nil])
+    }
+
+    @Test func `that a catalogue goes is told also where the answer to an earlier note was lost`() async throws {
+        let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
+        try await laptop.see(["a.jpg": "a"])
+        try await laptop.noteWriter().run(passEndedAt: bench.time.now)
+        try await laptop.write()
+        bench.store.add(StoreFault(.put, key: try noteKey(laptop).rawValue, number: 1, .failAfter(.unreachable)))
+        try await laptop.noteWriter().run(passEndedAt: bench.time.now)
+        #expect(try await notes(tower).machines.map { $0.note?.hasCatalog } == [true])
+        try await laptop.service(keepsCatalog: false).round()
+        #expect(try await bench.keysOfSegments().isEmpty)
+        #expect(try await notes(tower).problems == [])
+        #expect(try await problemsOfShares(on: tower) == [])
+    }
+
+    @Test func `a catalogue that goes while others look is not missed`() async throws {
+        let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
+        try await laptop.see(["a.jpg": "a"])
+        try await laptop.service().round()
+        try await loseCatalogs()
+        #expect(try await problemsOfShares(on: tower).count == 1)
+        let (memory, note) = (bench.memory, try noteKey(laptop))
+        let machine = try laptop.ledger.catalogStanding().machine
+        bench.store.add(
+            StoreFault(.list, key: "\(bench.keys.catalog)\(machine)/", number: 1, .meanwhile { memory.lose(note) }))
+        #expect(try await problemsOfShares(on: tower) == [])
+    }
+
+    // MARK: What it takes, and how it ends
+
+    @Test func `without its note, nobody misses a machine that is gone for good`() async throws {
+        let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
+        try await laptop.see(["a.jpg": "a"])
+        try await laptop.service().round()
+        try await loseCatalogs()
+        let note = try noteKey(laptop)
+        for told in [try await problemsOfShares(on: tower), try await notes(tower).problems] {
+            #expect(told.count == 1 && told[0].hasSuffix("delete its note from the store: \(note)"), "\(told)")
+        }
+        bench.memory.lose(note)
+        #expect(try await problemsOfShares(on: tower) == [])
+        let found = try await notes(tower)
+        #expect(found.machines.isEmpty && found.problems == [])
+    }
+
+    @Test func `shares ask for one listing more, and for the note of each machine without a catalogue`() async throws {
+        let (laptop, nas) = (try bench.machine("laptop"), try bench.machine("nas"))
+        for (machine, keepsCatalog) in [(laptop, true), (nas, false)] {
+            try await machine.see(["a.jpg": "a"])
+            try await machine.service(keepsCatalog: keepsCatalog).round()
+        }
+        let before = bench.store.calls.count
+        #expect(try await problemsOfShares(on: bench.machine("tower")) == [])
+        let calls = bench.store.calls.dropFirst(before)
+        let machines = calls.filter { $0.key.hasPrefix(bench.keys.machines) }
+        #expect(machines.map(\.operation) == [.list, .get])
+        #expect(try machines.last?.key == noteKey(nas).rawValue)
+        #expect(calls.filter { $0.operation == .list && $0.key.hasPrefix(bench.keys.catalog) }.count == 1)
+    }
+}
