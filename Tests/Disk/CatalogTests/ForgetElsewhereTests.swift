@@ -1,6 +1,5 @@
 import FoundationEssentials
 import GRDB
-import Logging
 import SyncCore
 import SyncDigest
 import SyncEngine
