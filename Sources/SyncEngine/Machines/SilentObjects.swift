@@ -136,17 +136,19 @@ package struct SilentObjects: Sendable {
             let key = damage.key
             let words = try await ledger { try $0.otherWords(of: key) }
             do {
-                if words.isEmpty, damage.machine != nil {
+                if words.isEmpty, isAllRead, damage.machine != nil {
                     // Nobody needs it any more.
-                    if isAllRead { over.append(key) } else { round.summary.damage.append(damage) }
-                    continue
-                }
-                let problem = try await examine(key, words, in: nil, isUnlisted: false)
-                guard let problem, !words.isEmpty || problem.isDamage else {
                     over.append(key)
                     continue
                 }
-                try await note(key, problem, words.first, &round)
+                var problem = try await examine(key, words, in: nil, isUnlisted: false)
+                if problem == nil, words.isEmpty, !isAllRead, try await !isMended(damage) { problem = damage.problem }
+                // Who needs what no catalogue names may be one whose catalogue is not there.
+                guard let problem, !words.isEmpty || problem.isDamage || !isAllRead else {
+                    over.append(key)
+                    continue
+                }
+                try await note(key, problem, words.first, known: damage, &round)
             } catch let error as StoreError where error.mayConcernOneObject {
                 round.summary.damage.append(damage)
                 round.summary.add("not looked at again: \(key): \(error)")
@@ -155,6 +157,15 @@ package struct SilentObjects: Sendable {
         let gone = over
         try await ledger.finish { try $0.forgetOtherDamage(gone) }
         round.summary.mended += gone.count
+    }
+
+    /// Whether an object that can be read is right again, where nobody tells what was stored: by the digest in its own
+    /// metadata. Without one, what was damaged counts as damaged still.
+    private func isMended(_ damage: OtherDamage) async throws -> Bool {
+        guard damage.problem.isDamage else { return true }
+        guard let info = try await store.head(damage.key) else { return false }
+        if case .proven = try await ObjectReadback(source).claim(of: info) { return true }
+        return false
     }
 
     /// - Parameters:
@@ -184,12 +195,15 @@ package struct SilentObjects: Sendable {
         return fault
     }
 
-    private func note(_ key: ObjectKey, _ problem: ObjectFault, _ word: OtherObject?, _ round: inout Round) async throws
-    {
+    /// - Parameter known: whose it was called before; that stays where no catalogue says it any more.
+    private func note(
+        _ key: ObjectKey, _ problem: ObjectFault, _ word: OtherObject?, known: OtherDamage? = nil, _ round: inout Round
+    ) async throws {
         guard round.summary.damage.count < Self.mostDamage else { return }
         let now = time.now()
+        let machine = word.map { round.names[$0.machine] ?? $0.machine }
         let damage = OtherDamage(
-            key: key, machine: word.map { round.names[$0.machine] ?? $0.machine }, path: word?.path, problem: problem,
+            key: key, machine: machine ?? known?.machine, path: word?.path ?? known?.path, problem: problem,
             foundAt: now, seenAt: now)
         try await ledger.finish { try $0.noteOtherDamage([damage]) }
         round.summary.damage.append(damage)
