@@ -27,13 +27,16 @@ package struct MachineNote: Hashable, Sendable, Codable {
     package var lost: Int
     /// Ids of machines in whose place it has come.
     package var replaces: [String]
-    /// Whether the store has a catalogue of it; `nil` where it keeps none, or has written none yet, and in notes of
-    /// earlier versions.
-    package var hasCatalog: Bool?
+    /// Up to which write of their catalogues; `nil` for none, and in notes of version 1.0.
+    package var replacedUpTo: [String: Int]?
+    /// The number of the last write of its catalogue; `nil` where it keeps none, or has written none yet, and in notes of
+    /// version 1.0.
+    package var catalogWrite: Int?
 
+    /// - Parameter replaces: machines in whose place it has come, and up to which write of theirs.
     package init(
         id: String, name: String, version: String, lastSyncAt: Date?, pending: Int, failed: Int, lost: Int,
-        replaces: [String] = [], hasCatalog: Bool? = nil
+        replaces: [String: Int] = [:], catalogWrite: Int? = nil
     ) {
         self.id = id
         self.name = name
@@ -42,8 +45,9 @@ package struct MachineNote: Hashable, Sendable, Codable {
         self.pending = pending
         self.failed = failed
         self.lost = lost
-        self.replaces = replaces
-        self.hasCatalog = hasCatalog
+        self.replaces = replaces.keys.sorted()
+        replacedUpTo = replaces.isEmpty ? nil : replaces
+        self.catalogWrite = catalogWrite
     }
 
     /// - Parameter id: of the machine whose note it has to be.

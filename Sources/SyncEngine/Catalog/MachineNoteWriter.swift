@@ -79,12 +79,12 @@ package struct MachineNoteWriter: Sendable {
         let overview = try ledger.overview()
         guard !isFirst || overview.tiers.contains(where: { $0.objects > 0 }) else { return nil }
         let standing = try ledger.catalogStanding()
+        let last = standing.segments.last?.to ?? standing.next - 1
         return MachineNote(
             id: standing.machine, name: name, version: version, lastSyncAt: passEndedAt ?? overview.lastSyncAt,
             pending: overview.totals[.pending].files + overview.totals[.uploading].files,
             failed: overview.totals[.failed].files, lost: overview.lost,
-            replaces: standing.replaces.keys.sorted(),
-            hasCatalog: keepsCatalog && standing.writtenAt != nil ? true : nil)
+            replaces: standing.replaces, catalogWrite: keepsCatalog && standing.writtenAt != nil ? last : nil)
     }
 }
 
@@ -111,11 +111,12 @@ package struct MachineNotes: Sendable {
     }
 
     /// All that are there, but for those in whose place another one has come; in the order of their ids.
-    /// - Returns: also what could not be read, in plain words.
-    /// - Throws: ``StoreError`` when the store as a whole cannot be used; `CancellationError`.
+    /// - Returns: also what could not be read, or is missing, in plain words.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
     package func run() async throws -> (machines: [Machine], problems: [String]) {
         var (found, problems): ([String: Machine], [String]) = ([:], [])
-        var replaced: Set<String> = []
+        let own = try await reader.ledger { try $0.catalogStanding() }
+        var replaced = Replacements(own.replaces)
         for try await page in store.listing(prefix: keys.machines) {
             for key in page.objects.map(\.key) + page.problems.map(\.key) {
                 guard let id = keys.machineID(of: key) else { continue }
@@ -124,7 +125,7 @@ package struct MachineNotes: Sendable {
                     let note = try MachineNote(
                         parsing: try await store.bytes(of: key, limit: MachineNote.maximumSize), of: id)
                     found[id] = Machine(id: id, name: note.name, note: note)
-                    replaced.formUnion(note.replaces)
+                    replaced.add(note)
                 } catch let error as StoreError where error.mayConcernOneObject {
                     problems.append("\(key): \(error)")
                 } catch let damage as MachineNote.Damage {
@@ -139,16 +140,24 @@ package struct MachineNotes: Sendable {
             do {
                 let header = try await reader.header(of: last)
                 found[id]?.name = header.name
-                replaced.formUnion((header.replaces ?? [:]).filter { $0.key != id }.keys)
+                replaced.add(header.replaces ?? [:], by: id)
             } catch {
                 guard let reason = reader.reason(error) else { throw error }
                 problems.append("the catalogue of machine \(id): \(reason)")
             }
         }
-        let doubtful = found.values.filter { $0.note?.hasCatalog == true && catalogs[$0.id] == nil }
+        // This one writes its own anew by itself.
+        let doubtful = found.values.filter {
+            $0.id != own.machine && $0.note?.catalogWrite != nil && catalogs[$0.id] == nil
+        }
         let missing = MissingCatalogs(reader: reader)
         let look = try await missing.look(at: Set(doubtful.map(\.id)), replaced: replaced)
         problems += try look.missing.map { try missing.loss(of: $0) } + look.unread
-        return (found.values.filter { !replaced.contains($0.id) }.sorted { $0.id < $1.id }, problems)
+        let known = replaced
+        let living = found.values.filter { machine in
+            let listed = catalogs[machine.id].flatMap { CatalogChain($0).segments.last?.to }
+            return !known.covers(machine.id, last: [machine.note?.catalogWrite, listed].compactMap(\.self).max())
+        }
+        return (living.sorted { $0.id < $1.id }, problems)
     }
 }

@@ -7,48 +7,56 @@ struct MissingCatalogs: Sendable {
     struct Findings: Sendable {
         /// Notes of those machines, by their ids.
         fileprivate(set) var missing: [MachineNote] = []
-        /// Ids of machines in whose place another one goes on.
-        fileprivate(set) var replaced: Set<String>
+        fileprivate var replaced: Replacements
+        /// Of those whose notes tell.
+        fileprivate var lastWrites: [String: Int] = [:]
         fileprivate var reasons: [String: String] = [:]
 
-        /// Why notes could not be read, in plain words.
+        /// Why of some it is not known, in plain words.
         var unread: [String] { unread(of: { _ in true }) }
 
         /// The same, of these machines alone.
         func unread(of isMeant: (String) -> Bool) -> [String] {
-            reasons.filter { !replaced.contains($0.key) && isMeant($0.key) }.sorted { $0.key < $1.key }.map(\.value)
+            reasons.filter { !isReplaced($0.key) && isMeant($0.key) }.sorted { $0.key < $1.key }.map(\.value)
         }
+
+        fileprivate func isReplaced(_ id: String) -> Bool { replaced.covers(id, last: lastWrites[id]) }
     }
 
     let reader: CatalogReader
 
-    /// By all notes but those of machines that were listed with a catalogue.
+    /// By all notes but those of this machine and of those that were read.
     /// - Parameters:
-    ///   - listed: ids of machines of which a catalogue was listed before this.
-    ///   - replaced: ids of machines in whose place another one goes on.
+    ///   - read: ids of machines of which a catalogue was read before this.
+    ///   - replaced: what those tell of it, and this machine.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
-    func look(besides listed: Set<String>, replaced: Set<String>) async throws -> Findings {
-        let own = try await reader.ledger { try $0.catalogStanding() }
+    func look(besides read: Set<String>, replaced: Replacements) async throws -> Findings {
+        let own = try await reader.ledger { try $0.catalogStanding().machine }
         let notes = try await OtherMachines(store: reader.store, keys: reader.keys).listing(reader.keys.machines)
         let ids = notes.compactMap { reader.keys.machineID(of: $0.key) }
-        return try await look(
-            at: Set(ids).subtracting(listed).subtracting([own.machine]), replaced: replaced.union(own.replaces.keys))
+        return try await look(at: Set(ids).subtracting(read).subtracting([own]), replaced: replaced)
     }
 
     /// The same for these machines alone.
-    func look(at ids: Set<String>, replaced: Set<String>) async throws -> Findings {
+    func look(at ids: Set<String>, replaced: Replacements) async throws -> Findings {
         var found = Findings(replaced: replaced)
         var doubtful: [MachineNote] = []
         for id in ids.sorted() {
             guard let note = try await self.note(of: id, &found) else { continue }
-            found.replaced.formUnion(note.replaces.filter { $0 != id })
-            if note.hasCatalog == true { doubtful.append(note) }
+            found.replaced.add(note)
+            found.lastWrites[id] = note.catalogWrite
+            if note.catalogWrite != nil { doubtful.append(note) }
         }
-        for note in doubtful where !found.replaced.contains(note.id) {
+        for note in doubtful where !found.isReplaced(note.id) {
             // A catalogue comes before the note that tells of it, and goes after one that does not: between two that
             // tell of it, it is there.
-            guard try await reader.segments(of: note.id).isEmpty else { continue }
-            if try await self.note(of: note.id, &found)?.hasCatalog == true { found.missing.append(note) }
+            do {
+                guard try await reader.segments(of: note.id).isEmpty else { continue }
+            } catch let error as StoreError where error.mayConcernOneObject {
+                found.reasons[note.id] = "the catalogue of the machine \(note.name.escapingControls): \(error)"
+                continue
+            }
+            if try await self.note(of: note.id, &found)?.catalogWrite != nil { found.missing.append(note) }
         }
         return found
     }

@@ -39,7 +39,8 @@ struct OtherCatalogs: Sendable {
         let silent = Set(others.filter(\.value).keys)
         var findings = Findings()
         var machines: [(id: String, chain: CatalogChain, last: Int)] = []
-        var replaced = [standing.replaces]
+        var replaced = Replacements(standing.replaces)
+        var unread: Set<String> = []
         let listed = try await reader.segments()
         for (id, segments) in listed.sorted(by: { $0.key < $1.key }) where id != standing.machine {
             let chain = CatalogChain(segments)
@@ -48,9 +49,10 @@ struct OtherCatalogs: Sendable {
             do {
                 let header = try await reader.header(of: last)
                 findings.names[id] = header.name
-                replaced.append((header.replaces ?? [:]).filter { $0.key != id })
+                replaced.add(header.replaces ?? [:], by: id)
             } catch {
                 guard reader.reason(error, isLastTry: isLastTry) != nil else { throw error }
+                unread.insert(id)
                 // What comes before it may be whole, but for one of a later version. It is told when it is read.
                 if case .newer? = error as? CatalogError {
                     if silent.contains(id) { findings.problems.append("the catalogue of machine \(id): \(error)") }
@@ -61,7 +63,7 @@ struct OtherCatalogs: Sendable {
         }
         for machine in machines {
             // Another one goes on in its place, and names what was its.
-            if replaced.contains(where: { $0[machine.id].map { machine.last <= $0 } ?? false }) { continue }
+            if replaced.covers(machine.id, last: machine.last) { continue }
             let isSilent = silent.contains(machine.id)
             if isSilent, !machine.chain.gaps.isEmpty {
                 findings.problems.append("the catalogue of machine \(machine.id): writes of it are missing")
@@ -74,11 +76,11 @@ struct OtherCatalogs: Sendable {
         let missing = MissingCatalogs(reader: reader)
         // Of one that gives signs the note may tell whose place it has taken.
         let look = try await missing.look(
-            at: Set(others.keys).subtracting(listed.keys), replaced: Set(replaced.flatMap(\.keys)))
-        let unnamed = silent.subtracting(listed.keys).subtracting(look.replaced)
+            at: Set(others.keys).subtracting(listed.keys).union(unread), replaced: replaced)
+        let unnamed = silent.subtracting(listed.keys)
         findings.problems += try look.missing.filter { unnamed.contains($0.id) }.map { try missing.loss(of: $0) }
         findings.problems += look.unread(of: unnamed.contains)
-        findings.isAllRead = findings.problems.isEmpty && unnamed.isEmpty
+        findings.isAllRead = findings.problems.isEmpty
         return findings
     }
 

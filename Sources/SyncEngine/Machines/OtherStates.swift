@@ -26,9 +26,10 @@ struct OtherStates: Sendable {
         /// By their ids, without those in whose place another one goes on: it tells what was theirs.
         var machines: [Machine] = []
         var unread: [Unread] = []
-        /// Ids of all of which there is a catalogue, and of those in whose place another one goes on.
+        /// Ids of all of which there is a catalogue.
         var listed: Set<String> = []
-        var replaced: Set<String> = []
+        /// By the first lines of all, also of those that cannot be read to their end.
+        var replaced = Replacements()
 
         /// Why something of them may be read later, and not now.
         var passing: StoreError? { unread.lazy.compactMap(\.passing).first }
@@ -44,6 +45,9 @@ struct OtherStates: Sendable {
     private func readAll(isLastTry: Bool) async throws -> Findings {
         let standing = try await reader.ledger { try $0.catalogStanding() }
         var found = Findings()
+        found.replaced = Replacements(standing.replaces)
+        // Only who can be read tells what was another one's.
+        var told = found.replaced
         var last: [String: Int] = [:]
         for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })
         where id != standing.machine {
@@ -51,7 +55,10 @@ struct OtherStates: Sendable {
             guard let segment = CatalogChain(segments).segments.last else { continue }
             last[id] = segment.to
             do {
-                found.machines.append(try await machine(segment))
+                let header = try await reader.header(of: segment)
+                found.replaced.add(header.replaces ?? [:], by: id)
+                found.machines.append(try await machine(segment, header))
+                told.add(header.replaces ?? [:], by: id)
             } catch {
                 guard let reason = reader.reason(error, isLastTry: isLastTry) else { throw error }
                 let said = error as? StoreError
@@ -59,20 +66,12 @@ struct OtherStates: Sendable {
                 found.unread.append(Unread(machine: id, reason: reason, passing: isLasting ? nil : said))
             }
         }
-        let replaced = [standing.replaces] + found.machines.map { $0.header.replaces ?? [:] }
-        found.replaced = Set(replaced.flatMap(\.keys))
-        func isReplaced(_ id: String) -> Bool {
-            replaced.contains { replaces in
-                if let write = replaces[id], let end = last[id] { end <= write } else { false }
-            }
-        }
-        found.machines.removeAll { isReplaced($0.header.machine) }
-        found.unread.removeAll { isReplaced($0.machine) }
+        found.machines.removeAll { told.covers($0.header.machine, last: last[$0.header.machine]) }
+        found.unread.removeAll { told.covers($0.machine, last: last[$0.machine]) }
         return found
     }
 
-    private func machine(_ segment: CatalogSegment) async throws -> Machine {
-        let header = try await reader.header(of: segment)
+    private func machine(_ segment: CatalogSegment, _ header: CatalogHeader) async throws -> Machine {
         let found = Mutex((state: CatalogState(), folders: [CatalogFolder]()))
         try await reader.lines(of: segment) { line in
             found.withLock { found in

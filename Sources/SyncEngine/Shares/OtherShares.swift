@@ -217,8 +217,10 @@ package struct OtherShares: Sendable {
     private func withoutCatalog(_ found: OtherStates.Findings) async throws -> [String] {
         do {
             let missing = MissingCatalogs(reader: states.reader)
-            let look = try await missing.look(besides: found.listed, replaced: found.replaced)
-            let consequence = ", and its shares may be missing from this list"
+            // Whose place one has taken of which the catalogue cannot be read, its note tells.
+            let unread = Set(found.unread.map(\.machine))
+            let look = try await missing.look(besides: found.listed.subtracting(unread), replaced: found.replaced)
+            let consequence = ", and shares of it may be unknown"
             return try look.missing.map { try missing.loss(of: $0, consequence) } + look.unread
         } catch let error as StoreError where error.mayConcernOneObject {
             return ["which machines there are: \(error)"]
