@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Logging
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -27,10 +28,6 @@ import Testing
         ).run().problems
     }
 
-    private func loseCatalogs() async throws {
-        for key in try await bench.keysOfSegments() { bench.memory.lose(key) }
-    }
-
     private func noteKey(_ machine: CatalogMachine) throws -> ObjectKey {
         try bench.keys.machine(machine.ledger.catalogStanding().machine)
     }
@@ -42,17 +39,18 @@ import Testing
             if isWritten { try await laptop.write() }
             try await laptop.noteWriter().run(passEndedAt: bench.time.now)
             let found = try await notes(tower)
-            let has: [Bool?] = [isWritten ? true : nil]
-            #expect(found.machines.map { $0.note?.hasCatalog } == has)
+            let last: [Int?] = [isWritten ? 1 : nil]
+            #expect(found.machines.map { $0.note?.catalogWrite } == last)
             #expect(found.problems == [])
             #expect(try await problemsOfShares(on: tower) == [])
         }
-        try await loseCatalogs()
+        try await bench.loseCatalogs()
         let told = try await problemsOfShares(on: tower)
         #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine laptop is missing"), "\(told)")
-        #expect(told[0].contains("sync-agent sync") && told[0].contains("may be missing from this list"))
+        #expect(told[0].contains("sync-agent sync") && told[0].contains("shares of it may be unknown"))
         #expect(try await notes(tower).problems.count == 1)
-        // Its next pass finds it out.
+        // It needs no advice about itself: its next pass finds it out.
+        #expect(try await notes(laptop).problems == [])
         #expect(try await laptop.look() != nil)
         try await laptop.write()
         #expect(try await notes(tower).problems == [])
@@ -74,7 +72,7 @@ import Testing
         #expect(try await problemsOfShares(on: tower) == [])
         #expect(try await problemsOfShares(on: nas) == [])
         try await tower.noteWriter().run(passEndedAt: bench.time.now)
-        #expect(try await notes(nas).machines.map { $0.note?.hasCatalog } == [true])
+        #expect(try await notes(nas).machines.map { $0.note?.catalogWrite } == [1])
         #expect(try await notes(nas).problems == [])
         try await tower.service(keepsCatalog: false).round()
         #expect(try await problemsOfShares(on: nas) == [])
@@ -86,6 +84,94 @@ import Testing
         try await bench.memory.store(Array("nothing".utf8), at: bench.keys.machine("strange"))
         let told = try await problemsOfShares(on: bench.machine("tower"))
         #expect(told == ["users/ana/machines/strange.json: it is no note of a machine"])
+    }
+
+    @Test func `a machine that wrote after it was replaced is missed like any other`() async throws {
+        let (laptop, tower, nas) = (try bench.machine("laptop"), try bench.machine("tower"), try bench.machine("nas"))
+        try await laptop.see(["a.jpg": "a"])
+        try await laptop.service().round()
+        let left = try laptop.ledger.catalogStanding().machine
+        _ = try await tower.rebuild(inPlaceOf: left)
+        try await tower.service().round()
+        #expect(try await notes(nas).machines.map(\.name) == ["tower"])
+        try await laptop.see(["a.jpg": "a", "b.jpg": "b"])
+        try await laptop.service().round()
+        #expect(try await Set(notes(nas).machines.map(\.name)) == ["laptop", "tower"])
+        for key in try await bench.keysOfSegments() where CatalogSegment(key, bench.keys)?.machine == left {
+            bench.memory.lose(key)
+        }
+        for other in [tower, nas] {
+            for told in [try await problemsOfShares(on: other), try await notes(other).problems] {
+                #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine laptop is"), "\(told)")
+            }
+        }
+    }
+
+    @Test func `what a note of version 1.0 replaces counts, whatever was written`() async throws {
+        try await bench.sign(of: "0123456789abcdef", catalogWrite: 7)
+        let tower = try bench.machine("tower")
+        #expect(try await problemsOfShares(on: tower).count == 1)
+        let text = """
+            {"format": 1, "id": "fedcba9876543210", "name": "nas", "version": "1.0.0", "pending": 0, "failed": 0, "lost": 0,
+             "replaces": ["0123456789abcdef"]}
+            """
+        try await bench.memory.store(Array(text.utf8), at: bench.keys.machine("fedcba9876543210"))
+        #expect(try await problemsOfShares(on: tower) == [])
+        #expect(try await notes(tower).problems == [])
+    }
+
+    @Test(arguments: [false, true])
+    func `a machine that was replaced is not missed where its successor's catalogue cannot be read`(
+        isFirstLineRead: Bool
+    ) async throws {
+        let (laptop, tower, nas) = (try bench.machine("laptop"), try bench.machine("tower"), try bench.machine("nas"))
+        try await laptop.see(["a.jpg": "a"])
+        try await laptop.service().round()
+        let left = try laptop.ledger.catalogStanding().machine
+        _ = try await tower.rebuild(inPlaceOf: left)
+        try await tower.write()
+        // Without its first line, its note tells.
+        if !isFirstLineRead { try await tower.noteWriter().run(passEndedAt: bench.time.now) }
+        let id = try tower.ledger.catalogStanding().machine
+        var last: ObjectKey?
+        for key in try await bench.keysOfSegments() {
+            if CatalogSegment(key, bench.keys)?.machine == left { bench.memory.lose(key) } else { last = key }
+        }
+        let segment = try #require(last).rawValue
+        let numbers = isFirstLineRead ? 2...2 : 1...2
+        bench.store.add(StoreFault(.get, key: segment, numbers: numbers, .failBefore(.accessDenied)))
+        let told = try await problemsOfShares(on: nas)
+        #expect(told.count == 1 && told[0].hasPrefix("the catalogue of machine \(id): "), "\(told)")
+    }
+
+    // MARK: What the store does not tell
+
+    /// A note that cannot be read, or not for a second time, and a listing of a machine's segments.
+    enum Refused: CaseIterable {
+        case note, secondReading, listing
+    }
+
+    @Test(arguments: Refused.allCases, [StoreError.Code.accessDenied, .serverFailed])
+    func `what the store does not tell of a machine is no reason to call its catalogue missing`(
+        refused: Refused, code: StoreError.Code
+    ) async throws {
+        let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
+        try await laptop.see(["a.jpg": "a"])
+        try await laptop.service().round()
+        try await bench.loseCatalogs()
+        let (id, note) = (try laptop.ledger.catalogStanding().machine, try noteKey(laptop).rawValue)
+        for isShares in [true, false] {
+            let fault =
+                switch refused {
+                case .note: StoreFault(.get, key: note, number: 1, .failBefore(code))
+                case .secondReading: StoreFault(.get, key: note, number: 2, .failBefore(code))
+                case .listing: StoreFault(.list, key: "\(bench.keys.catalog)\(id)/", number: 1, .failBefore(code))
+                }
+            bench.store.add(fault)
+            let told = try await isShares ? problemsOfShares(on: tower) : notes(tower).problems
+            #expect(told.count == 1 && !told[0].contains("is missing"), "\(told)")
+        }
+        #expect(try await problemsOfShares(on: tower).count { $0.contains("is missing") } == 1)
     }
 
     // MARK: A catalogue that is kept no more
@@ -107,7 +193,7 @@ import Testing
         #expect(try await service.round() == .unchanged)
         #expect(try await bench.keysOfSegments().isEmpty)
         #expect(try await problemsOfShares(on: tower) == [])
-        #expect(try await notes(tower).machines.map { $0.note?.hasCatalog } == [nil])
+        #expect(try await notes(tower).machines.map { $0.note?.catalogWrite } == [nil])
     }
 
     @Test func `the others are told once that a catalogue goes, and before it does`() async throws {
@@ -120,7 +206,7 @@ import Testing
         let calls = bench.store.calls.dropFirst(before).filter { $0.operation == .deleteMany || $0.key == key }
         // A process that is killed in between leaves nothing to miss.
         #expect(calls.map(\.operation) == [.put, .deleteMany])
-        #expect(try await notes(tower).machines.map { $0.note?.hasCatalog } == [nil])
+        #expect(try await notes(tower).machines.map { $0.note?.catalogWrite } == [nil])
     }
 
     @Test func `that a catalogue goes is told also where the answer to an earlier note was lost`() async throws {
@@ -130,7 +216,7 @@ import Testing
         try await laptop.write()
         bench.store.add(StoreFault(.put, key: try noteKey(laptop).rawValue, number: 1, .failAfter(.unreachable)))
         try await laptop.noteWriter().run(passEndedAt: bench.time.now)
-        #expect(try await notes(tower).machines.map { $0.note?.hasCatalog } == [true])
+        #expect(try await notes(tower).machines.map { $0.note?.catalogWrite } == [1])
         try await laptop.service(keepsCatalog: false).round()
         #expect(try await bench.keysOfSegments().isEmpty)
         #expect(try await notes(tower).problems == [])
@@ -141,7 +227,7 @@ import Testing
         let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
         try await laptop.see(["a.jpg": "a"])
         try await laptop.service().round()
-        try await loseCatalogs()
+        try await bench.loseCatalogs()
         #expect(try await problemsOfShares(on: tower).count == 1)
         let (memory, note) = (bench.memory, try noteKey(laptop))
         let machine = try laptop.ledger.catalogStanding().machine
@@ -152,11 +238,28 @@ import Testing
 
     // MARK: What it takes, and how it ends
 
+    @Test func `the next pass of a machine that has no photo any more writes its catalogue anew, too`() async throws {
+        let laptop = try bench.machine("laptop")
+        try laptop.ledger.noteTakenOver(["0123456789abcdef": 1])
+        try await laptop.write()
+        #expect(try await bench.keysOfSegments().count == 1)
+        try await bench.loseCatalogs()
+        let policy = TierPolicy(
+            user: "ana", mode: .off, archiveAfterDays: 0, floor: ArchiveFloor(configured: 0, prices: nil),
+            shareExpireDays: 30)
+        try await StoreUpkeep(
+            store: bench.store, ledger: LedgerQueue(laptop.ledger), keys: bench.keys, policy: policy,
+            time: bench.time.source, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        ).inspect()
+        try await laptop.write()
+        #expect(try await bench.keysOfSegments().count == 1)
+    }
+
     @Test func `without its note, nobody misses a machine that is gone for good`() async throws {
         let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
         try await laptop.see(["a.jpg": "a"])
         try await laptop.service().round()
-        try await loseCatalogs()
+        try await bench.loseCatalogs()
         let note = try noteKey(laptop)
         for told in [try await problemsOfShares(on: tower), try await notes(tower).problems] {
             #expect(told.count == 1 && told[0].hasSuffix("delete its note from the store: \(note)"), "\(told)")

@@ -19,28 +19,12 @@ import Testing
     /// Of one machine, that day.
     private func jobs(
         _ machine: CatalogMachine, percent: Double = 100, budget: Double = 1, prices: PriceTable? = nil,
-        mode: TierMode = .off, over store: (any ObjectStore)? = nil
+        mode: TierMode = .off
     ) async throws -> UserJobs.Summary {
-        let (store, queue, spool) = (store ?? bench.store, LedgerQueue(machine.ledger), bench.tree.path("jobs.part"))
-        let objects = SilentObjects(
-            store: store, ledger: queue, keys: bench.keys,
-            policy: TierPolicy(
-                user: "ana", mode: mode, archiveAfterDays: 3, floor: ArchiveFloor(configured: 5, prices: nil),
-                shareExpireDays: 30),
-            verification: VerificationRule(
-                percentPerDay: percent, maximumUSDPerMonth: budget, cost: VerificationCost(prices: prices)),
-            spool: spool, pool: bench.pool, time: bench.time.source)
-        return try await UserJobs(
-            store: store, ledger: queue, keys: bench.keys,
-            others: OtherShares(
-                store: store, ledger: queue, keys: bench.keys, spool: spool, pool: bench.pool, time: bench.time.source),
-            objects: objects, time: bench.time.source
-        ).run()
+        try await bench.jobs(machine, percent: percent, budget: budget, prices: prices, mode: mode)
     }
 
-    private func key(_ text: String) throws -> ObjectKey {
-        try bench.keys.photo(PhotoID(ContentDigest(of: Array(text.utf8)).md5))
-    }
+    private func key(_ text: String) throws -> ObjectKey { try bench.photoKey(text) }
 
     /// Objects that were read, by their keys.
     private var read: [ObjectKey] {
@@ -58,13 +42,6 @@ import Testing
         try await laptop.see(files)
         try await laptop.write()
         await bench.time.advance(by: Self.day * 3)
-    }
-
-    private func sign(of id: String, hasCatalog: Bool? = nil, replaces: [String] = []) async throws {
-        let note = MachineNote(
-            id: id, name: id, version: "1.0", lastSyncAt: nil, pending: 0, failed: 0, lost: 0, replaces: replaces,
-            hasCatalog: hasCatalog)
-        try await bench.memory.store(note.encoded(), at: bench.keys.machine(id))
     }
 
     @Test func `each object of a silent machine is verified by one of two machines, and each once`() async throws {
@@ -94,7 +71,7 @@ import Testing
             + (try await bench.keysOfSegments()).compactMap({
                 CatalogSegment($0, bench.keys)?.machine
             })
-        { try await sign(of: id) }
+        { try await bench.sign(of: id) }
         let before = read.count
         #expect(try await jobs(tower, mode: .agent).done == [])
         #expect(read.count == before && bench.store.count(.copy) == 0)
@@ -218,7 +195,7 @@ import Testing
             condition: .ifAbsent)
         await bench.time.advance(by: Self.day * 4)
         let tower = try bench.machine("tower")
-        try await sign(of: "0123456789abcdef")
+        try await bench.sign(of: "0123456789abcdef")
         #expect(try await jobs(tower).done == ["verified for machines that are silent: 1 object"])
         await bench.time.advance(by: Self.day * 3)
         bench.memory.damage(archived)
@@ -296,7 +273,7 @@ import Testing
         try await netbook.see(["b.jpg": "moon"])
         try await netbook.write()
         await bench.time.advance(by: Self.day * 3)
-        try await sign(of: "0123456789abcdef")
+        try await bench.sign(of: "0123456789abcdef")
         let id = try laptop.ledger.catalogStanding().machine
         let segment = try #require(
             try await bench.keysOfSegments().first { CatalogSegment($0, bench.keys)?.machine == id })
@@ -306,45 +283,6 @@ import Testing
         #expect(summary.problems.count == 1, "\(summary.problems)")
         #expect(summary.problems.first?.hasPrefix("the catalogue of machine \(id): ") == true)
         #expect(try read == [key("moon")])
-    }
-
-    @Test(arguments: [(true, true), (false, true), (true, false)])
-    func `what is damaged of a silent machine whose catalogue is gone is not forgotten`(
-        hasCatalog: Bool, isReadable: Bool
-    ) async throws {
-        try await laptopIsGone(["a.jpg": "sunset"])
-        bench.memory.damage(try key("sunset"))
-        let tower = try bench.machine("tower")
-        _ = try await jobs(tower)
-        let segments = try await bench.keysOfSegments()
-        let id = try #require(segments.first.flatMap { CatalogSegment($0, bench.keys)?.machine })
-        for segment in segments { bench.memory.lose(segment) }
-        try await sign(of: id, hasCatalog: hasCatalog ? true : nil)
-        let note = try bench.keys.machine(id)
-        if !isReadable { try await bench.memory.store([1], at: note) }
-        await bench.time.advance(by: Self.day * 3)
-        let told = try await jobs(tower).problems.filter { !$0.hasPrefix("/pictures/") }
-        if isReadable {
-            #expect(told.count == (hasCatalog ? 1 : 0), "\(told)")
-            #expect(told.allSatisfy { $0.hasPrefix("the catalogue of the machine \(id) is missing") }, "\(told)")
-        } else {
-            #expect(told == ["\(note): it is no note of a machine"])
-        }
-        #expect(try damage(of: tower).count == 1)
-        // It is gone for good.
-        bench.memory.lose(note)
-        await bench.time.advance(by: Self.day)
-        #expect(try await jobs(tower).problems == [])
-        #expect(try damage(of: tower).isEmpty)
-    }
-
-    @Test func `a silent machine that another one replaces by its note alone is not missed`() async throws {
-        try await sign(of: "0123456789abcdef", hasCatalog: true)
-        await bench.time.advance(by: Self.day * 3)
-        #expect(try await jobs(bench.machine("tower")).problems.count == 1)
-        await bench.time.advance(by: Self.day)
-        try await sign(of: "fedcba9876543210", replaces: ["0123456789abcdef"])
-        #expect(try await jobs(bench.machine("nas")).problems == [])
     }
 
     @Test func `an object that the store denies is told, and the others are verified`() async throws {

@@ -1,0 +1,149 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// What is known to be damaged of machines that are silent, while the store lacks the catalogue of one.
+@Suite struct HeldDamageTests {
+    private static let day = Duration.seconds(86_400)
+    private static let mended = "no longer damaged, or needed by nobody, of machines that are silent: 1 object"
+
+    private let bench: CatalogBench
+    private let tower: CatalogMachine
+    private let key: ObjectKey
+
+    init() throws {
+        bench = try CatalogBench()
+        tower = try bench.machine("tower")
+        key = try bench.photoKey("sunset")
+    }
+
+    private func known() throws -> [OtherDamage] { try tower.ledger.otherDamage(limit: 100) }
+
+    /// The laptop stores a photo, and is off for three days.
+    /// - Returns: its id.
+    private func laptopIsGone() async throws -> String {
+        let laptop = try bench.machine("laptop")
+        try await laptop.see(["a.jpg": "sunset"])
+        try await laptop.write()
+        let id = try laptop.ledger.catalogStanding().machine
+        try await bench.sign(of: id, catalogWrite: 1)
+        await bench.time.advance(by: Self.day * 3)
+        return id
+    }
+
+    /// The tower has found what became of the photo, and a day later the laptop's catalogue is not there.
+    @discardableResult
+    private func found(_ harm: (ObjectKey) -> Void) async throws -> String {
+        let id = try await laptopIsGone()
+        harm(key)
+        _ = try await bench.jobs(tower)
+        #expect(try known().map(\.key) == [key])
+        try await bench.loseCatalogs()
+        await bench.time.advance(by: Self.day)
+        return id
+    }
+
+    @Test(arguments: [true, false])
+    func `it is looked at each day, and stays whose it was called`(isDamaged: Bool) async throws {
+        let id = try await found(isDamaged ? bench.memory.damage : bench.memory.lose)
+        for _ in 0..<2 {
+            let told = try await bench.jobs(tower, percent: 0).problems
+            #expect(told.count == 2 && told[0].hasPrefix("/pictures/Gallery/a.jpg: "), "\(told)")
+            #expect(told.last?.hasPrefix("the catalogue of the machine \(id) is missing") == true, "\(told)")
+            let damage = try #require(try known().first)
+            #expect(damage.seenAt == bench.time.now && damage.machine == "laptop")
+            #expect(damage.problem.isDamage == isDamaged)
+            await bench.time.advance(by: Self.day)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `it ends when the object is right again, whoever brought it back`(isDamaged: Bool) async throws {
+        try await found(isDamaged ? bench.memory.damage : bench.memory.lose)
+        bench.memory.lose(key)
+        let digest = ContentDigest(of: Array("sunset".utf8))
+        _ = try await bench.memory.put(
+            ObjectBody(bytes: Array("sunset".utf8), digest: digest), at: key,
+            attributes: ObjectAttributes(
+                contentType: "image/jpeg", metadata: [MetadataName.sha256: "\(digest.sha256)"]),
+            condition: .ifAbsent)
+        let summary = try await bench.jobs(tower, percent: 0)
+        #expect(summary.done == [Self.mended] && summary.problems.count == 1, "\(summary)")
+        #expect(try known().isEmpty)
+    }
+
+    @Test func `bytes that prove nothing do not end it`() async throws {
+        try await found(bench.memory.damage)
+        try await bench.memory.store(Array("another".utf8), at: key)
+        #expect(try await bench.jobs(tower, percent: 0).problems.count == 2)
+        #expect(try known().count == 1)
+    }
+
+    @Test func `what was found meanwhile is not forgotten when the object goes`() async throws {
+        _ = try await laptopIsGone()
+        try await bench.loseCatalogs()
+        bench.memory.damage(key)
+        #expect(try await bench.jobs(tower).problems.count == 2)
+        #expect(try known().map(\.machine) == [nil])
+        bench.memory.lose(key)
+        await bench.time.advance(by: Self.day)
+        #expect(try await bench.jobs(tower, percent: 0).problems.count == 2)
+        #expect(try known().map(\.problem) == [.missing])
+    }
+
+    @Test(arguments: [true, false])
+    func `it ends with the note of the machine, and not with one that cannot be read`(isReadable: Bool) async throws {
+        let id = try await found(bench.memory.damage)
+        let note = try bench.keys.machine(id)
+        if !isReadable {
+            try await bench.memory.store([1], at: note)
+            await bench.time.advance(by: Self.day * 3)
+            let told = try await bench.jobs(tower).problems
+            #expect(told.count == 2 && told.last == "\(note): it is no note of a machine", "\(told)")
+            #expect(try known().count == 1)
+        }
+        bench.memory.lose(note)
+        await bench.time.advance(by: Self.day)
+        #expect(try await bench.jobs(tower).problems == [])
+        #expect(try known().isEmpty)
+    }
+
+    /// A second machine that has left a note and nothing else: it holds what nobody names when it says that it has a
+    /// catalogue, and is told then.
+    @Test(arguments: [nil, 1] as [Int?])
+    func `it is held by who is told alone`(catalogWrite: Int?) async throws {
+        let laptop = try bench.machine("laptop")
+        try await laptop.see(["a.jpg": "sunset"])
+        try await laptop.write()
+        try await bench.sign(of: "0123456789abcdef", catalogWrite: catalogWrite)
+        await bench.time.advance(by: Self.day * 3)
+        bench.memory.damage(key)
+        _ = try await bench.jobs(tower)
+        #expect(try known().map(\.machine) == ["laptop"])
+        // It comes back, and has another photo in that place.
+        try await laptop.see(["a.jpg": "another sunset"])
+        try await laptop.write()
+        await bench.time.advance(by: Self.day)
+        let told = try await bench.jobs(tower).problems
+        let isHeld = catalogWrite != nil
+        #expect(try known().count == (isHeld ? 1 : 0))
+        #expect(told.contains { $0.contains("the machine 0123456789abcdef is missing") } == isHeld, "\(told)")
+    }
+
+    @Test(arguments: [(1, 0), (2, 1)])
+    func `a silent machine that another one replaces by its note alone is not missed, unless it wrote later`(
+        catalogWrite: Int, told: Int
+    ) async throws {
+        try await bench.sign(of: "0123456789abcdef", catalogWrite: catalogWrite)
+        await bench.time.advance(by: Self.day * 3)
+        #expect(try await bench.jobs(tower).problems.count == 1)
+        await bench.time.advance(by: Self.day)
+        try await bench.sign(of: "fedcba9876543210", replaces: ["0123456789abcdef": 1])
+        #expect(try await bench.jobs(bench.machine("nas")).problems.count == told)
+    }
+}
