@@ -70,8 +70,10 @@ package struct StoreUpkeep: Sendable {
     @discardableResult
     package func inspect() async throws -> Bool {
         try await finishDeletions()
-        // An empty ledger calls nothing safe.
-        let isNew = try await ledger { try $0.overview().tiers.allSatisfy { $0.objects == 0 } }
+        // An empty ledger calls nothing safe. It may have a catalogue in the store all the same.
+        let isNew = try await ledger {
+            try $0.overview().tiers.allSatisfy { $0.objects == 0 } && $0.catalogStanding().segments.isEmpty
+        }
         if isNew { return false }
         do {
             try await compare()
