@@ -187,7 +187,7 @@ struct SharesCommand: WorkspaceCommand {
     }
 
     static func unknown(_ name: String, _ problems: [String]) -> CommandFailure {
-        let unread = problems.isEmpty ? "" : ". What could not be read: \(problems.joined(separator: "; "))"
+        let unread = problems.isEmpty ? "" : ". Not all of them could be looked at: \(problems.joined(separator: "; "))"
         return CommandFailure(
             .noSuchPath,
             "\(WebLink.withoutSecrets(name).escapingControls): no machine of this user has such a share; sync-agent shares "

@@ -125,7 +125,7 @@ struct StatusCommand: WorkspaceCommand {
             store: try await workspace.readStore(), ledger: ledger, keys: keys, pool: workspace.threads.disk,
             time: workspace.time
         ).run()
-        for problem in problems { workspace.console.errors.writeLine("cannot be read: \(problem.escapingControls)") }
+        for problem in problems { workspace.console.errors.writeLine(problem.escapingControls) }
         let (installation, now) = (workspace.installation, workspace.time.now())
         let report = try await ledger { try MachinesReport(found, installation, $0) }
         return Answer(report, status: problems.isEmpty ? .done : .partlyDone) {

@@ -76,6 +76,9 @@ struct StatusView {
     /// Whether names of photos are in danger; `nil` when they are in the store.
     private var names: String? {
         if !report.catalog.enabled {
+            if report.catalog.writtenAt != nil {
+                return "in the store still, though store.catalog is off: the next sync removes them from there"
+            }
             return
                 "on this disk alone (store.catalog: off); when it is gone, photos come back without their names, and "
                 + "vacations and shares do not"

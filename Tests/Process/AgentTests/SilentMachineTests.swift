@@ -60,6 +60,16 @@ import Testing
         #expect(try await elsewhere().isEmpty)
     }
 
+    @Test func `that its catalogue is gone is told, and ends no pass and no list with 3`() async throws {
+        try home.store.loseCatalog()
+        let pass = try await home.run("sync")
+        #expect(pass.code == 0 && pass.complaint.contains("is missing from the store"), "\(pass)")
+        let shares = try await home.run("shares")
+        #expect(shares.code == 0 && shares.complaint.contains("is missing from the store"), "\(shares)")
+        let machines = try await home.run("status", "--machines")
+        #expect(machines.code == 3 && machines.complaint.contains("is missing from the store"), "\(machines)")
+    }
+
     @Test func `what is damaged is told with its path and machine, ends with 3, and stays in sight until it is mended`()
         async throws
     {

@@ -194,6 +194,39 @@ import Testing
         }
     }
 
+    @Test func `that a machine's catalogue is gone is told by the others, until its next pass writes it anew`()
+        async throws
+    {
+        try await TwoMachines.run(at: .folder) { machines in
+            let (sharer, friend) = (machines.sharer, machines.friend)
+            try await sharer.takeTrip(photos: 2)
+            let id = try #require(try await sharer.share().shareId)
+            _ = try await sharer.pass()
+            try friend.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+            _ = try await friend.pass()
+            let entry = try #require(try await friend.shares().first { $0.shareId == id })
+            #expect(try await friend.run("status", "--machines").code == 0)
+
+            try sharer.store.loseCatalog(of: entry.machine.id)
+            let shares = try await friend.run("shares")
+            #expect(shares.code == 0 && shares.complaint.contains("is missing from the store"), "\(shares)")
+            let listed = try await friend.run("status", "--machines")
+            #expect(listed.code == 3 && listed.complaint.contains("is missing from the store"), "\(listed)")
+            #expect(!listed.complaint.contains("cannot be read"))
+            #expect(try await friend.run("sync").code == 0)
+            let nobodys = "0b5c2d1e-7c1e-4b3f-9a55-3f1f0a3c9d10"
+            let unknown = try await friend.run("shares", "--revoke", nobodys, "--yes")
+            #expect(unknown.code == 66 && unknown.complaint.contains("is missing from the store"), "\(unknown)")
+            #expect(!unknown.complaint.contains("this list"))
+
+            let own = try await sharer.run("status", "--machines")
+            #expect(own.code == 0 && !own.complaint.contains("missing"), "\(own)")
+            #expect(try await sharer.run("sync").code == 0)
+            #expect(try await friend.run("status", "--machines").code == 0)
+            #expect(try await friend.shares().contains { $0.shareId == id })
+        }
+    }
+
     @Test func `what is shared, or revoked, beside an agent is known to the others at once`() async throws {
         try await TwoMachines.run(at: .folder) { machines in
             let (sharer, friend) = (machines.sharer, machines.friend)

@@ -15,8 +15,8 @@ import Testing
         _ tallies: PhotoTallies, oldest: Overview.Unsynced? = nil, problem: String? = nil, storeError: String? = nil,
         since: Date? = nil, leftOut: LeftOutSummary = LeftOutSummary(), backlog: [StorageClass: ArchiveBacklog] = [:],
         restores: Overview.Restores = Overview.Restores(), elsewhere: [OtherDamage] = [],
-        guests: StatusReport.Guests = StatusReport.Guests(), catalogProblem: String? = nil,
-        originals: StatusReport.Originals = StatusReport.Originals()
+        guests: StatusReport.Guests = StatusReport.Guests(), keepsCatalog: Bool = true, catalogWrittenAt: Date? = nil,
+        catalogProblem: String? = nil, originals: StatusReport.Originals = StatusReport.Originals()
     ) -> StatusView {
         let record = FolderRecord(id: FolderID(rawValue: 1), folder: gallery, problem: problem)
         let overview = Overview(
@@ -27,6 +27,8 @@ import Testing
             overview, leftOut: leftOut, backlog: backlog, elsewhere: elsewhere, watched: [gallery], holder: nil,
             store: StoreIdentity(type: "directory", location: "/home/ana/store"), storeError: storeError)
         report.guests = guests
+        report.catalog.enabled = keepsCatalog
+        report.catalog.writtenAt = catalogWrittenAt
         report.catalog.problem = catalogProblem
         report.originals = originals
         return StatusView(
@@ -136,6 +138,13 @@ import Testing
         let originals = StatusReport.Originals(keep: "true", waiting: 2)
         let both = view(tallies(uploaded: 3), catalogProblem: "no room", originals: originals).text
         #expect(both.contains("2 originals are not kept yet") && both.contains("is not up to date."))
+    }
+
+    @Test func `a catalogue that is kept no more, and is in the store still, is told as that`() {
+        let gone = view(tallies(uploaded: 3), keepsCatalog: false).text
+        #expect(gone.contains("on this disk alone") && !gone.contains("in the store still"))
+        let left = view(tallies(uploaded: 3), keepsCatalog: false, catalogWrittenAt: now).text
+        #expect(left.contains("in the store still") && !left.contains("on this disk alone"))
     }
 
     @Test func `while the catalogue is not up to date, no photo is called stored that is not`() {

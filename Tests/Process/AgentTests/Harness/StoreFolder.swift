@@ -41,6 +41,14 @@ struct StoreFolder: Sendable {
         try files(below: "objects").filter { $0.string.contains("/users/ana/catalog/") }
     }
 
+    /// Takes the catalogues of these machines out of it; of all where none is named.
+    func loseCatalog(of machine: String? = nil) throws {
+        let place = "/users/ana/catalog/" + (machine.map { $0 + "/" } ?? "")
+        for path in try files(below: "objects") + files(below: "records") where path.string.contains(place) {
+            try path.remove()
+        }
+    }
+
     /// What puts have in hand, or have left behind when they were killed.
     func staged() throws -> [FilePath] { try files(below: "staging") }
 
