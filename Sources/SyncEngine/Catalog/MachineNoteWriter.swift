@@ -153,10 +153,9 @@ package struct MachineNotes: Sendable {
         let missing = MissingCatalogs(reader: reader)
         let look = try await missing.look(at: Set(doubtful.map(\.id)), replaced: replaced)
         problems += try look.missing.map { try missing.loss(of: $0) } + look.unread
-        let known = replaced
         let living = found.values.filter { machine in
             let listed = catalogs[machine.id].flatMap { CatalogChain($0).segments.last?.to }
-            return !known.covers(machine.id, last: [machine.note?.catalogWrite, listed].compactMap(\.self).max())
+            return !replaced.covers(machine.id, last: [machine.note?.catalogWrite, listed].compactMap(\.self).max())
         }
         return (living.sorted { $0.id < $1.id }, problems)
     }

@@ -18,7 +18,7 @@ struct Replacements: Sendable {
     mutating func add(_ note: MachineNote) {
         let known = note.replacedUpTo ?? [:]
         // Version 1.0 does not tell up to which write.
-        add(Dictionary(note.replaces.map { ($0, known[$0] ?? .max) }) { first, _ in first }, by: note.id)
+        add(Dictionary(note.replaces.map { ($0, known[$0] ?? Int.max) }) { first, _ in first }, by: note.id)
     }
 
     /// - Parameter last: the last write of the machine; `nil` where nobody tells it: then it counts as one before.
