@@ -8,17 +8,20 @@ import PackageDescription
 /// nobody has seen yet, must not keep a user from building.
 let warningsAreErrors = Context.environment["SYNC_AGENT_WARNINGS"] == "errors"
 
-/// Set by scripts/build-tests: a release build, whose libraries are optimised, with our own modules as in a debug build.
+/// Set by scripts/build-tests: a release build with assertions.
 let isForTests = Context.environment["SYNC_AGENT_BUILD"] == "tests"
+/// The flags of what takes long to compile and little time in a test: workflows, commands, the tests.
 let asInDebug = ["-Onone", "-enable-testing", "-no-whole-module-optimization", "-enable-batch-mode", "-incremental"]
+/// Of what looks at every byte of a photo, a listing or a ledger.
+let optimised = ["-enable-testing", "-assert-config", "Debug"]
 
-let strict: [SwiftSetting] =
+func strict(inTests flags: [String]) -> [SwiftSetting] {
     [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
-    ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : [])
-    + (isForTests ? [.unsafeFlags(asInDebug)] : [])
+    ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : []) + (isForTests ? [.unsafeFlags(flags)] : [])
+}
 
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -63,8 +66,8 @@ let boundAtStart = LinkerSetting.unsafeFlags(
         + ["-z", "relro", "-z", "now", "-z", "pack-relative-relocs", "--no-export-dynamic"]
         .flatMap { ["-Xlinker", $0] })
 
-func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func module(_ name: String, _ dependencies: [Target.Dependency], inTests flags: [String] = optimised) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict(inTests: flags))
 }
 
 func suite(_ name: String, in group: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -72,7 +75,7 @@ func suite(_ name: String, in group: String, _ dependencies: [Target.Dependency]
         name: name,
         dependencies: dependencies + ["SyncCore", "SyncSystem", "SyncTestSupport", systemPackage],
         path: "Tests/\(group)/\(name)",
-        swiftSettings: strict
+        swiftSettings: strict(inTests: asInDebug)
     )
 }
 
@@ -108,7 +111,7 @@ let trials: [Target] =
                 "SyncCore", "SyncDigest", "SyncPhotos", "SyncS3", "SyncConfig", "SyncPages", "CSyncJPEG", "CSyncExif",
                 "CSyncDecoder", "sync-agent-decoder", systemPackage,
             ],
-            path: "Tests/Fuzz/FuzzTargets", swiftSettings: strict),
+            path: "Tests/Fuzz/FuzzTargets", swiftSettings: strict(inTests: asInDebug)),
         .executableTarget(name: "sync-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/sync-fuzz"),
     ]
 
@@ -165,7 +168,7 @@ let package = Package(
             name: "SyncPages",
             dependencies: ["SyncCore", mustache],
             resources: [.embedInCode("Templates")],
-            swiftSettings: strict
+            swiftSettings: strict(inTests: optimised)
         ),
         module("SyncPhone", ["SyncCore", "CSyncPhone"]),
         module("SyncArchive", ["SyncCore", "SyncSystem", "CSyncArchive", systemPackage]),
@@ -176,13 +179,13 @@ let package = Package(
             name: "SyncLedger",
             dependencies: ["SyncCore", "SyncSystem", "CSyncSQLite", grdb, systemPackage],
             resources: [.embedInCode("Schema/ledger.sql")],
-            swiftSettings: strict
+            swiftSettings: strict(inTests: optimised)
         ),
         .target(
             name: "SyncConfig",
             dependencies: ["SyncCore", yams, systemPackage],
             resources: [.embedInCode("Prices/prices.yaml")],
-            swiftSettings: strict
+            swiftSettings: strict(inTests: optimised)
         ),
 
         // Floor 3: the workflows.
@@ -191,7 +194,8 @@ let package = Package(
             [
                 "SyncCore", "SyncDigest", "SyncSystem", "SyncGzip", "SyncLedger", "SyncPages", systemPackage, logging,
                 asyncAlgorithms, collections, serviceLifecycle,
-            ]
+            ],
+            inTests: asInDebug
         ),
 
         // Floors 4 and 5: the program.
@@ -204,10 +208,11 @@ let package = Package(
                 systemPackage,
                 logging, serviceLifecycle,
                 unixSignals, argumentParser,
-            ]
+            ],
+            inTests: asInDebug
         ),
         .executableTarget(
-            name: "sync-agent", dependencies: ["SyncCLI"], swiftSettings: strict,
+            name: "sync-agent", dependencies: ["SyncCLI"], swiftSettings: strict(inTests: asInDebug),
             linkerSettings: [boundAtStart]
         ),
         decoder,
@@ -216,7 +221,7 @@ let package = Package(
             name: "SyncTestSupport",
             dependencies: ["SyncCore", "SyncDigest", "SyncSystem", systemPackage],
             path: "Tests/Support/SyncTestSupport",
-            swiftSettings: strict
+            swiftSettings: strict(inTests: optimised)
         ),
         // Pure: no disk, network or process.
         suite("SyncCoreTests", in: "Pure", []),
