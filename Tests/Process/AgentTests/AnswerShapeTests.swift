@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// The JSON that programs read: its fields are a contract (docs/commands.md).
-@Suite(.serialized) struct AnswerShapeTests {
+struct AnswerShapeTests {
     private typealias Fields = [String: Any]
     private let home: AgentHome
 

@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// From the folder to the archive and back: what a person asks for comes, and nothing is asked for twice.
-@Suite(.serialized) struct ArchiveCircleTests {
+struct ArchiveCircleTests {
     @Test func `the places where archives have to be tried are there`() {
         #expect(Set(ArchivePlace.available).isSuperset(of: ArchivePlace.required))
     }

@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// `archive list` and `archive download`, over what `cleanup` has archived.
-@Suite(.serialized) struct ArchiveListTests {
+struct ArchiveListTests {
     private struct Listing: Decodable {
         struct Photo: Decodable {
             var key: String

@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// `cleanup`: photos of old events into the archive, texts away, whatever happens in between.
-@Suite(.serialized) struct CleanupTests {
+struct CleanupTests {
     /// `SYNC_AGENT_KILL_ROUNDS` and `SYNC_AGENT_KILL_SEED` make a longer run, or the same one again.
     private static let rounds = ProcessInfo.processInfo.environment["SYNC_AGENT_KILL_ROUNDS"].flatMap { Int($0) } ?? 20
     private static let seed =

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// What archiving does to photos, as `cost` and `status` tell of it.
-@Suite(.serialized) struct CostTests {
+struct CostTests {
     private struct Answer: Decodable {
         struct Class: Decodable {
             var storageClass: String

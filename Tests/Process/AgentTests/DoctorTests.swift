@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// `sync-agent doctor`: what it says, what it ends with, and that it leaves nothing behind.
-@Suite(.serialized) struct DoctorTests {
+struct DoctorTests {
     private func home(_ server: ScriptedS3Server, environment extra: [String: String] = [:]) throws -> AgentHome {
         try AgentHome(
             store: "{type: s3, bucket: \(server.bucket), region: \(server.region), endpoint: '\(server.endpoint)'}",

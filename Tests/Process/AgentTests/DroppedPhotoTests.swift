@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// Photos that land in the folders of an agent at work.
-@Suite(.serialized) struct DroppedPhotoTests {
+struct DroppedPhotoTests {
     private let home: AgentHome
 
     init() throws { home = try AgentHome() }

@@ -6,7 +6,7 @@ import Testing
 
 /// A power failure takes what is not on the disk. What only the ledger can find again has to be there first: the calls of
 /// the program tell in which order it asks.
-@Suite(.serialized, .enabled(if: !Tool.strace.isMissing, "needs strace"))
+@Suite(.enabled(if: !Tool.strace.isMissing, "needs strace"))
 struct DurableLedgerTests {
     private static func appears(below part: String) -> (Trace.Call) -> Bool {
         { ["rename", "renameat2", "link"].contains($0.name) && $0.arguments.contains(part) }

@@ -7,7 +7,7 @@ import SystemPackage
 import Testing
 
 /// The agent ends in the middle of a file of gallery events: no photo of it is lost, and none is sent twice.
-@Suite(.serialized) struct EventFileKillTests {
+struct EventFileKillTests {
     /// `SYNC_AGENT_KILL_ROUNDS` and `SYNC_AGENT_KILL_SEED` make a longer run, or the same one again.
     private static let rounds: Int = Dice.number("SYNC_AGENT_KILL_ROUNDS") ?? 10
     private static let photos = 60

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// What is wrong is told in words, with the next step, and by an exit code.
-@Suite(.serialized) struct FailureTests {
+struct FailureTests {
     private let home: AgentHome
 
     init() throws { home = try AgentHome() }

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// What a person meets first: help, completion, `init`.
-@Suite(.serialized) struct FirstStepsTests {
+struct FirstStepsTests {
     private let home: AgentHome
 
     init() throws { home = try AgentHome() }

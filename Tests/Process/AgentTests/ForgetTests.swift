@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// Stored photos that are deleted for good by the program.
-@Suite(.serialized) struct ForgetTests {
+struct ForgetTests {
     private struct Answer: Decodable {
         struct Item: Decodable {
             var path: String?

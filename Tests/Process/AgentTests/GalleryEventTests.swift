@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// Pages that follow what happens.
-@Suite(.serialized) struct GalleryEventTests {
+struct GalleryEventTests {
     @Test func `whoever follows a page is told when it would show something else`() async throws {
         let home = try AgentHome(restoring: 0, more: #"serve: {enabled: true, listen: "127.0.0.1:0"}"#)
         let agent = try home.start(["run"])

@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// What a family does in the gallery with what is archived, brought back or in the store alone.
-@Suite(.serialized) struct GalleryPageTests {
+struct GalleryPageTests {
     /// A home in which three photos of two profiles are archived as memories.
     private func homeOfMemories() async throws -> AgentHome {
         let home = try AgentHome(restoring: 0, more: #"serve: {enabled: true, listen: "127.0.0.1:0"}"#)

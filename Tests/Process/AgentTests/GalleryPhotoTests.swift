@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// What the store has of photos besides their copies, in the gallery; and what pages tell that the store or the ledger knows.
-@Suite(.serialized) struct GalleryPhotoTests {
+struct GalleryPhotoTests {
     private static let served = #"serve: {enabled: true, listen: "127.0.0.1:0"}"#
     private static let archived = "tiers: {mode: agent, archive_after_days: 0, minimum_archive_bytes: 0}"
 

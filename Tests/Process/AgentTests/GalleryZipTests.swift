@@ -7,7 +7,7 @@ import SystemPackage
 import Testing
 
 /// Photos that are ticked, as one ZIP file.
-@Suite(.serialized) struct GalleryZipTests {
+struct GalleryZipTests {
     private static let served = #"serve: {enabled: true, listen: "127.0.0.1:0"}"#
 
     private struct Shown {

@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// Guests of a share, through the built program: what they send, who sees it, and what becomes of it.
-@Suite(.serialized) struct GuestTests {
+struct GuestTests {
     private struct Guests: Decodable {
         struct Photo: Decodable {
             let shareId: String

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// `sync-agent lifecycle`: rules in a store that others use too, and stores without rules.
-@Suite(.serialized) struct LifecycleTests {
+struct LifecycleTests {
     private struct Answer: Decodable {
         struct Rule: Decodable {
             var id: String

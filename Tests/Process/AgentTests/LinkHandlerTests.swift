@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// What desktops do with `vacationphotos://share/ID`.
-@Suite(.serialized) struct LinkHandlerTests {
+struct LinkHandlerTests {
     private static let root = FilePath(#filePath).removingLastComponent().pushing("../../..").lexicallyNormalized()
     private static let entry = root.pushing("examples/sync-agent-mirror.desktop")
 

@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// Photos that are deleted or renamed while the agent watches.
-@Suite(.serialized) struct LocalChangeTests {
+struct LocalChangeTests {
     private let home: AgentHome
 
     init() throws { home = try AgentHome() }

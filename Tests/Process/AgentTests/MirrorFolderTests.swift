@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// Folders that a share is mirrored into, with the permissions of a person.
-@Suite(.serialized) struct MirrorFolderTests {
+struct MirrorFolderTests {
     @Test(arguments: [mode_t(0o444), 0o000], [[], ["--watch"]])
     func `a folder that may not be entered is told as such, and not taken for an empty one`(
         mode: mode_t, options: [String]

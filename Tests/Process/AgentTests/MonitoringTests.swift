@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// What monitoring gets to see of passes.
-@Suite(.serialized) struct MonitoringTests {
+struct MonitoringTests {
     private func check(_ home: AgentHome) async throws -> (code: Int32?, words: String) {
         let finished = try await home.run("status", "--check")
         #expect(finished.text.split(separator: "\n").count == 1 && finished.complaint.isEmpty)

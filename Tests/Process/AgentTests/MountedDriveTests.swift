@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// Drives that are plugged in and out, and folders that are mounted under another name.
-@Suite(.serialized, .enabled(if: geteuid() == 0, "mounting needs root")) struct MountedDriveTests {
+@Suite(.enabled(if: geteuid() == 0, "mounting needs root")) struct MountedDriveTests {
     private let home: AgentHome
 
     init() throws { home = try AgentHome() }

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// What a killed move or a damaged disk has left for the next `move-store`, by the program.
-@Suite(.serialized) struct MoveStoreLeftoverTests {
+struct MoveStoreLeftoverTests {
     private func isThere(_ file: FilePath) -> Bool { FileManager.default.fileExists(atPath: file.string) }
 
     @Test(arguments: [true, false])

@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// The names of files: told by nobody who was not asked to, and kept by those who want them.
-@Suite(.serialized) struct OriginalNameTests {
+struct OriginalNameTests {
     private func manifest(_ id: String, _ home: AgentHome) throws -> (names: [String?], text: String) {
         let bytes = try home.store.root.pushing(FilePath("objects/shares/\(id)/vacation.json")).bytes
         let manifest = try JSONDecoder().decode(SharedManifest.self, from: Data(bytes))

@@ -7,7 +7,7 @@ import SystemPackage
 import Testing
 
 /// Originals, kept bit for bit by the program: they come back as they were, whatever became of the disk or of a copy.
-@Suite(.serialized) struct OriginalTests {
+struct OriginalTests {
     private typealias Fields = [String: Any]
 
     private static func lines(_ policy: OriginalsPolicy, archiving: Bool = true) -> String {

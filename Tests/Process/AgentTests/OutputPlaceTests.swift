@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// Outputs that would go into the folders of this program, and a migration that would take them away.
-@Suite(.serialized) struct OutputPlaceTests {
+struct OutputPlaceTests {
     @Test(arguments: [
         ["projects", "export", "--zip", "OUT/a.zip"], ["projects", "export", "OUT/a"],
         ["archive", "download", "--zip", "OUT/a.zip"], ["archive", "download", "--output", "OUT/a"],

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// Passes that cannot do everything: what waits is named, and `status` does not forget it.
-@Suite(.serialized) struct PartlyDoneTests {
+struct PartlyDoneTests {
     private let home: AgentHome
 
     init() throws { home = try AgentHome() }

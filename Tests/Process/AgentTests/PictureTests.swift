@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// Pictures that are no JPEG, from the folder to the friend, with the decoder that lies beside the program.
-@Suite(.serialized) struct PictureTests {
+struct PictureTests {
     private static let kinds = [
         "plain.heic", "plain.avif", "turned.png", "plain.webp", "turned.tif", "plain.gif", "plain.bmp", "preview.dng",
     ]

@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// A trip to Osaka: a phone that knows its offset, and a camera that does not.
-@Suite(.serialized) struct PlaceTimeTests {
+struct PlaceTimeTests {
     private static let folder = "Osaka"
     /// 07:30, the camera at 07:35, and 23:50 of the day after, in the order in which they were taken.
     private static let times = ["2024:06:15 07:30:00", "2024:06:15 07:35:00", "2024:06:16 23:50:00"]

@@ -6,7 +6,7 @@ import Testing
 
 /// kill -9 of `profiles merge` while any of its requests is under way; then it is run again, or `profiles migrate` is.
 /// `SYNC_AGENT_KILL_ROUNDS` and `SYNC_AGENT_KILL_SEED` make a longer run, or the same one again.
-@Suite(.serialized) struct ProfileMergeKillTests {
+struct ProfileMergeKillTests {
     private static let rounds: Int = Dice.number("SYNC_AGENT_KILL_ROUNDS") ?? 12
     /// Other machines are read, this one's catalogue is written, and they are read again; then there is a listing, and each of
     /// four photos is looked at, read, put, looked at again and deleted.

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// `profiles`: from telephone numbers to UUIDs.
-@Suite(.serialized) struct ProfileTests {
+struct ProfileTests {
     private struct Profile: Decodable {
         var id: String
         var phone: String

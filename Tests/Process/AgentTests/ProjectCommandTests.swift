@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// `projects …`, and the agent beside an app that rewrites `projects.json` all the time.
-@Suite(.serialized) struct ProjectCommandTests {
+struct ProjectCommandTests {
     private struct Listing: Decodable {
         struct Project: Decodable {
             var id: String

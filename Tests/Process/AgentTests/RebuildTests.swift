@@ -7,7 +7,7 @@ import SystemPackage
 import Testing
 
 /// The disk is gone, and the store alone brings everything back.
-@Suite(.serialized) struct RebuildTests {
+struct RebuildTests {
     private typealias Fields = [String: Any]
 
     private func answer(_ home: AgentHome, _ arguments: String..., code: Int32 = 0) async throws -> Fields {

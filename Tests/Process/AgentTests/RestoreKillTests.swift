@@ -6,7 +6,7 @@ import Testing
 
 /// kill -9 of whoever brings photos back, at moments that can be seen from outside, on every kind of store; then
 /// somebody else goes on.
-@Suite(.serialized) struct RestoreKillTests {
+struct RestoreKillTests {
     enum Worker: Sendable {
         /// The agent is killed, and a command goes on.
         case agent

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// What looking at many objects costs. One listing tells of a thousand.
-@Suite(.serialized) struct RestoreListingTests {
+struct RestoreListingTests {
     @Test func `2,500 photos are looked at by three listings for each look, and by no HEAD`() async throws {
         try await ScriptedS3Server.run { server in
             let home = try AgentHome(over: server, tiers: "tiers: {mode: bucket}")

@@ -3,7 +3,7 @@ import SystemPackage
 import Testing
 
 /// What a restore can be asked for by.
-@Suite(.serialized) struct RestoreNameTests {
+struct RestoreNameTests {
     private let home: AgentHome
     private var rome: FilePath { home.vacations.appending("Rome_2024") }
 

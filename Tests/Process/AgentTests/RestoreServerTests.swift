@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// What S3 answers to restores, good and bad, on a server that plays it by script and counts every request.
-@Suite(.serialized) struct RestoreServerTests {
+struct RestoreServerTests {
     /// An album of three photos that is archived; the server forgets the requests until then.
     private func archivedAlbum(_ server: ScriptedS3Server) async throws -> AgentHome {
         let home = try AgentHome(over: server)

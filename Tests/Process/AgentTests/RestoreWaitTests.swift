@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// Those who wait for a restore, and those who are told when it has ended.
-@Suite(.serialized) struct RestoreWaitTests {
+struct RestoreWaitTests {
     /// Appends a line for each notice: its kind, the job, and what is ready.
     private static let program = """
         #!/bin/sh

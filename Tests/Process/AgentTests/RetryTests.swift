@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// `retry`: another try for what failed or waits.
-@Suite(.serialized) struct RetryTests {
+struct RetryTests {
     private struct Answer: Decodable, Equatable {
         var retried: Int
         var failed: Int

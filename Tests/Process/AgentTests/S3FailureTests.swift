@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// A bucket that cannot be used. No server is needed for these.
-@Suite(.serialized) struct S3FailureTests {
+struct S3FailureTests {
     private static let keys = [
         "AWS_ACCESS_KEY_ID": "AKIATESTTESTTEST0001", "AWS_SECRET_ACCESS_KEY": "no-secret-at-all",
     ]

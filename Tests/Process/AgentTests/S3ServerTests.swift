@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// The program against a real S3 server: the one that `scripts/test-servers` starts.
-@Suite(.serialized) struct S3ServerTests {
+struct S3ServerTests {
     @Test(arguments: S3Server.available)
     func `a pass stores photos in the bucket, and a second one sends nothing`(server: S3Server) async throws {
         try await server.makeBucket()

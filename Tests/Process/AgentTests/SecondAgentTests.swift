@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// One agent per ledger.
-@Suite(.serialized) struct SecondAgentTests {
+struct SecondAgentTests {
     private let home: AgentHome
 
     init() throws { home = try AgentHome() }

@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// The gallery of the built program, as a browser asks for it.
-@Suite(.serialized) struct ServeTests {
+struct ServeTests {
     private func gallery(_ home: AgentHome, _ arguments: [String]) async throws -> ShownGallery {
         try await .shown(by: home, arguments)
     }

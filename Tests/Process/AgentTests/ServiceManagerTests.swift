@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 
 /// What systemd is told (sd_notify(3)).
-@Suite(.serialized) struct ServiceManagerTests {
+struct ServiceManagerTests {
     @Test(
         arguments: ["in the file system", "in the abstract name space"])
     func `the service manager hears that the agent is ready once it watches, and that it stops`(place: String)

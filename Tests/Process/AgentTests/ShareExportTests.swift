@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// `share --export`: the page of a vacation on a disk.
-@Suite(.serialized) struct ShareExportTests {
+struct ShareExportTests {
     private struct Exported: Decodable {
         struct Skipped: Decodable {
             var path: String

@@ -8,7 +8,7 @@ import Testing
 
 /// kill -9 of whoever shares, and of whoever mirrors, while any of their requests is under way; then somebody goes on.
 /// `SYNC_AGENT_KILL_ROUNDS` and `SYNC_AGENT_KILL_SEED` make a longer run, or the same one again.
-@Suite(.serialized) struct ShareKillTests {
+struct ShareKillTests {
     /// Each of `share` and of `mirror`.
     private static let rounds: Int = Dice.number("SYNC_AGENT_KILL_ROUNDS") ?? 15
     private static let photos = 8

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// What `share` publishes is what is in the folder at that moment, whoever looked there last.
-@Suite(.serialized) struct ShareLookTests {
+struct ShareLookTests {
     private struct VacationList: Decodable {
         struct Vacation: Decodable {
             var location: String

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// A vacation with films: what is stored, what others get, and what it tells.
-@Suite(.serialized) struct SharedFilmTests {
+struct SharedFilmTests {
     private static let names = ["1.mp4", "2.mov"]
     private static let secrets = ["34.6937", "135.5023", "Acme", "iPhone", "ISO6709"]
 

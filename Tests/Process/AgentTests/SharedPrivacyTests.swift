@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// What is in a share, in the words of a reader that knows every camera's tags.
-@Suite(.serialized, .enabled(if: !Tool.exiftool.isMissing, "needs exiftool (Debian: libimage-exiftool-perl)"))
+@Suite(.enabled(if: !Tool.exiftool.isMissing, "needs exiftool (Debian: libimage-exiftool-perl)"))
 struct SharedPrivacyTests {
     private static let cameras = ["canon", "iphone", "nikon", "offset", "profile"]
     /// Groups and tags of which none may be there: positions, maker notes, serial numbers, names, texts.

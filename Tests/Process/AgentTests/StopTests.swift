@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// Signals that ask the program to end.
-@Suite(.serialized) struct StopTests {
+struct StopTests {
     private let home: AgentHome
 
     init() throws { home = try AgentHome() }

@@ -6,7 +6,7 @@ import Testing
 
 /// A trip that is shared on one machine and mirrored on another, by the store they have in common and by nothing but a
 /// link.
-@Suite(.serialized) struct TwoMachineTests {
+struct TwoMachineTests {
     private static let photos = 5
     /// Of somebody who has a link: no configuration, no credentials.
     private static let stranger = [

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// What goes with a photo is stored, told and brought back with it.
-@Suite(.serialized) struct UnitTests {
+struct UnitTests {
     private typealias Fields = [String: Any]
 
     private static let xmp = #"<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF/></x:xmpmeta>"#
