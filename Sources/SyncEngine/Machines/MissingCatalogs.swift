@@ -8,9 +8,14 @@ struct MissingCatalogs: Sendable {
         /// Notes of those machines, by their ids.
         fileprivate(set) var missing: [MachineNote] = []
         fileprivate var replaced: Replacements
+        /// Notes that tell of no catalogue, as those of version 1.0 do.
+        fileprivate var silent: [MachineNote] = []
         /// Of those whose notes tell.
         fileprivate var lastWrites: [String: Int] = [:]
         fileprivate var reasons: [String: String] = [:]
+
+        /// Machines of which nothing says whether there should be a catalogue.
+        var untold: [MachineNote] { silent.filter { !isReplaced($0.id) } }
 
         /// Why of some it is not known, in plain words.
         var unread: [String] { unread(of: { _ in true }) }
@@ -45,7 +50,7 @@ struct MissingCatalogs: Sendable {
             guard let note = try await self.note(of: id, &found) else { continue }
             found.replaced.add(note)
             found.lastWrites[id] = note.catalogWrite
-            if note.catalogWrite != nil { doubtful.append(note) }
+            if note.catalogWrite != nil { doubtful.append(note) } else { found.silent.append(note) }
         }
         for note in doubtful where !found.isReplaced(note.id) {
             // A catalogue comes before the note that tells of it, and goes after one that does not: between two that

@@ -14,6 +14,9 @@ struct OtherCatalogs: Sendable {
         var problems: [String] = []
         /// Whether that nobody names an object says something: all that silent machines may name was read.
         var isAllRead = false
+        /// What people call silent machines without a catalogue whose notes do not say that there should be one. What one of
+        /// them named before, it may need still.
+        var untold: Set<String> = []
     }
 
     private static let batch = 1_000
@@ -81,6 +84,7 @@ struct OtherCatalogs: Sendable {
         findings.problems += try look.missing.filter { unnamed.contains($0.id) }.map { try missing.loss(of: $0) }
         findings.problems += look.unread(of: unnamed.contains)
         findings.isAllRead = findings.problems.isEmpty
+        findings.untold = Set(look.untold.filter { unnamed.contains($0.id) }.map(\.name))
         return findings
     }
 

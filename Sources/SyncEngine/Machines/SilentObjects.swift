@@ -119,7 +119,7 @@ package struct SilentObjects: Sendable {
             now: now, budget: max(verification.maximumUSDPerMonth - spent, 0), known: Set(known.map(\.key)),
             seesToUnnamed: machines.values.allSatisfy(\.self), summary: summary)
         for problem in found.problems { round.summary.add(problem) }
-        try await lookAgain(at: known, isAllRead: found.isAllRead, &round)
+        try await lookAgain(at: known, found, &round)
         for prefix in prefixes {
             try await store.eachPage(below: prefix, time: time) { page, span, _ in
                 if let span { try await compare(page, span, &round) }
@@ -130,10 +130,13 @@ package struct SilentObjects: Sendable {
 
     // MARK: What is known to be damaged
 
-    private func lookAgain(at known: [OtherDamage], isAllRead: Bool, _ round: inout Round) async throws {
+    private func lookAgain(
+        at known: [OtherDamage], _ found: OtherCatalogs.Findings, _ round: inout Round
+    ) async throws {
         var over: [ObjectKey] = []
         for damage in known {
             let key = damage.key
+            let isAllRead = found.isAllRead && !(damage.machine.map(found.untold.contains) ?? false)
             let words = try await ledger { try $0.otherWords(of: key) }
             do {
                 if words.isEmpty, isAllRead, damage.machine != nil {
@@ -163,7 +166,8 @@ package struct SilentObjects: Sendable {
     /// metadata. Without one, what was damaged counts as damaged still.
     private func isMended(_ damage: OtherDamage) async throws -> Bool {
         guard damage.problem.isDamage else { return true }
-        guard let info = try await store.head(damage.key) else { return false }
+        // Of one that cannot be read the store tells what it was told, whatever became of its bytes.
+        guard let info = try await store.head(damage.key), !info.isLocked else { return false }
         if case .proven = try await ObjectReadback(source).claim(of: info) { return true }
         return false
     }
@@ -178,7 +182,13 @@ package struct SilentObjects: Sendable {
         var (fault, records): (ObjectFault?, [ObjectRecord]) = (nil, words.map { ObjectRecord($0, listed) })
         if words.isEmpty {
             var info = listed
-            if info == nil { info = try await store.head(key) }
+            if info == nil {
+                do {
+                    info = try await store.head(key)
+                } catch let error as StoreError where error.code == .badDigest {
+                    return ObjectExaminer.unreadable
+                }
+            }
             guard let info else { return .missing }
             records = [ObjectRecord(unnamed: info)]
         }

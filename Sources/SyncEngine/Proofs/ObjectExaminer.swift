@@ -18,6 +18,9 @@ package struct ObjectExaminer: Sendable {
         case broken(ObjectFault)
     }
 
+    /// The store itself says that nobody can read it: a put replaces it.
+    static let unreadable = ObjectFault.damaged("what the store has noted of it cannot be read")
+
     private let store: any ReadableStore
     private let readback: ObjectReadback
 
@@ -39,8 +42,7 @@ package struct ObjectExaminer: Sendable {
         do {
             answer = try await store.head(known.key)
         } catch let error as StoreError where error.code == .badDigest {
-            // The store itself says that nobody can read it: a put replaces it.
-            return .broken(.damaged("what the store has noted of it cannot be read"))
+            return .broken(Self.unreadable)
         }
         guard let info = answer else { return try await absent(known, isUnlisted) }
         let word = known.judged(by: info)

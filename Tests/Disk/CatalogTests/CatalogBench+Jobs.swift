@@ -32,9 +32,12 @@ extension CatalogBench {
     }
 
     /// The note of a machine, as it is written now.
-    func sign(of id: String, catalogWrite: Int? = nil, replaces: [String: Int] = [:]) async throws {
+    func sign(
+        of id: String, name: String? = nil, catalogWrite: Int? = nil, replaces: [String: Int] = [:]
+    ) async throws {
         let note = MachineNote(
-            id: id, name: id, version: "1.0", lastSyncAt: nil, pending: 0, failed: 0, lost: 0, replaces: replaces,
+            id: id, name: name ?? id, version: "1.0", lastSyncAt: nil, pending: 0, failed: 0, lost: 0,
+            replaces: replaces,
             catalogWrite: catalogWrite)
         try await memory.store(note.encoded(), at: keys.machine(id))
     }

@@ -84,6 +84,30 @@ import Testing
         #expect(try known().count == 1)
     }
 
+    @Test func `of one that is in the archive meanwhile, what its metadata says proves nothing`() async throws {
+        try await found(bench.memory.damage)
+        bench.memory.lose(key)
+        let digest = ContentDigest(of: Array("sunset".utf8))
+        _ = try await bench.memory.put(
+            ObjectBody(bytes: Array("sunset".utf8), digest: digest), at: key,
+            attributes: ObjectAttributes(
+                contentType: "image/jpeg", metadata: [MetadataName.sha256: "\(digest.sha256)"],
+                storageClass: .deepArchive),
+            condition: .ifAbsent)
+        #expect(try await bench.jobs(tower, percent: 0).problems.count == 2)
+        #expect(try known().count == 1)
+    }
+
+    /// As notes of version 1.0 are, and those of machines that keep none any more.
+    @Test func `it stays known of a machine whose note tells of no catalogue, and none is missed`() async throws {
+        let id = try await found(bench.memory.damage)
+        try await bench.sign(of: id, name: "laptop")
+        await bench.time.advance(by: Self.day * 3)
+        let told = try await bench.jobs(tower, percent: 0).problems
+        #expect(told.count == 1 && told[0].hasPrefix("/pictures/Gallery/a.jpg: "), "\(told)")
+        #expect(try known().map(\.machine) == ["laptop"])
+    }
+
     @Test func `what was found meanwhile is not forgotten when the object goes`() async throws {
         _ = try await laptopIsGone()
         try await bench.loseCatalogs()

@@ -49,6 +49,8 @@ import Testing
         #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine laptop is missing"), "\(told)")
         #expect(told[0].contains("sync-agent sync") && told[0].contains("shares of it may be unknown"))
         #expect(try await notes(tower).problems.count == 1)
+        let rebuilt = try await bench.machine("nas").rebuild().problems
+        #expect(rebuilt.count == 1 && rebuilt[0].contains("what it shares is not known here"), "\(rebuilt)")
         // It needs no advice about itself: its next pass finds it out.
         #expect(try await notes(laptop).problems == [])
         #expect(try await laptop.look() != nil)

@@ -4,8 +4,7 @@ import SystemPackage
 import Testing
 
 /// The page of a share as its friends see it: in a browser, from a web server.
-@Suite(.enabled(if: !Tool.chromium.isMissing, "needs chromium (Debian: chromium)")) struct SharedPageTests
-{
+@Suite(.enabled(if: !Tool.chromium.isMissing, "needs chromium (Debian: chromium)")) struct SharedPageTests {
     /// What `scripts/look-at-page` prints.
     private struct Look: Decodable {
         struct Archive: Decodable {
