@@ -229,7 +229,7 @@ let package = Package(
         suite("SyncS3Tests", in: "Pure", ["SyncS3"]),
         suite("SyncConfigTests", in: "Pure", ["SyncConfig"]),
         suite("SyncLedgerTests", in: "Pure", ["SyncLedger", grdb]),
-        suite("SyncPagesTests", in: "Pure", ["SyncPages", "SyncCLI", "SyncDigest"]),
+        suite("SyncPagesTests", in: "Pure", ["SyncPages", "SyncDigest"]),
         suite("SyncPhoneTests", in: "Pure", ["SyncPhone"]),
         suite("SyncQRTests", in: "Pure", ["SyncQR"]),
         suite(

@@ -2,6 +2,7 @@ import FoundationEssentials
 import SyncCore
 import SyncDigest
 import SyncPages
+import SyncTestSupport
 import Testing
 
 @Suite struct ContactSheetTests {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SyncPages
+import SyncTestSupport
 import Testing
 
 /// Nothing that people, cameras or stores write becomes part of a page but as text.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SyncCore
+import SyncTestSupport
 import Testing
 
 @testable import SyncPages

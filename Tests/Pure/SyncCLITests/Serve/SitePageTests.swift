@@ -1,4 +1,5 @@
 import SyncCore
+import SyncTestSupport
 import Testing
 
 @testable import SyncCLI

@@ -1,24 +1,24 @@
 /// The tags of a page as a browser's tokenizer finds them (WHATWG HTML, 13.2.5), as far as our pages need it: by bytes,
 /// so that no combining mark hides a quote.
-struct PageMarkup {
-    struct Tag: Equatable {
-        var name: String
-        var attributes: [String: String] = [:]
+package struct PageMarkup: Sendable {
+    package struct Tag: Equatable, Sendable {
+        package var name: String
+        package var attributes: [String: String] = [:]
         /// Names in the order in which they stand, doubles included.
-        var attributeNames: [String] = []
+        package var attributeNames: [String] = []
     }
 
-    private(set) var tags: [Tag] = []
+    package private(set) var tags: [Tag] = []
     /// Everything between tags, decoded, without the contents of `style` and `script`.
-    private(set) var text = ""
+    package private(set) var text = ""
     /// Contents of `style` and `script`, byte for byte.
-    private(set) var raw: [String: String] = [:]
+    package private(set) var raw: [String: String] = [:]
     /// End tags that close nothing and elements that nothing closes.
-    private(set) var unbalanced: [String] = []
+    package private(set) var unbalanced: [String] = []
 
     private static let void: Set<String> = ["meta", "link", "img", "br", "hr", "input", "path"]
 
-    init(_ html: String) {
+    package init(_ html: String) {
         var rest = Array(html.utf8)[...]
         var open: [String] = []
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
@@ -44,12 +44,12 @@ struct PageMarkup {
         unbalanced += open
     }
 
-    func all(_ name: String) -> [Tag] {
+    package func all(_ name: String) -> [Tag] {
         tags.filter { $0.name == name }
     }
 
     /// Names of tags and attributes: what may not depend on what people write.
-    var skeleton: [String] {
+    package var skeleton: [String] {
         tags.map { ([$0.name] + $0.attributeNames).joined(separator: " ") }
     }
 
