@@ -29,7 +29,7 @@ extension GallerySite {
             return SitePage.Listing.Row(
                 title: "Restore \(job.jobId), \(Quantities.ago(job.requestedAt, now: now))", state: job.state.words,
                 facts: facts, link: "/restores/\(job.jobId)",
-                progress: [.sending, .retrieving].contains(job.state) ? (job.done, job.items) : nil)
+                progress: [.sending, .retrieving].contains(job.state) ? .init(job.done, of: job.items) : nil)
         }
         let goesOn = rows.contains { $0.progress != nil }
         let suggested = isReadOnly || goesOn || cursor != nil ? [] : try await suggestions(at: now)

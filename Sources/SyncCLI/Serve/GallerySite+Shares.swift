@@ -47,7 +47,7 @@ extension GallerySite {
             linkEnd: audience?.isBeyond == true ? share.link.map { ShareView.end(of: share, $0) } : nil,
             code: code.map { .init(side: $0.side, path: $0.path) }, reach: audience?.words ?? "",
             canBeEnded: !isReadOnly && share.state.isOpen,
-            progress: share.state == .preparing && total > 0 ? (sent, total) : nil,
+            progress: share.state == .preparing && total > 0 ? .init(sent, of: total) : nil,
             guests: try await guestForm(of: id))
         return page(
             share.location.escapingControls, .shares, session, .share(content),

@@ -38,7 +38,8 @@ extension GallerySite {
     ) async throws -> WebResponse {
         let places = try await places()
         let text = SitePage.Text(
-            lines: lines.map(places.removed), button: isReadOnly ? nil : .init("Check everything", "/doctor"),
+            lines: lines.map(places.removed).joined(separator: "\n"),
+            button: isReadOnly ? nil : .init("Check everything", "/doctor"),
             remark: "As sync-agent doctor: it tries the store with small objects, which are removed again, and may "
                 + "take a minute.")
         return page(title, .status, session, .text(text), follows: follows)

@@ -55,7 +55,7 @@ extension GallerySite {
                 ? "\(Quantities.count(vacation.waiting)) waiting"
                 : vacation.failed + vacation.lost > 0 ? "not all stored" : "stored", facts: facts,
             link: "/?kind=vacations&q=\("/\(name)/".uriEncoded())",
-            progress: vacation.waiting > 0 ? (total - vacation.waiting, total) : nil, links: links,
+            progress: vacation.waiting > 0 ? .init(total - vacation.waiting, of: total) : nil, links: links,
             picture: cover.map { "/thumbnail/\($0)" })
     }
 }

@@ -152,7 +152,7 @@ struct GallerySite: WebHandler {
             200,
             SitePage(
                 title: "Signed in", place: nil, formToken: "",
-                content: .message(.init(text: "This browser stays signed in.", link: ("Open the photos", "/")))))
+                content: .message(.init(text: "This browser stays signed in.", link: .init("Open the photos", "/")))))
         answer.headers += [access.cookieHeader(session), .init("Refresh", "0; url=/")]
         return answer
     }
@@ -333,7 +333,7 @@ struct GallerySite: WebHandler {
             status,
             SitePage(
                 title: title, place: session == nil ? nil : .photos, formToken: session.map(access.formToken) ?? "",
-                content: .message(.init(text: text, link: session.map { _ in ("To the photos", "/") }))))
+                content: .message(.init(text: text, link: session.map { _ in .init("To the photos", "/") }))))
     }
 
     /// - Parameters:

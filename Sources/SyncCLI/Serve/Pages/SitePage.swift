@@ -1,3 +1,4 @@
+import SyncCore
 import SyncPages
 
 /// A page of the gallery that `serve` shows to its owner. All of it can be read and used without a script; the script
@@ -59,4 +60,110 @@ struct SitePage: Sendable {
         stroke="#6f8f8c" stroke-width="2"/><circle cx="11" cy="13" r="2.5" fill="#6f8f8c"/><path d="M6 24l8-8 5 5 3-3 5 6z" \
         fill="#6f8f8c"/></svg>
         """
+}
+
+/// What `site.mustache` of `SyncPages` reads, by the names of these properties.
+struct SiteView: Sendable {
+    struct Link: Sendable {
+        let label: String
+        let target: String
+        let isHere: Bool
+    }
+
+    struct Item: Sendable {
+        let id: String?
+        let name: String
+        let label: String
+        let badge: String?
+        let state: String
+        let shape: Int
+        let isFilm: Bool
+        let hasThumbnail: Bool
+        let canBeRestored: Bool
+        let canBeChosen: Bool
+    }
+
+    struct Day: Sendable {
+        let name: String
+        let machine: String
+        var items: [Item]
+    }
+
+    struct Timeline: Sendable {
+        let page: SitePage.Timeline
+        let days: [Day]
+        let isEmpty: Bool
+        let canRestore: Bool
+        let canKeep: Bool
+
+        init(_ page: SitePage.Timeline) {
+            self.page = page
+            isEmpty = page.items.isEmpty && page.next == nil
+            canRestore = page.items.contains(where: \.canBeRestored)
+            canKeep = page.items.contains(where: \.canBeKept)
+            var days: [Day] = []
+            for item in page.items {
+                let day = PageDates.day(item.day)
+                if days.last?.machine != item.day.description {
+                    days.append(Day(name: day, machine: item.day.description, items: []))
+                }
+                let (width, height) = item.width > 0 && item.height > 0 ? (item.width, item.height) : (1, 1)
+                let name = PageText.line(item.name)
+                days[days.count - 1].items.append(
+                    Item(
+                        id: item.id, name: name, label: "\(name), \(day), \(item.state)", badge: item.badge,
+                        state: item.state, shape: min(max((width * 10 + height / 2) / height, 6), 18),
+                        isFilm: item.isFilm, hasThumbnail: item.hasThumbnail && item.id != nil,
+                        canBeRestored: item.canBeRestored, canBeChosen: item.canBeRestored || item.canBeKept))
+            }
+            self.days = days
+        }
+    }
+
+    let title: String
+    let links: [Link]
+    let formToken: String?
+    let follows: Bool
+    var timeline: Timeline?
+    var photo: SitePage.Photo?
+    var offer: SitePage.Offer?
+    var listing: SitePage.Listing?
+    var share: SitePage.Share?
+    var shareForm: SitePage.ShareForm?
+    var text: SitePage.Text?
+    var message: SitePage.Message?
+    var password: SitePage.Password?
+
+    init(_ page: SitePage) {
+        title = PageText.line(page.title)
+        links =
+            page.place.map { here in
+                SitePage.Place.allCases.map { Link(label: $0.rawValue, target: $0.link, isHere: $0 == here) }
+            } ?? []
+        formToken = page.formToken.isEmpty ? nil : page.formToken
+        follows = page.follows
+        switch page.content {
+        case .timeline(let stream): timeline = Timeline(stream)
+        case .photo(var photo):
+            photo.name = PageText.line(photo.name)
+            photo.places = photo.places.map { PageText.line($0, limit: 400) }
+            self.photo = photo
+        case .offer(let offer): self.offer = offer
+        case .list(var list):
+            for index in list.rows.indices {
+                list.rows[index].title = PageText.line(list.rows[index].title)
+                list.rows[index].state = PageText.line(list.rows[index].state)
+                list.rows[index].facts = list.rows[index].facts.map { PageText.line($0, limit: 400) }
+            }
+            list.remarks = list.remarks.map { PageText.line($0, limit: 600) }
+            listing = list
+        case .share(let share): self.share = share
+        case .shareForm(let form): shareForm = form
+        case .text(let words): text = words
+        case .message(var words):
+            words.text = PageText.line(words.text, limit: 600)
+            message = words
+        case .password(let words): password = words
+        }
+    }
 }

@@ -45,7 +45,8 @@ import Testing
                 .init(
                     rows: [
                         .init(
-                            title: name, state: name, facts: [name], progress: (1, 2), links: [.init(name, "/x")],
+                            title: name, state: name, facts: [name], progress: .init(1, of: 2),
+                            links: [.init(name, "/x")],
                             picture: "/thumbnail/a")
                     ], whenEmpty: name,
                     search: .init(address: "/projects", text: name, label: name, filters: [], isFiltered: true),
@@ -54,15 +55,15 @@ import Testing
                 .init(
                     id: "s", state: name, facts: [.init(name, name)], link: "/s/s/",
                     code: .init(side: 9, path: "M1 1h1v1h-1z"), reach: name, canBeEnded: true,
-                    progress: (1, 2))),
+                    progress: .init(1, of: 2))),
             .shareForm(
                 .init(
                     vacation: "1", photos: [.init(id: "a", name: name, isChosen: true)], sharedBy: name, days: 30,
                     isFull: true, remarks: [name], others: [.init(name, "/shares/s")],
                     update: .init(share: "s", text: name),
                     price: .init(dollars: "0.1", text: name))),
-            .text(.init(lines: [name, name], button: .init(name, "/doctor"), remark: name)),
-            .message(.init(text: name, link: (name, "/"))), .password(.init(problem: name)),
+            .text(.init(lines: "\(name)\n\(name)", button: .init(name, "/doctor"), remark: name)),
+            .message(.init(text: name, link: .init(name, "/"))), .password(.init(problem: name)),
         ]
         return try [stream([item(name)])]
             + places.map {
