@@ -133,14 +133,7 @@ struct InitCommand: AsyncParsableCommand {
     /// - Returns: what to say of it.
     private func makeBucket(_ s3: S3StoreSettings, _ console: Console, _ table: Table) async throws -> [String] {
         let store = try S3Store(settings: S3Settings(s3), environment: console.environment, now: TimeSource.system.now)
-        let creation: S3Store.BucketCreation
-        do {
-            creation = try await store.createBucket()
-        } catch {
-            await store.close()
-            throw error
-        }
-        await store.close()
+        let creation = try await closing(store.close) { try await store.createBucket() }
         let name = store.identity.location
         return switch creation {
         case .existing(isOpen: false): [table.row("bucket", "\(name): is there already, and was left as it is")]

@@ -89,9 +89,11 @@ extension RestoresCommand {
         let ledger = try await workspace.ledger
         let (owner, errors) = (workspace.installation.makeClaimOwner(), workspace.console.errors)
         var unsaved: [RestoreDownloader.Problem] = []
+        func saving(_ output: FilePath) -> StoppedSaving {
+            StoppedSaving(job: job, output: output, ledger: ledger, owner: owner, time: workspace.time)
+        }
         if let ended = try await ledger({ try $0.stopSaving(job, releasing: owner.hasEnded) }) {
-            let stopped = StoppedSaving(
-                job: job, output: ended.output, ledger: ledger, owner: owner, time: workspace.time)
+            let stopped = saving(ended.output)
             // Named before anything else can fail.
             unsaved = ended.left.filter { !$0.isBeingSaved }.map(stopped.problem)
             stopped.lines(unsaved, errors).forEach(errors.writeLine)
@@ -102,15 +104,14 @@ extension RestoresCommand {
             }
         } else if let known = try await ledger({ try $0.restoreJob(job) }) {
             // As after a run that was killed while it named the photos.
-            if let output = known.job.stoppedOutput {
-                let stopped = StoppedSaving(
-                    job: job, output: output, ledger: ledger, owner: owner, time: workspace.time)
-                unsaved = try await stopped.unsaved(besides: [])
-                errors.writeLine(Self.alreadyStopped(job, unsaved.count))
-                stopped.lines(unsaved, errors).forEach(errors.writeLine)
-            } else {
-                errors.writeLine(Self.alreadyStopped(job, 0))
-            }
+            let stopped = known.job.stoppedOutput.map(saving)
+            unsaved = try await stopped?.unsaved(besides: []) ?? []
+            errors.writeLine(
+                unsaved.isEmpty
+                    ? "nothing more of restore \(job) was to be saved"
+                    : "the saving of restore \(job) was stopped already; \(Quantities.counted(unsaved.count, "photo")) given up"
+            )
+            stopped?.lines(unsaved, errors).forEach(errors.writeLine)
         }
         let folders = RestoreFolders(
             ledger: ledger, owner: owner, pool: workspace.threads.disk, time: workspace.time)
@@ -121,11 +122,6 @@ extension RestoresCommand {
             errors.writeLine("the job's hidden file may still be there: \(error)")
         }
         return unsaved.map { UnsavedPhoto($0) }
-    }
-
-    private static func alreadyStopped(_ job: RestoreJobID, _ unsaved: Int) -> String {
-        if unsaved == 0 { return "nothing more of restore \(job) was to be saved" }
-        return "the saving of restore \(job) was stopped already; \(Quantities.counted(unsaved, "photo")) given up"
     }
 }
 

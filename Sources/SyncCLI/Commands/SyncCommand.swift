@@ -45,14 +45,15 @@ struct SyncCommand: WorkspaceCommand {
             [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: workspace.logger)
         let now = workspace.time.now()
         let place = workspace.installation.ledgerFile.text
-        let refusal = service.refusal.map { SyncReport.Problem(path: place, message: $0) }
+        let found = service.found
+        let refusal = found.refusal.map { SyncReport.Problem(path: place, message: $0) }
         let store = parts.restores.store.identity.location
         let report = try await workspace.ledger { ledger in
             // One that was told to stop is none that anybody may rely on.
             if signal == nil { try ledger.noteSync(at: now) }
             return SyncReport(
-                progress.summary, intake: service.intake, unsaved: service.unsaved, moved: service.moved,
-                originals: service.originals,
+                progress.summary, intake: found.intake, unsaved: found.unsaved, moved: found.moved,
+                originals: found.originals,
                 withoutOriginal: parts.originals == nil
                     ? 0 : try ledger.originalsStanding(below: parts.keys.originals).waiting,
                 overview: try ledger.overview(),
@@ -63,7 +64,7 @@ struct SyncCommand: WorkspaceCommand {
                 elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage).filter {
                     CalendarDay($0.seenAt) == CalendarDay(now)
                 }, guests: try ledger.guestProblems(),
-                catalog: refusal, unclear: (store, !service.isCompared ? 0 : try ledger.unclearOwnObjects(parts.keys)),
+                catalog: refusal, unclear: (store, !found.isCompared ? 0 : try ledger.unclearOwnObjects(parts.keys)),
                 told: progress.told)
         }
         do {
@@ -83,17 +84,31 @@ struct SyncCommand: WorkspaceCommand {
     }
 }
 
+/// What a pass has come to so far, but for its photos.
+private struct PassFindings: Sendable {
+    var intake = SyncPass.Scanned()
+    /// Whether this pass has held the ledger against the store's listing.
+    var isCompared = false
+    /// What was moved to the archive.
+    var moved = TierMover.Summary()
+    /// Restored photos that could not be saved where they were to be.
+    var unsaved: [RestoreDownloader.Problem] = []
+    /// `nil` where originals are not kept, or the pass did not come to them.
+    var originals: OriginalKeeper.Summary?
+    var catalog = CatalogWriter.Outcome.unchanged
+
+    /// Why the catalogue is not written until somebody does what it says.
+    var refusal: String? {
+        if case .refused(let reason) = catalog { reason } else { nil }
+    }
+}
+
 /// One pass as a service, so that signals end it as they end the agent.
 private final class PassService: Service {
     private let parts: AgentServices
     private let progress: PassProgress
     private let logger: Logger
-    private let found = Mutex(SyncPass.Scanned())
-    private let compared = Mutex(false)
-    private let upkeep = Mutex(TierMover.Summary())
-    private let delivery = Mutex<[RestoreDownloader.Problem]>([])
-    private let kept = Mutex<OriginalKeeper.Summary?>(nil)
-    private let catalog = Mutex(CatalogWriter.Outcome.unchanged)
+    private let findings = Mutex(PassFindings())
 
     init(parts: AgentServices, progress: PassProgress, logger: Logger) {
         self.parts = parts
@@ -101,29 +116,14 @@ private final class PassService: Service {
         self.progress = progress
     }
 
-    var intake: SyncPass.Scanned { found.withLock { $0 } }
-    /// Whether this pass has held the ledger against the store's listing.
-    var isCompared: Bool { compared.withLock { $0 } }
-    /// What was moved to the archive.
-    var moved: TierMover.Summary { upkeep.withLock { $0 } }
-
-    /// `nil` where originals are not kept, or the pass did not come to them.
-    var originals: OriginalKeeper.Summary? { kept.withLock { $0 } }
-
-    /// Restored photos that could not be saved where they were to be.
-    var unsaved: [RestoreDownloader.Problem] { delivery.withLock { $0 } }
-
-    /// Why the catalogue is not written until somebody does what it says.
-    var refusal: String? {
-        if case .refused(let reason) = catalog.withLock({ $0 }) { reason } else { nil }
-    }
+    var found: PassFindings { findings.withLock { $0 } }
 
     func run() async throws {
         do {
             let intake = try await cancelWhenGracefulShutdown { [progress] in
                 try await self.parts.makePass().takeIn { progress.noteSeen($0) }
             }
-            found.withLock { $0 = intake }
+            findings.withLock { $0.intake = intake }
         } catch is CancellationError {
             return
         }
@@ -131,7 +131,7 @@ private final class PassService: Service {
         do {
             // What the store has lost comes into the queue of this very pass.
             let isCompared = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.inspect() }
-            compared.withLock { $0 = isCompared }
+            findings.withLock { $0.isCompared = isCompared }
         } catch is CancellationError {
             return
         }
@@ -145,7 +145,7 @@ private final class PassService: Service {
         try await parts.catalog.during { try await self.parts.pipeline.run(.untilDone(patience: .seconds(10))) }
         do {
             let moved = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.run() }
-            upkeep.withLock { $0 = moved }
+            findings.withLock { $0.moved = moved }
             // What the daily verification has found broken is mended at once.
             let now = parts.time.now()
             if let due = try await parts.ledger({ try $0.nextTry(at: now) }), due <= now {
@@ -155,7 +155,7 @@ private final class PassService: Service {
             let (saved, _) = try await cancelWhenGracefulShutdown {
                 try await self.parts.restores.service.round(isUrgent: false)
             }
-            delivery.withLock { $0 = saved.problems }
+            findings.withLock { $0.unsaved = saved.problems }
             try await cancelWhenGracefulShutdown { try await self.parts.shares.service.round() }
             if let keeper = parts.originals {
                 let waiting = try await parts.ledger { [parts] in
@@ -165,10 +165,10 @@ private final class PassService: Service {
                 let result = try await cancelWhenGracefulShutdown { [progress] in
                     try await keeper.run { progress.noteOriginals($0) }
                 }
-                kept.withLock { $0 = result }
+                findings.withLock { $0.originals = result }
             }
             let written = try await cancelWhenGracefulShutdown { try await self.parts.catalog.round() }
-            catalog.withLock { $0 = written }
+            findings.withLock { $0.catalog = written }
         } catch is CancellationError {
             // Both go on with the next pass.
         } catch let error as StoreError {

@@ -131,37 +131,41 @@ struct Installation: Sendable {
     ///     in its place.
     ///   - access: what may be made of an embedded store. A command that only looks makes nothing.
     func makeStore(_ ledger: Ledger, access: LocalStoreAccess) throws -> any ObjectStore {
-        switch settings.store {
-        case .directory(let directory):
+        if case .directory(let directory) = settings.store {
             if let obstacle = FolderMaker().obstacle(to: directory.path) {
                 throw CommandFailure(
                     .configuration,
                     "store.path \(directory.path): \(obstacle) is no folder; name another place for the store")
             }
-            if access == .founds, try !ledger.knowsStore() {
-                try FolderMaker().makeFolder(
-                    directory.path.removingLastComponent(), permissions: .ownerReadWriteExecute)
-            }
-            return LocalStore(
-                root: directory.path, now: time.now, restoreDuration: directory.restoreDuration, access: access,
-                memory: ledger)
-        case .s3(let s3):
-            return try makeStore(s3, memory: ledger)
+            if access == .founds, try !ledger.knowsStore() { try makeFolder(above: directory) }
         }
+        return try openStore(settings.store, access, memory: ledger)
     }
 
     /// Another store than the configured one, of which nothing is remembered. Without retries.
     func makeStore(_ other: StoreSettings, access: LocalStoreAccess) throws -> any ObjectStore {
-        switch other {
-        case .directory(let directory):
-            if access == .founds {
-                try FolderMaker().makeFolder(
-                    directory.path.removingLastComponent(), permissions: .ownerReadWriteExecute)
-            }
-            return LocalStore(
-                root: directory.path, now: time.now, restoreDuration: directory.restoreDuration, access: access)
-        case .s3(let s3): return try makeStore(s3, memory: nil)
+        if case .directory(let directory) = other, access == .founds { try makeFolder(above: directory) }
+        return try openStore(other, access, memory: nil)
+    }
+
+    private func makeFolder(above directory: DirectoryStoreSettings) throws {
+        try FolderMaker().makeFolder(directory.path.removingLastComponent(), permissions: .ownerReadWriteExecute)
+    }
+
+    private func openStore(
+        _ store: StoreSettings, _ access: LocalStoreAccess, memory ledger: Ledger?
+    ) throws -> any ObjectStore {
+        switch store {
+        case .directory(let directory): makeStore(directory, access, memory: ledger)
+        case .s3(let s3): try makeStore(s3, memory: ledger)
         }
+    }
+
+    /// - Parameter memory: knows which store it is; `nil` where there is no ledger.
+    func makeStore(_ directory: DirectoryStoreSettings, _ access: LocalStoreAccess, memory: Ledger?) -> LocalStore {
+        LocalStore(
+            root: directory.path, now: time.now, restoreDuration: directory.restoreDuration, access: access,
+            memory: memory)
     }
 
     /// - Parameter memory: keeps what is learned of the server; `nil` where there is no ledger.
@@ -222,17 +226,9 @@ extension Installation {
     /// The configured store as it is, for what only reads: none is made in an empty place.
     /// - Parameter ledger: knows which store it is, and keeps what is learned of a server; `nil` where there is none.
     func makeReadStore(_ ledger: Ledger?) throws -> any ObjectStore {
-        switch settings.store {
-        case .directory(let directory):
-            LocalStore(
-                root: directory.path, now: time.now, restoreDuration: directory.restoreDuration, access: .reads,
-                memory: ledger)
-        case .s3(let s3): try makeStore(s3, memory: ledger)
-        }
+        try openStore(settings.store, .reads, memory: ledger)
     }
-}
 
-extension Installation {
     /// What estimates are made from, whatever the store.
     /// - Throws: `ConfigError` when `cost.prices` names a file that is no price table.
     func prices() throws -> PriceTable {

@@ -138,9 +138,7 @@ struct Examination: Sendable {
         switch installation.settings.store {
         case .directory(let directory):
             guard isStore(directory.path, ledger) else { return }
-            let store = LocalStore(
-                root: directory.path, now: installation.time.now, restoreDuration: directory.restoreDuration,
-                access: .writes, memory: ledger)
+            let store = installation.makeStore(directory, .writes, memory: ledger)
             let steps = StoreSteps(checks: checks, policy: policy, s3: nil, triesArchive: true)
             try await closing(store.close) { try await examine(store, installation, steps) }
         case .s3(let section):

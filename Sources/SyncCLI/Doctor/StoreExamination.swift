@@ -24,16 +24,12 @@ struct StoreExamination: Sendable {
         guard await isUsable() else { return }
         let scratch = ScratchFolder(
             store, user: installation.settings.user, id: .random(in: .min ... .max))
-        do {
+        try await closing({ await tidyUp(scratch) }) {
             let end = try await Interruptible.run(until: .sigint, .sigterm, .sighup) { [steps, store] in
                 try await steps.run(StoreChecks(store, scratch: scratch), scratch)
             }
             if case .interrupted(let signal, _) = end { throw Interrupted(signal: signal) }
-        } catch {
-            await tidyUp(scratch)
-            throw error
         }
-        await tidyUp(scratch)
     }
 
     private func isUsable() async -> Bool {
