@@ -71,11 +71,7 @@ struct GuestsCommand: WorkspaceCommand {
             guard let folder = into ?? known?.folder else {
                 throw CommandFailure(.usage, "nothing is known of the share any more: say --into which folder")
             }
-            do {
-                problems = try await desk.accept(chosen, into: folder, isChosen: into != nil)
-            } catch let error as GuestDesk.NoFolder {
-                throw CommandFailure(.failed, "\(error)")
-            }
+            problems = try await desk.accept(chosen, into: folder, isChosen: into != nil)
         }
         let slots = Set(chosen.map(\.slot))
         return try await answer(

@@ -67,7 +67,7 @@ struct LifecycleCommand: AsyncParsableCommand {
             let people = workspace.console.people
             LifecycleView(terminal: people).difference(standing.report).forEach(people.writeLine)
             let notes = try await write(standing, desk, workspace.console.errors)
-            return Answer(desk.report(standing, applied: notes != nil)) { _ in [end(standing, notes: notes)] }
+            return Answer(desk.report(standing.inStore, applied: notes != nil)) { _ in [end(standing, notes: notes)] }
         }
 
         /// - Returns: what the store did not keep, in plain words; `nil` when nothing was written.

@@ -51,7 +51,8 @@ extension ExitStatus {
         case let error as LedgerError: self = error.code == .readOnly ? .refused : .failed
         case let error as DownloadError: self = error.code == .notAllowed ? .refused : .failed
         case let error as FolderError: self = [.notAllowed, .readOnly].contains(error.code) ? .refused : .failed
-        case let error as ZipError: self = error.exitStatus
+        case let error as ZipError where error.code == .inUse: self = .locked
+        case let error as ZipError: self = error.code == .notAllowed ? .refused : .failed
         case is VacationLookupError: self = .noSuchPath
         case let error as ShareError: self = error.exitStatus
         case let error as MirrorError: self = error.exitStatus
@@ -89,16 +90,6 @@ extension MirrorError {
         case .inUse: .locked
         case .notAllowed: .refused
         case .otherShare, .newerState, .notAFolder, .lost: .failed
-        }
-    }
-}
-
-extension ZipError {
-    fileprivate var exitStatus: ExitStatus {
-        switch code {
-        case .notAllowed: .refused
-        case .inUse: .locked
-        default: .failed
         }
     }
 }

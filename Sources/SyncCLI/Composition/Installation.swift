@@ -182,12 +182,6 @@ struct Installation: Sendable {
     /// Of every place that is this user's.
     var userPart: String { " for user \(settings.user)" }
 
-    /// Of single requests.
-    var retryPolicy: RetryPolicy {
-        guard case .s3(let s3) = settings.store else { return RetryPolicy() }
-        return RetryPolicy(maximumAttempts: s3.attempts)
-    }
-
     /// What the configuration says of the store, where it cannot even be opened.
     var configuredIdentity: StoreIdentity {
         switch settings.store {
@@ -235,9 +229,12 @@ extension Installation {
         try PriceFile.table(for: settings.cost)
     }
 
-    /// Those by which archiving has to pay; `nil` but at Amazon: elsewhere nobody knows what an archived object costs.
+    /// Those by which archiving has to pay; `nil` but at Amazon: elsewhere nobody knows what an archived object costs. `nil`
+    /// also where a setting of the store cannot be used: who opens the store says so.
     func pricesThatCount() throws -> PriceTable? {
-        isBilledByAmazon ? try prices() : nil
+        guard case .s3(let s3) = settings.store, (try? S3Settings(s3).isAmazon(environment: environment)) ?? false
+        else { return nil }
+        return try prices()
     }
 
     /// What is to become of objects as they grow old.
@@ -250,11 +247,5 @@ extension Installation {
             floor: ArchiveFloor(
                 configured: Int64(settings.tiers.minimumArchiveBytes), prices: try pricesThatCount()),
             shareExpireDays: settings.share.expireDays, storageClass: storageClass)
-    }
-
-    /// `false` also where a setting of the store cannot be used: who opens the store says so.
-    private var isBilledByAmazon: Bool {
-        guard case .s3(let s3) = settings.store else { return false }
-        return (try? S3Settings(s3).isAmazon(environment: environment)) ?? false
     }
 }

@@ -108,7 +108,9 @@ final class Workspace: Sendable {
         let made = try await ledger { [installation] in try installation.makeStore($0, access: access) }
         let store = installation.retrying(made)
         do {
-            try await requireOwn(store)
+            if let failure = try await strangeness(of: store) { throw failure }
+            let own = installation.placeName(store)
+            _ = try await ledger { try $0.bind(to: own) }
         } catch {
             await made.close()
             throw error
@@ -119,12 +121,6 @@ final class Workspace: Sendable {
 
     func recognition(_ store: any ObjectStore) async throws -> StoreRecognition {
         StoreRecognition(store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user))
-    }
-
-    private func requireOwn(_ store: any ObjectStore) async throws {
-        if let failure = try await strangeness(of: store) { throw failure }
-        let own = installation.placeName(store)
-        _ = try await ledger { try $0.bind(to: own) }
     }
 
     /// Why a store is not the one that the ledger is about, with the way out; `nil` when it is.
@@ -248,7 +244,9 @@ final class Workspace: Sendable {
 
 extension Installation {
     func retrying(_ store: any ObjectStore) -> any ObjectStore {
-        RetryingStore(store, policy: retryPolicy, time: time, logger: logger)
+        var policy = RetryPolicy()
+        if case .s3(let s3) = settings.store { policy = RetryPolicy(maximumAttempts: s3.attempts) }
+        return RetryingStore(store, policy: policy, time: time, logger: logger)
     }
 }
 

@@ -18,7 +18,9 @@ extension MachineExamination {
         let records = (try? ledger?.overview().folders.map(\.record)) ?? []
         let reports =
             agentRuns
-            ? Self.notedReports(records)
+            ? records.compactMap { record in
+                record.watching.map { WatchReport(root: record.path, mode: $0, note: record.note) }
+            }
             : await Self.triedReports(readable.map(\.folder.path), untold: records.untold(at: Date()))
         for (folder, facts) in readable {
             let place = "\(folder.path.string.escapingControls), \(facts.type ?? "unknown file system")"
@@ -59,12 +61,6 @@ extension MachineExamination {
         return .wrong(
             name, "\(path.string.escapingControls): \(error.description.lowercased())", remedy: remedy,
             cause: error.isRefusal ? CommandFailure(.refused, name) : nil)
-    }
-
-    private static func notedReports(_ records: [FolderRecord]) -> [WatchReport] {
-        records.compactMap { record in
-            record.watching.map { WatchReport(root: record.path, mode: $0, note: record.note) }
-        }
     }
 
     /// The watcher itself, for as long as it takes to set up: what other programs use of the limits is known in no other

@@ -59,7 +59,8 @@ struct ArchiveServices: Sendable {
     private static func openLedger(
         _ workspace: Workspace, _ book: @escaping @Sendable (Ledger) throws -> ProfileBook
     ) async -> (LedgerQueue?, ProfileBook?) {
-        guard workspace.installation.hasLedger else { return (nil, nil) }
+        // Else nothing was ever stored, or looked up, from this machine.
+        guard workspace.installation.ledgerFile.allows([]) else { return (nil, nil) }
         do {
             let ledger = try await workspace.ledger
             return (ledger, try await ledger(book))
@@ -68,11 +69,6 @@ struct ArchiveServices: Sendable {
             return (nil, nil)
         }
     }
-}
-
-extension Installation {
-    /// Whether anything was ever stored, or looked up, from this machine.
-    fileprivate var hasLedger: Bool { ledgerFile.allows([]) }
 }
 
 /// Which archived photos a command is about.

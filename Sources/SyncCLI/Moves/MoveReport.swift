@@ -180,13 +180,7 @@ struct AdoptReport: Report {
         known = finding.known
         found = finding.found
         forgotten = finding.forgotten.count
-        kinship =
-            switch finding.kinship {
-            case .same: "same"
-            case .copy: "copy"
-            case .alike: "alike"
-            case .other: "other"
-            }
+        kinship = finding.kinship.rawValue
     }
 
     private var what: String {

@@ -46,13 +46,11 @@ struct Terminal: Sendable {
     /// Writes the text. A reader that has gone away (`| head`) is no error of ours. Names and words of others are escaped
     /// where they get into the text; what is never ours is escaped here, whoever forgot it.
     func write(_ text: String) {
-        put(text.escapingForeign { "\\u{\(String($0.value, radix: 16))}" })
+        writeOwn(text.escapingForeign { "\\u{\(String($0.value, radix: 16))}" })
     }
 
     /// Writes a text that has no word of anybody else, as it is: help, and what shells read to complete commands.
-    func writeOwn(_ text: String) { put(text) }
-
-    private func put(_ text: String) {
+    func writeOwn(_ text: String) {
         do {
             try FileDescriptor(rawValue: descriptor).writeAll(text.utf8)
         } catch {

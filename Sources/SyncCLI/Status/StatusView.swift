@@ -22,7 +22,8 @@ struct StatusView {
     private static let notesShown = 10
 
     var lines: [String] {
-        headLines + [""] + folderLines + [""] + storedLines + vacationLines + unsafeLines + leftOutLines
+        headLines + [""] + folderLines + [""] + storedLines
+            + VacationLines(report.vacations, terminal: terminal, width: width).lines + unsafeLines + leftOutLines
     }
 
     private var width: Int { terminal.textWidth }
@@ -213,10 +214,6 @@ struct StatusView {
         if restores.failed > 0 { parts.append("\(Quantities.count(restores.failed)) failed") }
         if parts.isEmpty { return [] }
         return terminal.wrapped("Restores: \(parts.joined(separator: ", ")) (sync-agent restores)")
-    }
-
-    private var vacationLines: [String] {
-        VacationLines(report.vacations, terminal: terminal, width: width).lines
     }
 
     /// Nothing waits, nothing has failed, nothing is lost: as far as one can tell.

@@ -62,13 +62,13 @@ extension StatusReport {
         }
     }
 
-    /// Those that people know as vacations, in their order.
     /// What others see of a vacation.
     struct SharedVacation: Hashable {
         /// Of all its shares, the most; `nil` when that cannot be told.
         var changedBy: Int?
     }
 
+    /// Those that people know as vacations, in their order.
     /// - Parameter shared: those that others can see now, by their folders.
     static func vacations(_ records: [VacationRecord], shared: [FilePath: SharedVacation]) -> [Vacation] {
         let vacations = records.lazy.filter(\.isKnown).map { record in

@@ -197,7 +197,8 @@ struct CostView {
 
     var lines: [String] {
         if report.classes.isEmpty { return ["Nothing is stored yet."] }
-        let parts = [classLines, sumLines, restoreLines, hintLines, sourceLines]
+        let hints = report.hints.flatMap { terminal.wrapped($0.sentence + ".") }
+        let parts = [classLines, sumLines, restoreLines, hints, sourceLines]
         return Array(parts.filter { !$0.isEmpty }.joined(separator: [""]))
     }
 
@@ -263,10 +264,6 @@ struct CostView {
         return lines
             + terminal.wrapped(
                 "for \(Quantities.counted(report.restoreDays, "day")), with everything downloaded once", .dim)
-    }
-
-    private var hintLines: [String] {
-        report.hints.flatMap { terminal.wrapped($0.sentence + ".") }
     }
 
     private var sourceLines: [String] {

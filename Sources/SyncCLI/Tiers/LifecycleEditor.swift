@@ -129,11 +129,7 @@ struct LifecycleInspector {
         return Standing(inStore: inStore, report: report(inStore, applied: false))
     }
 
-    func report(_ standing: Standing, applied: Bool) -> LifecycleReport {
-        report(standing.inStore, applied: applied)
-    }
-
-    private func report(
+    func report(
         _ inStore: (current: LifecycleConfiguration, plan: LifecyclePlan)?, applied: Bool
     ) -> LifecycleReport {
         LifecycleReport(

@@ -4,7 +4,7 @@ import SyncSystem
 
 /// Tells whether a store is the one that the ledger knows, however it is reached now: by another path, host or endpoint.
 package struct StoreRecognition: Sendable {
-    package enum Kinship: Hashable, Sendable {
+    package enum Kinship: String, Hashable, Sendable {
         /// It has the id that the ledger knows.
         case same
         /// It says that it was made from the one that the ledger knows.

@@ -18,9 +18,8 @@ package struct AWSCredentials: Hashable, Sendable {
     }
 }
 
-extension AWSCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension AWSCredentials: CustomStringConvertible, CustomReflectable {
     package var description: String { "AWSCredentials(\(accessKeyID), secret redacted, from \(source))" }
-    package var debugDescription: String { description }
     package var customMirror: Mirror {
         Mirror(self, children: ["accessKeyID": accessKeyID, "source": source.description])
     }
@@ -180,9 +179,8 @@ package struct CredentialReply: Sendable {
     }
 }
 
-extension CredentialReply: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension CredentialReply: CustomStringConvertible, CustomReflectable {
     package var description: String { "CredentialReply(redacted)" }
-    package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
@@ -220,14 +218,10 @@ package struct Redaction: Sendable {
             text = text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "***")
         }
         text = text.split(whereSeparator: \.isWhitespace).map(Self.withoutKeys).joined(separator: " ")
-        return Self.withoutNamedSecrets(text)
+        return text.replacing(Self.namedSecret) { match in "\(match.1)***" }
     }
 
-    /// What stands behind the name of a secret, in a query, in JSON or in words: `X-Amz-Signature=…`, `"token": "…"`.
-    private static func withoutNamedSecrets(_ text: String) -> String {
-        text.replacing(namedSecret) { match in "\(match.1)***" }
-    }
-
+    /// With what stands behind the name of a secret, in a query, in JSON or in words: `X-Amz-Signature=…`, `"token": "…"`.
     private nonisolated(unsafe) static let namedSecret =
         #/
         ( (?i: signature|credential|secret|password|token|authorization ) [A-Za-z_\-]* ["']? \s? [=:] \s? ["']?

@@ -117,9 +117,8 @@ package struct AWSEnvironment: Sendable {
     }
 }
 
-extension AWSEnvironment: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension AWSEnvironment: CustomStringConvertible, CustomReflectable {
     package var description: String { "AWSEnvironment(profile \(profile), variables redacted)" }
-    package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: ["profile": profile]) }
 }
 

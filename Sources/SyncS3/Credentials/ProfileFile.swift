@@ -102,9 +102,8 @@ package struct ProfileFile: Hashable, Sendable {
     }
 }
 
-extension ProfileFile: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension ProfileFile: CustomStringConvertible, CustomReflectable {
     package var description: String { "ProfileFile(\(profiles.keys.sorted()), settings redacted)" }
-    package var debugDescription: String { description }
     package var customMirror: Mirror { Mirror(self, children: ["profiles": profiles.keys.sorted()]) }
 }
 

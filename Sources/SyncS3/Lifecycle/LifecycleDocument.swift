@@ -106,7 +106,7 @@ extension TierRule {
         }
         for age in Self.ages {
             guard let part = parts[age.element] else { continue }
-            guard let days = part.onlyNumber(in: age.days) else { return nil }
+            guard let days = part.onlyChildren(age.days)?[age.days]?.number else { return nil }
             self[keyPath: age.value] = Int(days)
         }
     }
@@ -157,10 +157,6 @@ extension XMLElement {
     fileprivate var number: Int64? {
         guard let text = onlyText, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return Int64(text)
-    }
-
-    fileprivate func onlyNumber(in name: String) -> Int64? {
-        onlyChildren(name)?[name]?.number
     }
 }
 

@@ -123,11 +123,6 @@ package struct PutFeatures: OptionSet, Hashable, Sendable {
         return order.first { !demanded.contains($0) } ?? order.first
     }
 
-    /// Whether a request with a storage class was refused for the class, as far as a reply tells.
-    package static func isClassRefused(by response: HTTPResponse) -> Bool {
-        PutFeatures.storageClass.refused(by: response) == .storageClass
-    }
-
     private static let words: [(word: String, feature: PutFeatures)] = [
         ("none-match", .condition), ("checksum", .checksum), ("storage", .storageClass), ("encryption", .encryption),
         ("tag", .tags),

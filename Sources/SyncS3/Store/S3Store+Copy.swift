@@ -70,7 +70,7 @@ extension S3Store {
             // Stores have the condition for puts before they have it for copies.
             response = try await request(copy, isConditional: false, context)
         }
-        if copy.storageClass != .standard, PutFeatures.isClassRefused(by: response) {
+        if copy.storageClass != .standard, PutFeatures.storageClass.refused(by: response) != nil {
             await client.learn { $0.capabilities.noteRefusal(of: .storageClass, storageClass: storageClass) }
             throw lacks(storageClass, context)
         }

@@ -56,7 +56,9 @@ extension S3Store {
     private func linkSigner(_ duration: Duration, _ context: S3RequestContext) async throws -> LinkSigner {
         let credentials = try await client.credentials.current(for: context.operation)
         let knowledge = client.knowledge
-        let date = client.now().addingTimeInterval(knowledge.clockOffset).wholeSeconds
+        // As it is signed: S3 reads no fractions.
+        let seconds = client.now().addingTimeInterval(knowledge.clockOffset).timeIntervalSince1970.rounded(.down)
+        let date = Date(timeIntervalSince1970: seconds)
         let life = LinkLife(wanted: duration, credentials: credentials, at: date)
         guard life.seconds > 0 else {
             throw client.error(
@@ -161,9 +163,4 @@ private struct LinkLife {
                 nil
             }
     }
-}
-
-extension Date {
-    /// As it is signed: S3 reads no fractions.
-    fileprivate var wholeSeconds: Date { Date(timeIntervalSince1970: timeIntervalSince1970.rounded(.down)) }
 }

@@ -163,7 +163,7 @@ extension StoreError {
         case 404: return (.notFound, "nothing is stored under this key")
         case 407:
             return (.unreachable, "the proxy asks for a user and password; write them into https_proxy or http_proxy")
-        case 400 where reply.code == nil && address.speaksPlain && response.mentionsTLS:
+        case 400 where reply.code == nil && !speaksTLS(address) && response.mentionsTLS:
             return (.unreachable, "\(address.endpoint) speaks TLS; write https:// in store.endpoint")
         case 405, 501: return (.unsupported, said ?? "\(address.endpoint) does not know this operation")
         case 408: return (.timedOut, "\(address.endpoint) waited too long for the bytes")
@@ -217,10 +217,6 @@ extension StoreError {
         let place = reply.endpoint.map { " at \($0.escapingControls)" } ?? " elsewhere"
         return "the bucket \(address.bucket) is to be addressed\(place); correct store.region or store.endpoint"
     }
-}
-
-extension S3Address {
-    fileprivate var speaksPlain: Bool { endpoint.hasPrefix("http:") }
 }
 
 extension HTTPResponse {

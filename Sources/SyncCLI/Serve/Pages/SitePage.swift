@@ -26,17 +26,7 @@ struct SitePage: Sendable {
         case shares = "Shares"
         case status = "Status"
 
-        var link: String {
-            switch self {
-            case .photos: "/"
-            case .vacations: "/vacations"
-            case .projects: "/projects"
-            case .archive: "/archive"
-            case .restores: "/restores"
-            case .shares: "/shares"
-            case .status: "/status"
-            }
-        }
+        var link: String { self == .photos ? "/" : "/\(rawValue.lowercased())" }
     }
 
     var title: String
