@@ -74,7 +74,7 @@ struct ProjectOptions: ParsableArguments {
         let filter = ProjectFilter(text: text, status: status)
         let entries = try await workspace.projects()
         let found = entries.filter { filter.accepts($0.record) }.prefix(limit ?? .max).map { ProjectReport($0) }
-        return Answer(ProjectListReport(projects: found)) { output in
+        return Answer(["projects": found]) { output in
             ProjectView(terminal: output).list(found, of: entries.count)
         }
     }

@@ -46,10 +46,6 @@ struct ProjectReport: Encodable {
     }
 }
 
-struct ProjectListReport: Encodable {
-    var projects: [ProjectReport]
-}
-
 /// `projects show ID --json`: as in the list, and what is stored of it.
 struct ProjectDetails: Encodable {
     struct Version: Encodable {

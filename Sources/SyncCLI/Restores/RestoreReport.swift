@@ -93,29 +93,28 @@ extension RestoreReport.Skipped {
     }
 
     private init(_ problem: RestoreSelection.Problem) {
+        var (path, key): (String?, String?) = (problem.name, nil)
+        let (state, reason): (String, String)
         switch problem.reason {
         case .unknown:
-            self.init(
-                path: problem.name, key: nil, state: "unknown",
-                reason: "nothing is known by this name; is it below a watched folder, and was it synced?")
-        case .notStored(let why):
-            self.init(path: problem.name, key: nil, state: "pending", reason: "it is not stored yet: \(why)")
+            (state, reason) = (
+                "unknown", "nothing is known by this name; is it below a watched folder, and was it synced?"
+            )
+        case .notStored(let why): (state, reason) = ("pending", "it is not stored yet: \(why)")
         case .noMD5(let why):
-            self.init(
-                path: problem.name, key: nil, state: "pending",
-                reason: "it was never read whole, so that its MD5 is not known: \(why)")
+            (state, reason) = ("pending", "it was never read whole, so that its MD5 is not known: \(why)")
         case .ambiguous(let folders):
-            self.init(
-                path: problem.name, key: nil, state: "unknown",
-                reason: "\(VacationLookupError.ambiguous(problem.name, folders: folders))")
+            (state, reason) = ("unknown", "\(VacationLookupError.ambiguous(problem.name, folders: folders))")
         case .noOriginal:
-            self.init(
-                path: problem.name, key: nil, state: "unknown",
-                reason:
-                    "its own bytes are not kept (photos.keep_originals); without --original its stored copy comes back")
+            (state, reason) = (
+                "unknown",
+                "its own bytes are not kept (photos.keep_originals); without --original its stored copy comes back"
+            )
         case .unreadable(let why):
-            self.init(path: nil, key: problem.name, state: "unknown", reason: "the store cannot tell of it: \(why)")
+            (path, key) = (nil, problem.name)
+            (state, reason) = ("unknown", "the store cannot tell of it: \(why)")
         }
+        self.init(path: path, key: key, state: state, reason: reason)
     }
 }
 

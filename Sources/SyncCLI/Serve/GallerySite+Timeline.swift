@@ -23,7 +23,7 @@ extension GallerySite {
         let canAll = !isReadOnly && items.contains { $0.md5 != nil && $0.canBeRestored }
         let stream = SitePage.Timeline(
             address: memories ? "/archive" : "/", items: zip(items, badges).map { item($0, $1) },
-            filters: memories ? offered.ofMemories(filter) : offered.ofAll(filter), search: filter.text ?? "",
+            filters: offered.filters(filter, ofMemories: memories), search: filter.text ?? "",
             next: next.map { "\(memories ? "/archive" : "/")?" + filter.query(before: $0, memories: memories) },
             isFirst: cursor == nil,
             isFiltered: filter != (memories ? TimelineFilter(kind: .memories) : TimelineFilter()),
@@ -106,7 +106,10 @@ struct FilterChoices: Sendable {
         profiles = try ledger.timelineProfiles().map { ($0, (names[$0] ?? $0).escapingControls) }
     }
 
-    func ofAll(_ filter: TimelineFilter) -> [SitePage.Timeline.Filter] {
+    /// - Parameter memories: of the archive of memories alone.
+    func filters(_ filter: TimelineFilter, ofMemories memories: Bool) -> [SitePage.Timeline.Filter] {
+        let time = ofEvents(filter) + ofTime(filter) + [state(filter)]
+        if memories { return time }
         let folder = Self.filter(
             "folder", "Folder", "All folders",
             folders.map { ("\($0.id.rawValue)", $0.path.lastComponent?.string ?? $0.path.text) },
@@ -114,11 +117,7 @@ struct FilterChoices: Sendable {
         let kind = Self.filter(
             "kind", "Kind", "All kinds", TimelineFilter.Kind.allCases.map { ($0.rawValue, $0.label) },
             filter.kind?.rawValue)
-        return [kind, folder] + ofEvents(filter) + ofTime(filter) + [state(filter)]
-    }
-
-    func ofMemories(_ filter: TimelineFilter) -> [SitePage.Timeline.Filter] {
-        ofEvents(filter) + ofTime(filter) + [state(filter)]
+        return [kind, folder] + time
     }
 
     /// None where there are no events.
