@@ -31,9 +31,7 @@ package struct PhotoFileReducer: PhotoReducer {
         if type.kind == .sidecar { try Sidecar.requireWhole(file, size: stamp.size) }
         try file.requireWritten(size: stamp.size)
         let digest = try file.digest()
-        guard try file.stamp() == stamp else {
-            throw PhotoError(.changed, "the file was written to while it was read")
-        }
+        guard try file.stamp() == stamp else { throw PhotoError(.changed, "the file was written to while it was read") }
         return PhotoExamination(stamp: stamp, type: type, digest: digest)
     }
 
@@ -74,9 +72,7 @@ package struct PhotoFileReducer: PhotoReducer {
             case .other: largestJSON
             case .image, .video: largestObject
             }
-        guard size <= limit else {
-            throw PhotoError(.overLimit, "it has \(size) bytes, and the limit is \(limit)")
-        }
+        guard size <= limit else { throw PhotoError(.overLimit, "it has \(size) bytes, and the limit is \(limit)") }
     }
 
     package func reduce(

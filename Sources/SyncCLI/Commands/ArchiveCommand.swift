@@ -246,8 +246,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
 
     /// - Throws: ``CommandFailure`` when it costs too much, or somebody says no: then nothing was requested.
     private func request(_ photos: [ArchivedGalleryPhoto], _ workspace: Workspace) async throws -> RestoreReport {
-        let restores = Restores(
-            try await RestoreServices(workspace, access: .writes), workspace, for: .download)
+        let restores = Restores(try await RestoreServices(workspace, access: .writes), workspace, for: .download)
         let wish = RestoreWish(
             names: photos.map(\.key.rawValue), tier: tier.map { .tier($0) }, days: days, maximumCost: maximumCost,
             isAgreed: yes)
@@ -267,8 +266,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
         _ restored: RestoreReport?
     ) async throws -> ArchiveDownloadReport {
         let memories = page.photos.filter(\.isReadable)
-        let download = ArchiveDownload(
-            from: store, pool: workspace.threads.disk, time: workspace.time)
+        let download = ArchiveDownload(from: store, pool: workspace.threads.disk, time: workspace.time)
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
         let show = { progress.count($0, of: memories.count, "photo") }

@@ -56,9 +56,7 @@ struct GuestsCommand: WorkspaceCommand {
         let into = try into?.path(workspace.installation)
         let ledger = try await workspace.ledger
         if refresh { try await takeIn(ledger, workspace) }
-        guard let id else {
-            return try await answer(try await ledger { try $0.waitingGuestPhotos() }, ledger)
-        }
+        guard let id else { return try await answer(try await ledger { try $0.waitingGuestPhotos() }, ledger) }
         let all = try await ledger { try $0.guestPhotos(of: id) }
         guard accept || refuse else { return try await answer(all, ledger) }
         let chosen = try chosen(of: all)

@@ -45,9 +45,7 @@ struct InitCommand: AsyncParsableCommand {
     @Option(help: "Bucket of an S3 store.")
     var bucket: String?
 
-    @Flag(
-        help:
-            "Make the bucket, closed to the public, where there is none. One that is there already stays as it is.")
+    @Flag(help: "Make the bucket, closed to the public, where there is none. One that is there already stays as it is.")
     var createBucket = false
 
     @Option(help: "Region of an S3 store (default: that of the AWS configuration).")

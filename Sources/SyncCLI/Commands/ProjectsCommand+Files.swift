@@ -273,8 +273,7 @@ struct MigrationReport: Report {
         if alreadyThere > 0 { sum += ", \(Quantities.count(alreadyThere)) there already" }
         lines.append(sum)
         if !conflicts.isEmpty {
-            lines.append(
-                dryRun ? "These have to be settled first." : "The old folder stays: \(from.escapingControls)")
+            lines.append(dryRun ? "These have to be settled first." : "The old folder stays: \(from.escapingControls)")
         } else if !dryRun {
             let old = isOldLeft ? "empty, and stays: a drive is mounted there" : "gone"
             lines.append("The old folder is \(old). Now name the new one in the configuration (watch):")

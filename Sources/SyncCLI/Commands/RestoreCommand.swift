@@ -53,8 +53,7 @@ struct RestoreCommand: WorkspaceCommand {
 
     @Option(
         name: .customLong("max-cost"),
-        help: ArgumentHelp(
-            "Refuse when it would cost more (default: restore.max_cost_usd).", valueName: "usd"))
+        help: ArgumentHelp("Refuse when it would cost more (default: restore.max_cost_usd).", valueName: "usd"))
     var maximumCost: Double?
 
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
@@ -80,8 +79,7 @@ struct RestoreCommand: WorkspaceCommand {
     @Flag(help: "All known photos; --output gets their folders, names and times.")
     var all = false
 
-    @Option(
-        help: ArgumentHelp("Photos of this machine (name or id); paths are as they were there.", valueName: "name"))
+    @Option(help: ArgumentHelp("Photos of this machine (name or id); paths are as they were there.", valueName: "name"))
     var machine: String?
 
     @Option(help: ArgumentHelp("Photos taken on this day or later.", valueName: "day"))
@@ -284,9 +282,7 @@ enum RestoreVersion: Hashable {
 
     /// The keys of the versions, in place of the paths of photos.
     /// - Throws: ``CommandFailure`` that names what has no such version.
-    func keys(
-        of paths: [String], in ledger: Ledger, _ locator: PathLocator
-    ) throws -> [String] {
+    func keys(of paths: [String], in ledger: Ledger, _ locator: PathLocator) throws -> [String] {
         var keys: [String] = []
         var unknown: [String] = []
         for path in paths {

@@ -109,8 +109,7 @@ struct ShareCommand: WorkspaceCommand {
                 if case .takenOver = noticed.fate { workspace.console.errors.writeLine("\(noticed)".escapingControls) }
             }
         }
-        var order = ShareOrder(
-            vacation: try await current(parts.finder, place), selection: photos, quality: quality)
+        var order = ShareOrder(vacation: try await current(parts.finder, place), selection: photos, quality: quality)
         order.expiresAt = end
         order.sharedBy = from
         order.tellsNames = originalNames
@@ -137,8 +136,7 @@ struct ShareCommand: WorkspaceCommand {
             : output.announcedPath(workspace.installation, workspace.console)
         let look = try await workspace.withLedgerCopy()
         let session = try await ShareExportSession(workspace, look: look)
-        var order = ShareOrder(
-            vacation: try await current(session.finder, look), selection: photos, quality: quality)
+        var order = ShareOrder(vacation: try await current(session.finder, look), selection: photos, quality: quality)
         order.sharedBy = from
         order.tellsNames = originalNames
         return try await session.run(order, to: destination, isArchive: isArchive)
@@ -230,9 +228,7 @@ struct ShareCommand: WorkspaceCommand {
     ) async throws -> (name: String?, isNew: Bool) {
         if from != nil { return (nil, false) }
         if let known = try await ledger({ try $0.sharer() }) { return (known, false) }
-        guard !yes, terminal.isInteractive, isatty(STDIN_FILENO) == 1 else {
-            return (vacation.sharedBy, false)
-        }
+        guard !yes, terminal.isInteractive, isatty(STDIN_FILENO) == 1 else { return (vacation.sharedBy, false) }
         let proposed = vacation.sharedBy ?? ProcessEnvironment.userName
         terminal.write("Your name, as it is shown\(proposed.map { " [\($0.escapingControls)]" } ?? ""): ")
         guard let line = readLine() else { return (vacation.sharedBy, false) }

@@ -39,9 +39,7 @@ struct SharesCommand: WorkspaceCommand {
     @Option(help: ArgumentHelp("Remove this share from the store: its id, or a link to it.", valueName: "id"))
     var revoke: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Take this share over from another machine: its id, or a link to it.", valueName: "id"))
+    @Option(help: ArgumentHelp("Take this share over from another machine: its id, or a link to it.", valueName: "id"))
     var takeOver: String?
 
     @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")

@@ -38,8 +38,7 @@ struct VerifyCommand: WorkspaceCommand {
     var all = false
 
     @Option(
-        help: ArgumentHelp(
-            "Maximum cost in US dollars (default: the rest of the month's budget).", valueName: "USD"))
+        help: ArgumentHelp("Maximum cost in US dollars (default: the rest of the month's budget).", valueName: "USD"))
     var budget: Double?
 
     @OptionGroup var options: AnswerOptions
@@ -106,9 +105,7 @@ struct VerifyCommand: WorkspaceCommand {
         return budget ?? max(workspace.settings.verify.maximumUSDPerMonth - spent, 0)
     }
 
-    private func look(
-        _ verifier: Verifier, _ limit: Double, _ workspace: Workspace
-    ) async throws -> Verifier.Summary {
+    private func look(_ verifier: Verifier, _ limit: Double, _ workspace: Workspace) async throws -> Verifier.Summary {
         let settings = workspace.settings.verify
         let choice: Verifier.Choice =
             paths.isEmpty

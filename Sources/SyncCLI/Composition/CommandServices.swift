@@ -38,9 +38,7 @@ struct RestoreServices: Sendable {
         self.store = store
         self.ledger = ledger
         patience = LedgerPatience(ledger: ledger, time: time, logger: installation.logger)
-        desk = RestorePlanner(
-            store: store, ledger: ledger, prices: prices,
-            pool: workspace.threads.disk, time: time)
+        desk = RestorePlanner(store: store, ledger: ledger, prices: prices, pool: workspace.threads.disk, time: time)
         owner = installation.makeClaimOwner()
         sender = RestoreSender(store: store, ledger: ledger, owner: owner, time: time)
         changer = RestoreUpgrader(store: store, ledger: ledger, time: time)

@@ -59,8 +59,7 @@ struct FolderMaker {
 
     private func write(_ text: String, to path: FilePath) throws {
         do {
-            let isWritten = try NewFile.save(
-                text.utf8, to: path, permissions: .ownerReadWrite, overwrites: false)
+            let isWritten = try NewFile.save(text.utf8, to: path, permissions: .ownerReadWrite, overwrites: false)
             if !isWritten { throw Errno.fileExists }
         } catch Errno.fileExists {
             throw Self.isTaken(path, by: try? FileStatus(at: path))

@@ -244,8 +244,7 @@ extension Installation {
         return TierPolicy(
             user: settings.user, mode: settings.tiers.mode, archiveAfterDays: settings.tiers.archiveAfterDays,
             originalsAfterDays: settings.photos.originals == .off ? nil : settings.tiers.originalsAfterDays,
-            floor: ArchiveFloor(
-                configured: Int64(settings.tiers.minimumArchiveBytes), prices: try pricesThatCount()),
+            floor: ArchiveFloor(configured: Int64(settings.tiers.minimumArchiveBytes), prices: try pricesThatCount()),
             shareExpireDays: settings.share.expireDays, storageClass: storageClass)
     }
 }

@@ -50,8 +50,7 @@ extension ServiceGroup {
         // The group's own words are for whoever debugs it.
         var quiet = logger
         quiet.logLevel = .error
-        var configuration = ServiceGroupConfiguration(
-            services: services, gracefulShutdownSignals: [], logger: quiet)
+        var configuration = ServiceGroupConfiguration(services: services, gracefulShutdownSignals: [], logger: quiet)
         // systemd kills after 90 s by default; what is still in flight by then is sent again at the next start.
         configuration.maximumGracefulShutdownDuration = .seconds(75)
         let group = ServiceGroup(configuration: configuration)

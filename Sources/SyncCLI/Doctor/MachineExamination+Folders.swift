@@ -65,9 +65,7 @@ extension MachineExamination {
 
     /// The watcher itself, for as long as it takes to set up: what other programs use of the limits is known in no other
     /// way.
-    private static func triedReports(
-        _ roots: [FilePath], untold: [FilePath: UntoldFile]
-    ) async -> [WatchReport] {
+    private static func triedReports(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async -> [WatchReport] {
         let watcher = FolderWatcher()
         await watcher.start(roots, untold: untold)
         let reports = watcher.reports()

@@ -245,8 +245,7 @@ struct S3Steps: Sendable {
 
     private func object(_ name: String) async throws -> ObjectKey {
         let key = try scratch.key(name)
-        _ = try await store.put(
-            S3Examiner.sample, at: key, attributes: S3Examiner.attributes, condition: .ifAbsent)
+        _ = try await store.put(S3Examiner.sample, at: key, attributes: S3Examiner.attributes, condition: .ifAbsent)
         return key
     }
 }

@@ -22,8 +22,7 @@ struct StoreExamination: Sendable {
     /// - Throws: ``Interrupted``.
     func run() async throws {
         guard await isUsable() else { return }
-        let scratch = ScratchFolder(
-            store, user: installation.settings.user, id: .random(in: .min ... .max))
+        let scratch = ScratchFolder(store, user: installation.settings.user, id: .random(in: .min ... .max))
         try await closing({ await tidyUp(scratch) }) {
             let end = try await Interruptible.run(until: .sigint, .sigterm, .sighup) { [steps, store] in
                 try await steps.run(StoreChecks(store, scratch: scratch), scratch)

@@ -180,9 +180,7 @@ struct MirrorServices: Sendable {
             closeSource = transport.close
         }
         self.time = time
-        mirror = ShareMirror(
-            source, asked: reference.shareID, to: folder, options: options,
-            pool: pool, time: time)
+        mirror = ShareMirror(source, asked: reference.shareID, to: folder, options: options, pool: pool, time: time)
     }
 
     /// Waits until threads and connections are gone.

@@ -180,7 +180,6 @@ extension Workspace {
         }
         if let webhook = settings.webhook { ways.append(WebhookNotifier(webhook, time: time)) }
         if let desktop = DesktopNotifier(environment: environment, pool: pool) { ways.append(desktop) }
-        return Notifiers(
-            ways, kinds: settings.kinds, gallery: installation.galleryOfAgent, logger: installation.logger)
+        return Notifiers(ways, kinds: settings.kinds, gallery: installation.galleryOfAgent, logger: installation.logger)
     }
 }

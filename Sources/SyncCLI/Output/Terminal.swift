@@ -13,8 +13,7 @@ struct Terminal: Sendable {
     let hasStyle: Bool
 
     static func standardOutput(_ environment: [String: String]) -> Terminal {
-        Terminal(
-            STDOUT_FILENO, isTerminal: isatty(STDOUT_FILENO) == 1, environment, noting: .ofStandardOutput)
+        Terminal(STDOUT_FILENO, isTerminal: isatty(STDOUT_FILENO) == 1, environment, noting: .ofStandardOutput)
     }
 
     static func standardError(_ environment: [String: String]) -> Terminal {
@@ -114,8 +113,7 @@ enum Question {
         typing number: Int? = nil, _ question: String, on terminal: Terminal, to verb: String, no: String
     ) throws {
         guard isSomebodyThere else {
-            throw CommandFailure(
-                .usage, "there is no terminal to ask on; use --yes to \(verb), or --dry-run to look")
+            throw CommandFailure(.usage, "there is no terminal to ask on; use --yes to \(verb), or --dry-run to look")
         }
         guard let number else {
             if confirm(question, on: terminal) { return }

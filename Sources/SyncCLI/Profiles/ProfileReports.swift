@@ -260,8 +260,7 @@ struct ProfileMigrationReport: Report {
         waiting = result.waiting.map {
             Waiting(profile: $0.profile, events: $0.events, photos: $0.photos, reason: "\(result.obstacle)")
         }
-        photos = Photos(
-            moved: result.moved, left: result.left.map { Left(key: $0.key.rawValue, reason: $0.reason) })
+        photos = Photos(moved: result.moved, left: result.left.map { Left(key: $0.key.rawValue, reason: $0.reason) })
     }
 
     mutating func note(_ result: OrphanRemover.Summary) {

@@ -141,8 +141,7 @@ struct ProjectView {
         if !details.history.isEmpty {
             lines += ["", terminal.styled("Earlier images", .bold)]
             lines += details.history.map { "  " + description(of: $0).escapingControls }
-            lines.append(
-                terminal.styled("  bring one back: sync-agent restore --wait --output DIR KEY", .dim))
+            lines.append(terminal.styled("  bring one back: sync-agent restore --wait --output DIR KEY", .dim))
         }
         return lines
     }

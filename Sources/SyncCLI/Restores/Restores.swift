@@ -166,8 +166,7 @@ struct Restores: Sendable {
         guard let output = proposal.order.output, parts.desk.needsJob(proposal) else {
             return try await parts.desk.accept(proposal)
         }
-        let folders = RestoreFolders(
-            ledger: parts.ledger, owner: parts.owner, pool: workspace.threads.disk, time: time)
+        let folders = RestoreFolders(ledger: parts.ledger, owner: parts.owner, pool: workspace.threads.disk, time: time)
         try OutputPlace.checkAgain(output, workspace.installation)
         let strangers = try await folders.strangers(in: output)
         if !strangers.isEmpty {

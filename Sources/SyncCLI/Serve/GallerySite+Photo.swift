@@ -245,8 +245,7 @@ extension GallerySite {
                 continue
             }
             if let file = try await file(of: md5, among: items) {
-                photos.append(
-                    .init(source: .file(file), name: first.ownName ?? first.name, modified: first.modified))
+                photos.append(.init(source: .file(file), name: first.ownName ?? first.name, modified: first.modified))
             } else if let photo = zipped(storedCopy(of: md5, among: items), first) {
                 photos.append(photo)
             } else {

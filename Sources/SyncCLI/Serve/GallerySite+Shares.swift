@@ -157,10 +157,7 @@ extension GallerySite {
     ) async throws -> WebResponse {
         let parts = try await services.shares(workspace)
         let (sharer, open) = try await ledger { ledger in
-            (
-                try ledger.sharer(),
-                try ledger.unendedShares().filter { $0.folder == vacation.folder && $0.state.isOpen }
-            )
+            (try ledger.sharer(), try ledger.unendedShares().filter { $0.folder == vacation.folder && $0.state.isOpen })
         }
         var remarks = [remark].compactMap(\.self)
         var photos = vacation.photos.compactMap { photo in photo.md5.map { (md5: $0, name: photo.name) } }

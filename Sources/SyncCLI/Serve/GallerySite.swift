@@ -197,8 +197,7 @@ struct GallerySite: WebHandler {
             guard try await !items(md5).isEmpty else { return missing() }
             return Self.drawnIcon
         }
-        return Self.content(
-            "image/jpeg", .init("Cache-Control", "private, max-age=604800, immutable"), .file(file))
+        return Self.content("image/jpeg", .init("Cache-Control", "private, max-age=604800, immutable"), .file(file))
     }
 
     func missing() -> WebResponse {

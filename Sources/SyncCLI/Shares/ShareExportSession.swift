@@ -35,9 +35,7 @@ struct ShareExportSession {
         }
         try requireFree(destination, isArchive: isArchive)
         let content = try await planner().content(of: order)
-        guard !content.items.isEmpty else {
-            throw ShareError.nothing(content.skipped.map(\.text))
-        }
+        guard !content.items.isEmpty else { throw ShareError.nothing(content.skipped.map(\.text)) }
         let sharer = try await ledger { try $0.sharer() }
         let wanted = ShareExport.Order(
             items: content.items, of: order.vacation, sharedBy: order.sharedBy ?? sharer ?? order.vacation.sharedBy,
@@ -72,9 +70,7 @@ struct ShareExportSession {
         return SharePlanner(
             store: nil, ledger: ledger, reducer: PhotoFileReducer(pictures: workspace.pictures),
             maker: workspace.copyMaker, pool: workspace.threads.photos,
-            lease: ShareLease(
-                ledger: ledger,
-                owner: workspace.installation.makeClaimOwner(), time: time),
+            lease: ShareLease(ledger: ledger, owner: workspace.installation.makeClaimOwner(), time: time),
             // Nothing is sent: what limits it is what pages are made for.
             maximumPhotos: ShareManifestRules.maximumPhotos, expireDays: settings.share.expireDays, time: time)
     }

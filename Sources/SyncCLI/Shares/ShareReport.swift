@@ -36,9 +36,7 @@ struct ShareReport: Encodable {
     var notes: [String]
 
     /// - Parameter photos: those of the share.
-    init(
-        _ share: ShareRecord, photos: [SharePhoto], _ proposal: ShareProposal, costUSD: Double, message: String?
-    ) {
+    init(_ share: ShareRecord, photos: [SharePhoto], _ proposal: ShareProposal, costUSD: Double, message: String?) {
         self.init(proposal, costUSD: costUSD)
         shareId = share.id.description
         link = share.link?.url

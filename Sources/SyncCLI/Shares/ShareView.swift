@@ -83,9 +83,7 @@ struct ShareView {
     ) -> [String] {
         let failures = ShareReport.failures(photos)
         var lines = skipped(failures.map { ($0.path, $0.reason) })
-        guard share.state == .live, let link = share.link else {
-            return lines + waiting(share, agentRuns)
-        }
+        guard share.state == .live, let link = share.link else { return lines + waiting(share, agentRuns) }
         let films = photos.count { $0.position != nil && $0.copy?.film != nil }
         let count = Self.contents(share.photoCount, films: films)
         lines.append(

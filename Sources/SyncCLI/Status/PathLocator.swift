@@ -29,9 +29,7 @@ extension PathLocator {
     /// What is known at a path that a person wrote: of a file, or of all below a folder.
     /// - Parameter visit: also gets the path as the ledger calls it.
     /// - Returns: whether anything is known there.
-    func photos(
-        at path: String, in ledger: Ledger, visit: (PhotoStatus, FilePath) throws -> Void
-    ) throws -> Bool {
+    func photos(at path: String, in ledger: Ledger, visit: (PhotoStatus, FilePath) throws -> Void) throws -> Bool {
         for candidate in candidates(for: ProcessEnvironment.absolute(path)) {
             if try ledger.photos(at: candidate, visit: { try visit($0, candidate) }) > 0 { return true }
         }
@@ -41,9 +39,7 @@ extension PathLocator {
 
     /// As for one path.
     /// - Returns: the paths of which nothing is known.
-    func photos(
-        at paths: [String], in ledger: Ledger, visit: (PhotoStatus) throws -> Void
-    ) throws -> UnknownPaths {
+    func photos(at paths: [String], in ledger: Ledger, visit: (PhotoStatus) throws -> Void) throws -> UnknownPaths {
         try UnknownPaths(paths.filter { path in try !photos(at: path, in: ledger) { photo, _ in try visit(photo) } })
     }
 }

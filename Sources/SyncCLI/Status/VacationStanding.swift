@@ -95,8 +95,7 @@ struct VacationLines {
         }
         let (dateWidth, countWidth, stateWidth) = (25, 8, 24)
         let nameWidth = width - dateWidth - countWidth - stateWidth - 2
-        let table = Table(
-            .left(nameWidth - 1, gap: 1), .left(dateWidth), .right(countWidth, gap: 2), .left(stateWidth))
+        let table = Table(.left(nameWidth - 1, gap: 1), .left(dateWidth), .right(countWidth, gap: 2), .left(stateWidth))
         var lines = ["", terminal.styled(table.row("Vacation", "", "photos", "state"), .bold)]
         if terminal.isNarrow(for: Self.columns) { lines = ["", terminal.styled("Vacations", .bold)] }
         for vacation in vacations.prefix(Self.limit) {

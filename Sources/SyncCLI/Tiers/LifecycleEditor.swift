@@ -129,9 +129,7 @@ struct LifecycleInspector {
         return Standing(inStore: inStore, report: report(inStore, applied: false))
     }
 
-    func report(
-        _ inStore: (current: LifecycleConfiguration, plan: LifecyclePlan)?, applied: Bool
-    ) -> LifecycleReport {
+    func report(_ inStore: (current: LifecycleConfiguration, plan: LifecyclePlan)?, applied: Bool) -> LifecycleReport {
         LifecycleReport(
             policy, plan: inStore?.plan,
             foreignIDs: inStore?.current.rules.map(\.id).filter { !policy.ruleIDs.contains($0) } ?? [],

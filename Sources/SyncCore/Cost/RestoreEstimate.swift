@@ -7,9 +7,7 @@ package struct RestoreLoad: Hashable, Sendable {
     /// `false` where a copy that is there only stays for longer: S3 charges no retrieval for it.
     package var isRetrieved: Bool
 
-    package init(
-        storageClass: StorageClass, tier: RestoreTier, objects: Int, bytes: Int64, isRetrieved: Bool = true
-    ) {
+    package init(storageClass: StorageClass, tier: RestoreTier, objects: Int, bytes: Int64, isRetrieved: Bool = true) {
         self.storageClass = storageClass
         self.tier = tier
         self.objects = objects

@@ -152,9 +152,7 @@ package struct OriginalsCost: Hashable, Sendable {
     ///   - bytes: of the files.
     ///   - storageClass: where they come to lie.
     /// - Returns: `nil` when the class has no price.
-    package init?(
-        objects: Int, bytes: Int64, policy: OriginalsPolicy, storageClass: StorageClass, prices: PriceTable
-    ) {
+    package init?(objects: Int, bytes: Int64, policy: OriginalsPolicy, storageClass: StorageClass, prices: PriceTable) {
         guard let own = prices.classes[storageClass], let standard = prices.classes[.standard] else { return nil }
         self.bytes = policy == .jxl ? Int64(Double(bytes) * Self.recompressed) : bytes
         let moves = storageClass == .standard ? 0 : own.putPer1000

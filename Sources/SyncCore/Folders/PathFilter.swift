@@ -163,9 +163,7 @@ package struct PathFilter: Hashable, Sendable {
                     choices[choices.count - 1] += try piece()
                 }
             }
-            guard index < text.count else {
-                throw Invalid(reason: "a \"{\" is not closed; write \"\\{\" for itself")
-            }
+            guard index < text.count else { throw Invalid(reason: "a \"{\" is not closed; write \"\\{\" for itself") }
             index += 1
             guard found.count * choices.count <= mostAlternatives else {
                 throw Invalid(reason: "the braces of a rule stand for more than \(mostAlternatives) patterns")

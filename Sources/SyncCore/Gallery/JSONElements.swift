@@ -229,8 +229,7 @@ package struct JSONObject: Sendable {
         guard isObject else { return nil }
         members = found.map { name, value in
             // A name that is no Unicode is none that anybody asks for.
-            Member(
-                name: text(name) ?? "", range: name.lowerBound - 1..<value.upperBound, value: value, nameRange: name)
+            Member(name: text(name) ?? "", range: name.lowerBound - 1..<value.upperBound, value: value, nameRange: name)
         }
     }
 

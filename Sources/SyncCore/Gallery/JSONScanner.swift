@@ -102,9 +102,7 @@ struct JSONScanner {
     }
 
     /// Steps over an object, and tells of each member: its name without the quotes, and its value.
-    mutating func object(
-        depth: Int, _ member: (Range<Int>, Range<Int>) -> Void
-    ) throws(JSONDamage) {
+    mutating func object(depth: Int, _ member: (Range<Int>, Range<Int>) -> Void) throws(JSONDamage) {
         offset += 1
         skipSpace()
         if take("}") { return }

@@ -47,9 +47,7 @@ package struct ObjectAttributes: Hashable, Sendable {
     package var metadata: [String: String]
     package var storageClass: StorageClass
 
-    package init(
-        contentType: String, metadata: [String: String] = [:], storageClass: StorageClass = .standard
-    ) {
+    package init(contentType: String, metadata: [String: String] = [:], storageClass: StorageClass = .standard) {
         self.contentType = contentType
         self.metadata = metadata
         self.storageClass = storageClass

@@ -36,9 +36,7 @@ package protocol ObjectStore: ReadableStore {
     /// onto itself moves the object to another storage class, and is always `.overwrite`.
     /// - Throws: `.notFound`; `.archived` when the source, or what is to be overwritten, is archived and not restored;
     ///   `.alreadyExists`; `.unsupported` when the store cannot copy or does not have the class.
-    func copy(
-        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
-    ) async throws
+    func copy(_ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition) async throws
 
     /// Asks for an archived object to be made readable, for a faster tier of a restore that is under way, or for another
     /// end of one that is done.

@@ -30,9 +30,7 @@ package struct StoreError: Error, Hashable, Sendable {
     /// Bytes of an object that went to the store for nothing.
     package var sentBytes: Int64 = 0
 
-    package init(
-        _ code: Code, operation: String, key: String? = nil, message: String, detail: String? = nil
-    ) {
+    package init(_ code: Code, operation: String, key: String? = nil, message: String, detail: String? = nil) {
         self.code = code
         self.operation = operation
         self.key = key

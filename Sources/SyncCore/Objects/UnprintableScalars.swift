@@ -51,9 +51,7 @@ extension String {
 
     /// The text with some scalars written in another way. By scalars, because a mark that combines with one of them makes
     /// another character of it.
-    package func escaping(
-        _ isEscaped: (Unicode.Scalar) -> Bool, as form: (Unicode.Scalar) -> String
-    ) -> String {
+    package func escaping(_ isEscaped: (Unicode.Scalar) -> Bool, as form: (Unicode.Scalar) -> String) -> String {
         guard unicodeScalars.contains(where: isEscaped) else { return self }
         var text = String.UnicodeScalarView()
         for scalar in unicodeScalars {

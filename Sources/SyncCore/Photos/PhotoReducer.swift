@@ -22,9 +22,7 @@ package protocol PhotoReducer: Sendable {
     ///
     /// With `policy.stripLocation` no copy of any type tells where it was taken, by its position, by a name or in words.
     /// - Throws: ``PhotoError``; `.tellsPlace` when that cannot be promised of this file; `.changed` when the file is no longer the one that was examined.
-    func reduce(
-        _ file: FilePath, examined: PhotoExamination, policy: ReducePolicy
-    ) throws(PhotoError) -> StoredCopy
+    func reduce(_ file: FilePath, examined: PhotoExamination, policy: ReducePolicy) throws(PhotoError) -> StoredCopy
 
     /// Makes the stored copy of a photo that is no file, as of a file. `.unchanged` means the bytes as they were given.
     /// - Throws: ``PhotoError``, `.notAPhoto` for what is no image.
@@ -81,9 +79,7 @@ package struct PhotoLimits: Hashable, Sendable {
     /// Bytes that decoding may take. Of JPEGs, only progressive and other multi-scan files need more than a few MiB.
     package var memory: Int64
 
-    package init(
-        fileSize: Int64 = 1 << 30, pixels: Int64 = 1_000_000_000, memory: Int64 = 512 << 20
-    ) {
+    package init(fileSize: Int64 = 1 << 30, pixels: Int64 = 1_000_000_000, memory: Int64 = 512 << 20) {
         self.fileSize = fileSize
         self.pixels = pixels
         self.memory = memory

@@ -33,9 +33,7 @@ package struct ShareManifestRules: Hashable, Sendable {
 
     /// - Parameter link: where the manifest was found. Its links count only there, and only within what that link admits.
     package func check(_ bytes: [UInt8], foundAt link: WebLink?) throws(ShareRefusal) -> CheckedShare {
-        guard bytes.count <= limit else {
-            throw .manifestTooLong
-        }
+        guard bytes.count <= limit else { throw .manifestTooLong }
         var manifest = try decode(bytes)
         guard let id = ShareID(manifest.shareId) else { throw ShareRefusal("its manifest names no share id") }
         guard asked == nil || asked == id else {

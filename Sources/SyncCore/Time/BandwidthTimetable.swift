@@ -112,8 +112,7 @@ package struct BandwidthTimetable: Hashable, Sendable, CustomStringConvertible {
         switch parts.count {
         case 1: return Rates(upload: try rate(parts[0], atLeast: minimum))
         case 2:
-            return Rates(
-                upload: try rate(parts[0], atLeast: minimum), download: try rate(parts[1], atLeast: minimum))
+            return Rates(upload: try rate(parts[0], atLeast: minimum), download: try rate(parts[1], atLeast: minimum))
         default: throw Invalid(reason: "a rate is 512k, or 512k:2M for uploads and downloads")
         }
     }

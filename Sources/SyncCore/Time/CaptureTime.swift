@@ -231,9 +231,7 @@ package struct MachineZone: Sendable {
     /// Minutes ahead of UTC at a moment.
     private let offsetAtInstant: @Sendable (Date) -> Int
 
-    package init(
-        atClock: @escaping @Sendable (Int64) -> Int, atInstant: @escaping @Sendable (Date) -> Int
-    ) {
+    package init(atClock: @escaping @Sendable (Int64) -> Int, atInstant: @escaping @Sendable (Date) -> Int) {
         offsetAtClock = atClock
         offsetAtInstant = atInstant
     }

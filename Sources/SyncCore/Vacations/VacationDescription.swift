@@ -169,9 +169,7 @@ package struct VacationDetails: Hashable, Sendable {
     /// an end from two of them contradict each other, the stronger one is both.
     /// - Parameter photoDays: when the photos were taken, see ``photoDays(taken:modified:)``.
     /// - Returns: `nil` when nobody knows a date.
-    package init?(
-        name: VacationName, description: VacationDescription, photoDays: ClosedRange<CalendarDay>?
-    ) {
+    package init?(name: VacationName, description: VacationDescription, photoDays: ClosedRange<CalendarDay>?) {
         let starts = [description.startDate, name.startDate, photoDays?.lowerBound]
         let ends = [description.endDate, name.endDate, photoDays?.upperBound]
         guard let start = Self.first(of: starts), let end = Self.first(of: ends) else { return nil }

@@ -37,9 +37,7 @@ struct PhotoFile: ~Copyable {
 
     /// Throws `.changed` unless the file still has this stamp.
     func require(_ stamp: FileStamp) throws(PhotoError) {
-        guard try self.stamp() == stamp else {
-            throw PhotoError(.changed, "the file changed after it was examined")
-        }
+        guard try self.stamp() == stamp else { throw PhotoError(.changed, "the file changed after it was examined") }
     }
 
     /// Reads the file to its end.

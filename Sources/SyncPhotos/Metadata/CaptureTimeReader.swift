@@ -197,9 +197,7 @@ struct CaptureTimeClues {
     private var iptcTime: CaptureTime? {
         guard let date = iptcText(55), date.utf8.count == 8 else { return nil }
         let day = "\(date.prefix(4))-\(date.dropFirst(4).prefix(2))-\(date.suffix(2))"
-        guard let clock = iptcText(60), clock.utf8.count == 6 || clock.utf8.count == 11 else {
-            return CaptureTime(day)
-        }
+        guard let clock = iptcText(60), clock.utf8.count == 6 || clock.utf8.count == 11 else { return CaptureTime(day) }
         let (hour, minute) = (clock.prefix(2), clock.dropFirst(2).prefix(2))
         return CaptureTime("\(day)T\(hour):\(minute):\(clock.dropFirst(4))") ?? CaptureTime(day)
     }

@@ -84,9 +84,7 @@ package struct JPEGRecompressor: OriginalRecompressor {
         let size: Int64
     }
 
-    private func run(
-        _ format: CSyncDecoder_Format, _ file: FileDescriptor, size: Int64
-    ) throws(PhotoError) -> Product {
+    private func run(_ format: CSyncDecoder_Format, _ file: FileDescriptor, size: Int64) throws(PhotoError) -> Product {
         let product: MemoryFile
         do throws(Errno) {
             product = try MemoryFile(named: "original")

@@ -228,9 +228,7 @@ struct PictureCopy {
         }
     }
 
-    private func copy(
-        of picture: DecodedPicture, _ reader: borrowing JPEGReader
-    ) throws(PhotoError) -> StoredCopy {
+    private func copy(of picture: DecodedPicture, _ reader: borrowing JPEGReader) throws(PhotoError) -> StoredCopy {
         let plan = JPEGReduction(policy: policy, orientation: picture.orientation)
         let target = reader.reducedSize(plan)
         let exif = picture.exif

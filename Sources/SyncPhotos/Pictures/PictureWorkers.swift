@@ -44,9 +44,7 @@ package final class PictureWorkers: Sendable {
     ///   - programs: the first of them that is there is run.
     ///   - patience: with a picture.
     ///   - memory: what pictures are decoded in.
-    init(
-        programs: [FilePath], patience: Patience = Patience(), memory: DecodingMemory = .ofProcess
-    ) {
+    init(programs: [FilePath], patience: Patience = Patience(), memory: DecodingMemory = .ofProcess) {
         self.programs = programs
         self.patience = patience
         self.memory = memory
@@ -282,14 +280,12 @@ struct PictureRoom {
 
     /// Three of this kind have room beside each other.
     static func usual(_ limits: PhotoLimits) -> PictureRoom {
-        PictureRoom(
-            pixels: min(limits.pixels, 20_000_000), memory: min(limits.memory, 108 << 20), isMoreLeft: true)
+        PictureRoom(pixels: min(limits.pixels, 20_000_000), memory: min(limits.memory, 108 << 20), isMoreLeft: true)
     }
 
     /// The samples have all of it, and the decoder once more.
     static func all(_ limits: PhotoLimits) -> PictureRoom {
-        PictureRoom(
-            pixels: min(limits.pixels, limits.memory / sampleBytes), memory: limits.memory, isMoreLeft: false)
+        PictureRoom(pixels: min(limits.pixels, limits.memory / sampleBytes), memory: limits.memory, isMoreLeft: false)
     }
 
     /// Both of them: what is set aside.

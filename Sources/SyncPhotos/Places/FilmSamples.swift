@@ -143,9 +143,7 @@ struct FilmBytes {
     }
 
     /// Hands out all bytes of a range, a window at a time.
-    func readAll(
-        of range: Range<Int>, _ body: ([UInt8]) throws(PhotoError) -> Void
-    ) throws(PhotoError) {
+    func readAll(of range: Range<Int>, _ body: ([UInt8]) throws(PhotoError) -> Void) throws(PhotoError) {
         var at = range.lowerBound
         while at < range.upperBound {
             try PhotoError.checkStopped()

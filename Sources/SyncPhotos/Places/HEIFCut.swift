@@ -185,9 +185,7 @@ struct HEIFItems {
         guard extents.isEmpty else { throw .unclear(Self.name) }
     }
 
-    private static func extents(
-        _ cursor: Cursor, idat: Range<Int>?
-    ) throws(PhotoError) -> [Int: [Range<Int>]] {
+    private static func extents(_ cursor: Cursor, idat: Range<Int>?) throws(PhotoError) -> [Int: [Range<Int>]] {
         var cursor = cursor
         let version = try cursor.number(1)
         guard version <= 2 else { throw .unclear(name) }

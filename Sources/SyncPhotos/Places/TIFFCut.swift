@@ -122,9 +122,7 @@ struct TIFFCut {
         }
     }
 
-    private mutating func keepData(
-        _ entries: [TIFFBlock.Entry], _ starts: Int, _ lengths: Int
-    ) throws(PhotoError) {
+    private mutating func keepData(_ entries: [TIFFBlock.Entry], _ starts: Int, _ lengths: Int) throws(PhotoError) {
         guard let first = entries.first(where: { $0.tag == starts }) else { return }
         guard let second = entries.first(where: { $0.tag == lengths }), first.count == second.count,
             values.count + first.count <= Self.mostPieces, let places = block.integers(first),

@@ -257,9 +257,7 @@ extension PhotoSource {
     }
 
     /// - Returns: `nil` for a JPEG.
-    private static func format(
-        of head: ArraySlice<UInt8>, named path: FilePath?
-    ) throws(PhotoError) -> PictureFormat? {
+    private static func format(of head: ArraySlice<UInt8>, named path: FilePath?) throws(PhotoError) -> PictureFormat? {
         let head = Array(head.prefix(4_096))
         guard !head.isEmpty else { throw PhotoError(.truncated, "the file is empty") }
         let sniffed = MediaType(sniffing: head) ?? .unknown

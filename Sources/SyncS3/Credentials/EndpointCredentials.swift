@@ -175,9 +175,7 @@ package struct InstanceCredentials: CredentialProvider {
     }
 
     package func credentials() async throws -> CredentialAnswer {
-        guard !isTrue("AWS_EC2_METADATA_DISABLED") else {
-            return .absent(reason: "AWS_EC2_METADATA_DISABLED is true")
-        }
+        guard !isTrue("AWS_EC2_METADATA_DISABLED") else { return .absent(reason: "AWS_EC2_METADATA_DISABLED is true") }
         let service = environment.variables["AWS_EC2_METADATA_SERVICE_ENDPOINT"] ?? "http://169.254.169.254"
         guard let base = MetadataURL.parse(service) else {
             throw StoreError(

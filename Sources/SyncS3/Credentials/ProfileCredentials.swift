@@ -53,9 +53,7 @@ package struct ProfileCredentials: CredentialProvider {
     }
 
     private func keys(of profile: String, in file: ProfileFile, _ path: String) throws(StoreError) -> AWSCredentials? {
-        switch (
-            file.setting("aws_access_key_id", of: profile), file.setting("aws_secret_access_key", of: profile)
-        ) {
+        switch (file.setting("aws_access_key_id", of: profile), file.setting("aws_secret_access_key", of: profile)) {
         case (nil, nil): return nil
         case (let id?, let secret?):
             return AWSCredentials(

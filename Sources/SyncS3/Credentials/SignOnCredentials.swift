@@ -66,9 +66,7 @@ struct SignOnCredentials: Sendable {
         if reply.status == 401 { throw signIn("is no longer taken") }
         guard reply.status == 200 else { throw failure(StoreError.Code(refusal: reply), reply, session) }
         guard let found = (try? JSONDecoder().decode(RoleReply.self, from: Data(reply.body)))?.roleCredentials else {
-            throw StoreError(
-                .credentialsRejected,
-                "sso at \(url.origin) sent no credentials: no JSON that has them")
+            throw StoreError(.credentialsRejected, "sso at \(url.origin) sent no credentials: no JSON that has them")
         }
         return AWSCredentials(
             accessKeyID: found.accessKeyId, secretAccessKey: found.secretAccessKey, sessionToken: found.sessionToken,

@@ -80,9 +80,7 @@ package struct S3Examiner: Sendable {
     /// Reads a link without credentials, as whoever gets it does.
     package func fetch(_ link: StoreLink) async throws -> [UInt8] {
         let context = client.context("link", nil)
-        guard let url = HTTPURL(link.url) else {
-            throw client.error(.invalidResponse, context, "the link is no URL")
-        }
+        guard let url = HTTPURL(link.url) else { throw client.error(.invalidResponse, context, "the link is no URL") }
         let response = try await client.sendUnsigned(context) { _ in HTTPRequest(.get, url) }
         guard response.status == 200 else { throw client.failure(response, context) }
         return response.body

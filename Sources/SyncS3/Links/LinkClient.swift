@@ -155,8 +155,7 @@ final class LinkedRead: Sendable {
         try check()
         let piece = max(start, wanted.lowerBound)..<max(min(end, wanted.upperBound), max(start, wanted.lowerBound))
         guard !piece.isEmpty else { return }
-        try sink(
-            UnsafeRawBufferPointer(rebasing: bytes[Int(piece.lowerBound - start)..<Int(piece.upperBound - start)]))
+        try sink(UnsafeRawBufferPointer(rebasing: bytes[Int(piece.lowerBound - start)..<Int(piece.upperBound - start)]))
         state.withLock { $0.delivered += Int64(piece.count) }
     }
 

@@ -50,8 +50,7 @@ package enum MultipartReply {
     /// `<InitiateMultipartUploadResult>`; rclone's server leaves the "Result" out.
     /// - Throws: ``InvalidReply``.
     package static func created(_ body: [UInt8], key: ObjectKey) throws(InvalidReply) -> MultipartID {
-        let reply = try XMLElement(
-            document: body, root: "InitiateMultipartUploadResult", or: "InitiateMultipartUpload")
+        let reply = try XMLElement(document: body, root: "InitiateMultipartUploadResult", or: "InitiateMultipartUpload")
         let id = try reply.required("UploadId")
         guard !id.isEmpty else { throw InvalidReply(reason: "it does not name the upload") }
         return MultipartID(key: key, rawValue: id)
@@ -67,9 +66,7 @@ package enum MultipartReply {
     /// `<ListMultipartUploadsResult>`: those that began before a moment.
     /// - Parameter prefix: the store's own, which the keys do not have.
     /// - Throws: ``InvalidReply``.
-    package static func uploads(
-        _ body: [UInt8], prefix: String, before: Date
-    ) throws(InvalidReply) -> [MultipartID] {
+    package static func uploads(_ body: [UInt8], prefix: String, before: Date) throws(InvalidReply) -> [MultipartID] {
         let reply = try XMLElement(document: body, root: "ListMultipartUploadsResult")
         let isEncoded = reply["EncodingType"]?.lowercased() == "url"
         var uploads: [MultipartID] = []

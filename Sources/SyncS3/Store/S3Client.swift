@@ -146,16 +146,13 @@ final class S3Client: Sendable {
 
     /// Sends one request without a signature, once.
     /// - Throws: ``StoreError`` when there is no reply; `CancellationError`.
-    func sendUnsigned(
-        _ context: S3RequestContext, _ make: (S3Requests) -> HTTPRequest
-    ) async throws -> HTTPResponse {
+    func sendUnsigned(_ context: S3RequestContext, _ make: (S3Requests) -> HTTPRequest) async throws -> HTTPResponse {
         try await exchange(make(requests(knowledge.address)), context)
     }
 
     /// The error of a reply that the caller has no use for.
     func failure(_ response: HTTPResponse, _ context: S3RequestContext) -> StoreError {
-        let context = S3RequestContext(
-            operation: context.operation, key: context.key, address: knowledge.address)
+        let context = S3RequestContext(operation: context.operation, key: context.key, address: knowledge.address)
         var error = StoreError(response, in: context)
         if error.code == .credentialsRejected, let refused = credentials.latest {
             error.message += "; they are \(refused.provenance(at: now()))"

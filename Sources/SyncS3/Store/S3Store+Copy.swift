@@ -80,9 +80,7 @@ extension S3Store {
     }
 
     /// Some stores call a copy in place illegal that changes nothing but the class, unless it names type and metadata anew.
-    private func request(
-        _ copy: Copy, isConditional: Bool, _ context: S3RequestContext
-    ) async throws -> HTTPResponse {
+    private func request(_ copy: Copy, isConditional: Bool, _ context: S3RequestContext) async throws -> HTTPResponse {
         func send(naming headers: HTTPHeaders?) async throws -> HTTPResponse {
             try await client.send(context) {
                 $0.copy(
@@ -127,9 +125,7 @@ extension S3Store {
 
     /// Some stores say 200 and leave the object in their only class; some tell the new class of the object, and list it in
     /// the old one: what is listed is believed. Looked at once for each class; Amazon's word counts.
-    private func proveClass(
-        _ storageClass: StorageClass, of key: ObjectKey, _ context: S3RequestContext
-    ) async throws {
+    private func proveClass(_ storageClass: StorageClass, of key: ObjectKey, _ context: S3RequestContext) async throws {
         let knowledge = client.knowledge
         guard storageClass != .standard, !knowledge.address.isAmazon,
             !knowledge.capabilities.provenClasses.contains(storageClass), let copy = try await headReply(key, context)

@@ -99,9 +99,7 @@ private struct PostPolicy {
     let fields: [UploadForm.Field]
     let frame: UploadForm.Frame
 
-    init(
-        _ pen: LinkSigner, bucket: String, keyPrefix: String, _ rules: UploadRules, encryption: S3Encryption
-    ) {
+    init(_ pen: LinkSigner, bucket: String, keyPrefix: String, _ rules: UploadRules, encryption: S3Encryption) {
         let fields =
             pen.signature.formFields(at: pen.date).map { UploadForm.Field($0.name, $0.value) }
             + encryption.headers.fields.map { UploadForm.Field($0.name, $0.value) }

@@ -16,9 +16,7 @@ extension S3Store {
     /// Where something is that was put into a class. What a store refuses is learned with the put; some take the header and
     /// leave it at their only class: the first object in the configured class is looked at. Amazon's word counts.
     /// - Parameter key: of what was put.
-    func storedClass(
-        _ wanted: StorageClass, at key: ObjectKey, _ context: S3RequestContext
-    ) async -> StorageClass {
+    func storedClass(_ wanted: StorageClass, at key: ObjectKey, _ context: S3RequestContext) async -> StorageClass {
         let knowledge = client.knowledge
         guard wanted == configuredClass else {
             return knowledge.capabilities.refusedClasses.contains(wanted) ? .standard : wanted

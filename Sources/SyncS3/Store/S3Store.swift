@@ -29,8 +29,7 @@ package final class S3Store: ObjectStore {
         memory: (any EndpointFactStore)? = nil, warn: @escaping @Sendable (String) -> Void = { _ in },
         now: @escaping @Sendable () -> Date
     ) throws(StoreError) {
-        let environment = AWSEnvironment(
-            variables: variables, profile: settings.profile, readFile: SharedFile.read)
+        let environment = AWSEnvironment(variables: variables, profile: settings.profile, readFile: SharedFile.read)
         let bundle = try environment.caBundle()
         var rates: CurlTransport.Rates?
         if let bandwidth { rates = { bandwidth.rates(at: now(), in: TimeZone.autoupdatingCurrent) } }
@@ -111,9 +110,7 @@ package final class S3Store: ObjectStore {
         _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition,
         _ context: S3RequestContext
     ) async throws -> PutReceipt {
-        if let receipt = try await putInParts(
-            body, at: key, attributes: attributes, condition: condition, context)
-        {
+        if let receipt = try await putInParts(body, at: key, attributes: attributes, condition: condition, context) {
             return receipt
         }
         let honours = await client.capabilities().conditionalPut == .honoured
@@ -180,8 +177,7 @@ package final class S3Store: ObjectStore {
 
     package func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
         let takesAttributes = await client.capabilities().takesListAttributes
-        return try await list(
-            prefix: prefix, after: after, limit: limit, restores: takesAttributes, operation: "list")
+        return try await list(prefix: prefix, after: after, limit: limit, restores: takesAttributes, operation: "list")
     }
 
     package func delete(_ key: ObjectKey) async throws {
@@ -249,9 +245,7 @@ extension S3Store {
     }
 
     /// What `If-None-Match` does not do: where it is not proven to work, and for archived objects.
-    func checkBeforePut(
-        _ condition: PutCondition, _ key: ObjectKey, _ context: S3RequestContext
-    ) async throws {
+    func checkBeforePut(_ condition: PutCondition, _ key: ObjectKey, _ context: S3RequestContext) async throws {
         guard let existing = try await headReply(key, context) else { return }
         switch condition {
         case .ifAbsent:

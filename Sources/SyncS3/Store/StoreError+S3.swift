@@ -260,10 +260,7 @@ extension StoreError {
         let endpoint = address.endpoint
         switch error.code {
         case .unreachable:
-            return (
-                .unreachable,
-                "cannot reach \(endpoint): \(error.message); check the network, and store.endpoint"
-            )
+            return (.unreachable, "cannot reach \(endpoint): \(error.message); check the network, and store.endpoint")
         case .proxyFailed:
             return (
                 .unreachable,

@@ -153,9 +153,7 @@ extension CurlTransfer {
         }
     }
 
-    private func configureConnection(
-        _ settings: TransportSettings, patience: Duration?
-    ) throws(TransportError) {
+    private func configureConnection(_ settings: TransportSettings, patience: Duration?) throws(TransportError) {
         try set(.httpOneOnly, 1)
         // A signature is made for one host and path: following a redirect would only leak it.
         try set(.followLocation, 0)

@@ -15,9 +15,7 @@ package final class CurlTransport: HTTPTransport {
     package typealias Rates = @Sendable () -> BandwidthTimetable.Rates
 
     /// - Parameter rates: in place of the settings' limit, which is the lowest of them then.
-    package init(
-        settings: TransportSettings = TransportSettings(), rates: Rates? = nil
-    ) throws(TransportError) {
+    package init(settings: TransportSettings = TransportSettings(), rates: Rates? = nil) throws(TransportError) {
         let code = CSyncCurl_GlobalInit()
         guard code == 0, let handle = CSyncCurl_MultiCreate(Int64(settings.hostConnections)) else {
             let reason = String(cString: CSyncCurl_CodeText(code))

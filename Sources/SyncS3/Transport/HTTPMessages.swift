@@ -199,8 +199,7 @@ package enum HTTPResponseTarget: Sendable {
     case memory(limit: Int)
     /// To a closure on the transport's thread, in order, when `accepts` says yes to the reply's head; what it throws ends
     /// the transfer. The body of any other reply goes to memory, up to ``errorLimit``.
-    case sink(
-        accepts: @Sendable (HTTPResponse) -> Bool, @Sendable (UnsafeRawBufferPointer) throws -> Void)
+    case sink(accepts: @Sendable (HTTPResponse) -> Bool, @Sendable (UnsafeRawBufferPointer) throws -> Void)
 
     /// Bytes. An S3 error is below 2 KB.
     package static let errorLimit = 1 << 20
