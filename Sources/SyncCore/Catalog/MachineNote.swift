@@ -137,4 +137,11 @@ enum NoteJSON {
         decoder.dateDecodingStrategy = .iso8601
         return try decoder.decode(Note.self, from: Data(text))
     }
+
+    /// Which version a note says it is of: one of a newer version need have nothing else that is known here.
+    static func version(_ text: [UInt8]) throws -> Int {
+        struct Head: Decodable { let version: Int }
+        let head: Head = try note(text)
+        return head.version
+    }
 }

@@ -61,11 +61,6 @@ package struct PathFilter: Hashable, Sendable {
         (self.lines, self.rules) = (lines, rules)
     }
 
-    /// Both have the same rules in the same order.
-    package static func == (left: PathFilter, right: PathFilter) -> Bool { left.lines == right.lines }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(lines) }
-
     /// The rule that leaves a file out; `nil` for one that is stored.
     /// - Parameter path: of a file, below the folder.
     package func exclusion(of path: FilePath) -> String? {

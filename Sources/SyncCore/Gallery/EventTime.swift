@@ -43,65 +43,53 @@ package struct EventTime: Hashable, Sendable {
 /// Reads `2025-10-20T08:15:30.5+02:00`: the extended format of ISO 8601 with a date; seconds, fraction and offset may be
 /// missing, and a time without an offset is UTC.
 private struct ISO8601Reader {
-    private var rest: Substring.UTF8View
+    private var rest: CaptureTimeText
     private let day: CalendarDay?
 
     init(_ text: String) {
         day = CalendarDay(String(text.prefix(10)))
-        rest = text.dropFirst(10).utf8
+        rest = CaptureTimeText(text.dropFirst(10))
     }
 
     /// Seconds since 1970; `nil` when it is no such time.
     mutating func moment() -> Double? {
         guard let day else { return nil }
         let midnight = Double(day.daysSince1970) * 86_400
-        if rest.isEmpty { return midnight }
-        guard take("T") || take("t") || take(" "), let hour = number(below: 24), take(":"),
-            let minute = number(below: 60)
+        if rest.isAtEnd { return midnight }
+        guard rest.skip("Tt "), let hour = number(below: 24), rest.skip(":"), let minute = number(below: 60)
         else { return nil }
         var seconds = 0.0
-        if take(":") {
+        if rest.skip(":") {
             guard let whole = number(below: 60) else { return nil }
             seconds = Double(whole)
-            if take(".") || take(",") {
+            if rest.skip(".,") {
                 guard let fraction = fraction() else { return nil }
                 seconds += fraction
             }
         }
-        guard let offset = offset(), rest.isEmpty else { return nil }
+        guard let offset = offset(), rest.isAtEnd else { return nil }
         return midnight + Double(hour * 3_600 + minute * 60) + seconds - Double(offset)
     }
 
     /// Seconds east of UTC.
     private mutating func offset() -> Int? {
-        if rest.isEmpty || take("Z") || take("z") { return 0 }
-        let sign = take("+") ? 1 : take("-") ? -1 : 0
+        if rest.isAtEnd || rest.skip("Zz") { return 0 }
+        let sign = rest.skip("+") ? 1 : rest.skip("-") ? -1 : 0
         guard sign != 0, let hours = number(below: 24) else { return nil }
-        if rest.isEmpty { return sign * hours * 3_600 }
-        _ = take(":")
+        if rest.isAtEnd { return sign * hours * 3_600 }
+        _ = rest.skip(":")
         guard let minutes = number(below: 60) else { return nil }
         return sign * (hours * 3_600 + minutes * 60)
     }
 
-    private mutating func take(_ character: Unicode.Scalar) -> Bool {
-        guard rest.first == UInt8(ascii: character) else { return false }
-        rest.removeFirst()
-        return true
-    }
-
     /// Two digits.
     private mutating func number(below limit: Int) -> Int? {
-        let digits = rest.prefix(2)
-        guard digits.count == 2, digits.allSatisfy(\.isDigit) else { return nil }
-        rest.removeFirst(2)
-        let value = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
-        return value < limit ? value : nil
+        rest.number(2...2).flatMap { $0 < limit ? $0 : nil }
     }
 
     private mutating func fraction() -> Double? {
-        let digits = rest.prefix(while: \.isDigit)
+        let digits = rest.digits()
         guard (1...18).contains(digits.count) else { return nil }
-        rest.removeFirst(digits.count)
         return Double("0." + String(decoding: digits, as: UTF8.self))
     }
 }

@@ -326,7 +326,5 @@ extension JSONObject {
         return texts
     }
 
-    private func value(_ name: StaticString) -> Range<Int>? {
-        members.first { member in name.withUTF8Buffer { $0.elementsEqual(member.name.utf8) } }?.value
-    }
+    private func value(_ name: StaticString) -> Range<Int>? { all(name).first?.value }
 }

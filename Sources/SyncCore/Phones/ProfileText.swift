@@ -107,13 +107,16 @@ struct ProfileText {
     /// Without what holds digits for another reason than that somebody could dial them: UUIDs, digests and ids of
     /// databases (hexadecimal digits), days, and moments of this century. One in some hundred of them would be somebody's
     /// number by chance, and the events of their profiles would wait for a person who does not exist.
-    var withoutChance: Self {
+    var withoutChance: Self { without { isDigest($0) || isDay($0) } }
+
+    /// Without UUIDs, days that are written with signs, and some other words.
+    private func without(_ isNoNumber: (Range<Int>) -> Bool) -> Self {
         var text = self
         let words = words
         for (index, word) in words.enumerated() {
             if isUUID(words[index...]) { text.blank(word.lowerBound..<words[index + 4].upperBound) }
-            if isDigest(word) || isDay(word) { text.blank(word) }
             if isWrittenDay(words[index...]) { text.blank(word.lowerBound..<words[index + 2].upperBound) }
+            if isNoNumber(word) { text.blank(word) }
         }
         return text
     }
@@ -226,7 +229,8 @@ extension ProfileText {
 
     /// - Parameter isDialled: whether digits, as they stand, are somebody's number.
     func mayHoldNumber(isDialled: (String) -> Bool) -> Bool {
-        withoutProof(isDialled: isDialled).longestCount >= Self.fewestDigits
+        let rest = without { isRandom($0) || isDayInOnePiece($0) && !isDialled(text($0)) }
+        return rest.longestCount >= Self.fewestDigits
     }
 
     /// Without what is made of a moment within a span: seconds or milliseconds since 1970.
@@ -238,17 +242,6 @@ extension ProfileText {
             }
             let date = Date(timeIntervalSince1970: word.count == Self.seconds ? count : count / 1_000)
             if times.contains(date) { text.blank(word) }
-        }
-        return text
-    }
-
-    private func withoutProof(isDialled: (String) -> Bool) -> Self {
-        var text = self
-        let words = words
-        for (index, word) in words.enumerated() {
-            if isUUID(words[index...]) { text.blank(word.lowerBound..<words[index + 4].upperBound) }
-            if isWrittenDay(words[index...]) { text.blank(word.lowerBound..<words[index + 2].upperBound) }
-            if isRandom(word) || isDayInOnePiece(word) && !isDialled(self.text(word)) { text.blank(word) }
         }
         return text
     }

@@ -37,13 +37,7 @@ package enum RestoreTier: String, Hashable, Sendable, CaseIterable, Comparable {
         left.speed < right.speed
     }
 
-    private var speed: Int {
-        switch self {
-        case .bulk: 0
-        case .standard: 1
-        case .expedited: 2
-        }
-    }
+    private var speed: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 extension StorageClass {

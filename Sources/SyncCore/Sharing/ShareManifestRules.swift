@@ -45,17 +45,9 @@ package struct ShareManifestRules: Hashable, Sendable {
         let newer = try manifest.manifestURL.map { url throws(ShareRefusal) in
             try Self.checked(url, "manifestURL", foundAt: link)
         }
-        for index in manifest.photos.indices {
-            manifest.photos[index].url = nil
-            manifest.photos[index].sha256 = photos[index].sha256.description
-            manifest.photos[index].takenAt = photos[index].takenAt
-            manifest.photos[index].name = photos[index].originalName?.text
-        }
+        for index in manifest.photos.indices { manifest.photos[index].keep(photos[index]) }
         for (index, film) in photos.dropFirst(manifest.photos.count).enumerated() {
-            manifest.films?[index].url = nil
-            manifest.films?[index].sha256 = film.sha256.description
-            manifest.films?[index].takenAt = film.takenAt
-            manifest.films?[index].name = film.originalName?.text
+            manifest.films?[index].keep(film)
         }
         manifest.manifestURL = nil
         return CheckedShare(id: id, manifest: manifest, photos: photos, manifestLink: newer ?? nil)
@@ -81,41 +73,19 @@ package struct ShareManifestRules: Hashable, Sendable {
     private func checkPhotos(
         _ manifest: ShareManifest, foundAt link: WebLink?
     ) throws(ShareRefusal) -> [CheckedShare.Photo] {
-        var place = ManifestPlaces()
+        var places = ManifestPlaces()
         var checked: [CheckedShare.Photo] = []
         for (number, photo) in manifest.photos.enumerated() {
-            let piece = Piece(
-                name: "photos[\(number)]", orderIndex: photo.orderIndex, size: photo.size, sha256: photo.sha256,
-                pixels: [photo.width, photo.height], takenAt: photo.takenAt, text: photo.name, url: photo.url, film: nil
-            )
-            checked.append(try Self.checked(piece, &place, foundAt: link))
+            checked.append(try Self.checked(photo, "photos[\(number)]", film: nil, &places, foundAt: link))
         }
         for (number, film) in (manifest.films ?? []).enumerated() {
             let name = "films[\(number)]"
             if let seconds = film.durationSeconds, !(seconds > 0 && seconds < Self.longestFilm) {
                 throw ShareRefusal("\(name).durationSeconds is no time that a film lasts")
             }
-            let piece = Piece(
-                name: name, orderIndex: film.orderIndex, size: film.size, sha256: film.sha256,
-                pixels: [film.width, film.height], takenAt: film.takenAt, text: film.name, url: film.url,
-                film: film.mediaType)
-            checked.append(try Self.checked(piece, &place, foundAt: link))
+            checked.append(try Self.checked(film, name, film: film.mediaType, &places, foundAt: link))
         }
         return checked
-    }
-
-    /// What a photo and a film have in common.
-    private struct Piece {
-        let name: String
-        let orderIndex: Int
-        let size: Int64
-        let sha256: String
-        let pixels: [Int]
-        let takenAt: CaptureTime?
-        /// Its file's name.
-        let text: String?
-        let url: String?
-        let film: FilmType?
     }
 
     /// What those before have taken.
@@ -125,20 +95,20 @@ package struct ShareManifestRules: Hashable, Sendable {
     }
 
     private static func checked(
-        _ piece: Piece, _ places: inout ManifestPlaces, foundAt link: WebLink?
+        _ piece: some ManifestPiece, _ name: String, film: FilmType?, _ places: inout ManifestPlaces,
+        foundAt link: WebLink?
     ) throws(ShareRefusal) -> CheckedShare.Photo {
-        let name = piece.name
         guard (0...maximumOrderIndex).contains(piece.orderIndex) else {
             throw ShareRefusal("\(name).orderIndex is not between 0 and \(maximumOrderIndex)")
         }
         guard places.seen.insert(piece.orderIndex).inserted else {
             throw ShareRefusal("two of its photos have the orderIndex \(piece.orderIndex)")
         }
-        let limit = piece.film == nil ? maximumPhotoSize : maximumFilmSize
+        let limit = film == nil ? maximumPhotoSize : maximumFilmSize
         guard (1...limit).contains(piece.size) else {
             throw ShareRefusal("\(name).size is not between 1 byte and \(limit >> 30) GiB")
         }
-        guard piece.pixels.allSatisfy((1...maximumPixels).contains) else {
+        guard [piece.width, piece.height].allSatisfy((1...maximumPixels).contains) else {
             throw ShareRefusal("\(name) has a width or height that no photo has")
         }
         guard let sha256 = SHA256Digest(hex: piece.sha256) else {
@@ -153,8 +123,8 @@ package struct ShareManifestRules: Hashable, Sendable {
         }
         return CheckedShare.Photo(
             orderIndex: piece.orderIndex, size: piece.size, sha256: sha256,
-            takenAt: piece.takenAt.flatMap { captureYears.contains($0.day.year) ? $0 : nil }, film: piece.film,
-            originalName: piece.text.flatMap { OriginalName($0, film: piece.film) }, link: url ?? nil)
+            takenAt: piece.takenAt.flatMap { captureYears.contains($0.day.year) ? $0 : nil }, film: film,
+            originalName: piece.name.flatMap { OriginalName($0, film: film) }, link: url ?? nil)
     }
 
     /// Version and depth first, so that a newer form is told as such and a deep one meets no recursion.
@@ -162,17 +132,15 @@ package struct ShareManifestRules: Hashable, Sendable {
         guard Self.depth(of: bytes) <= Self.maximumDepth else {
             throw ShareRefusal("its manifest is nested too deeply")
         }
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
         do {
-            let version = try decoder.decode(Version.self, from: Data(bytes)).version
+            let version = try NoteJSON.version(bytes)
             guard version <= ShareManifest.currentVersion else {
                 throw ShareRefusal("it was made by a newer sync-agent (version \(version)); update this one")
             }
             guard version == ShareManifest.currentVersion else {
                 throw ShareRefusal("its manifest has version \(version), which never was")
             }
-            return try decoder.decode(ShareManifest.self, from: Data(bytes))
+            return try NoteJSON.note(bytes)
         } catch let error as ShareRefusal {
             throw error
         } catch let error as DecodingError {
@@ -180,10 +148,6 @@ package struct ShareManifestRules: Hashable, Sendable {
         } catch {
             throw ShareRefusal("its manifest cannot be read")
         }
-    }
-
-    private struct Version: Decodable {
-        let version: Int
     }
 
     /// A link in the manifest; `nil` where links do not count.
@@ -196,6 +160,31 @@ package struct ShareManifestRules: Hashable, Sendable {
             throw ShareRefusal("\(name) leads to another host, \(target.origin); only \(link.origin) is asked")
         }
         return target
+    }
+}
+
+/// What a photo and a film of a manifest have in common.
+private protocol ManifestPiece {
+    var orderIndex: Int { get }
+    var width: Int { get }
+    var height: Int { get }
+    var size: Int64 { get }
+    var sha256: String { get set }
+    var takenAt: CaptureTime? { get set }
+    var name: String? { get set }
+    var url: String? { get set }
+}
+
+extension ShareManifest.Photo: ManifestPiece {}
+extension ShareManifest.Film: ManifestPiece {}
+
+extension ManifestPiece {
+    /// Makes it say what was checked, and nothing else.
+    mutating func keep(_ checked: CheckedShare.Photo) {
+        url = nil
+        sha256 = checked.sha256.description
+        takenAt = checked.takenAt
+        name = checked.originalName?.text
     }
 }
 

@@ -82,9 +82,7 @@ extension CaptureTime: LosslessStringConvertible {
         var offset: Int?
         if text.skip(" Tt:") {
             guard let hour = text.number(1...2), hour < 24, text.skip(":"), let minute = text.number(1...2), minute < 60
-            else {
-                return nil
-            }
+            else { return nil }
             var second = 0
             if text.skip(":") {
                 // A leap second is the first of the next minute.
@@ -128,11 +126,11 @@ extension CaptureTime: LosslessStringConvertible {
     }
 }
 
-/// A capture time's text while it is read. A listing has one for each object.
-private struct CaptureTimeText {
+/// A time's text while it is read. A listing has a capture time for each object.
+struct CaptureTimeText {
     private var rest: ArraySlice<UInt8>
 
-    init(_ text: String) {
+    init(_ text: some StringProtocol) {
         rest = Array(text.utf8)[...]
     }
 
@@ -140,17 +138,20 @@ private struct CaptureTimeText {
 
     /// So many digits.
     mutating func number(_ count: ClosedRange<Int>) -> Int? {
-        let digits = rest.prefix(count.upperBound).prefix(while: \.isDigit)
-        guard count.contains(digits.count) else { return nil }
+        let digits = digits(atMost: count.upperBound)
+        return count.contains(digits.count) ? Self.number(digits) : nil
+    }
+
+    mutating func digits(atMost count: Int = .max) -> ArraySlice<UInt8> {
+        let digits = rest.prefix(count).prefix(while: \.isDigit)
         rest = rest.dropFirst(digits.count)
-        return Self.number(digits)
+        return digits
     }
 
     /// Digits behind the point, as milliseconds.
     mutating func fraction() -> Int64? {
-        let digits = rest.prefix(while: \.isDigit)
+        let digits = digits()
         guard !digits.isEmpty else { return nil }
-        rest = rest.dropFirst(digits.count)
         let first = digits.prefix(3)
         return Int64((first.count..<3).reduce(Self.number(first)) { number, _ in number * 10 })
     }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 @_spi(_Unicode) import Swift
 
 /// What is stored of a vacation, so that another machine of the same user knows it too: the JSON under
@@ -77,16 +76,10 @@ package struct VacationManifest: Hashable, Sendable, Codable {
 
     /// - Throws: ``Damage``.
     package init(parsing bytes: [UInt8]) throws(Damage) {
-        let decoder = JSONDecoder()
-        let data = Data(bytes)
-        guard let version = try? decoder.decode(Version.self, from: data).version else { throw .unreadable }
+        guard let version = try? NoteJSON.version(bytes) else { throw .unreadable }
         guard version <= Self.currentVersion else { throw .newer(version: version) }
-        guard let manifest = try? decoder.decode(Self.self, from: data) else { throw .unreadable }
+        guard let manifest: Self = try? NoteJSON.note(bytes) else { throw .unreadable }
         self = manifest
-    }
-
-    private struct Version: Decodable {
-        var version: Int
     }
 
     /// As it is stored: JSON with sorted keys, times in ISO 8601 (those of capture as ``CaptureTime`` has them).
