@@ -130,7 +130,8 @@ struct MetadataBytes {
     static let mostBytes = 1 << 20
 
     let size: Int64
-    private let part: (Range<Int>) throws(PhotoError) -> [UInt8]
+    /// As many of these bytes as there are.
+    let part: (Range<Int>) throws(PhotoError) -> [UInt8]
 
     init(_ bytes: [UInt8]) {
         size = Int64(bytes.count)

@@ -128,15 +128,23 @@ struct FilmSamples {
 struct FilmBytes {
     private static let windowSize = 256 << 10
 
-    let size: Int
+    private let source: MetadataBytes
     private let patches: FilePatches
-    private let part: (Range<Int>) throws(PhotoError) -> [UInt8]
 
-    func patched(by patches: FilePatches) -> FilmBytes { FilmBytes(size: size, patches: patches, part: part) }
+    init(_ source: MetadataBytes, patches: FilePatches = .none) {
+        self.source = source
+        self.patches = patches
+    }
+
+    init(_ bytes: [UInt8]) { self.init(MetadataBytes(bytes)) }
+
+    var size: Int { Int(source.size) }
+
+    func patched(by patches: FilePatches) -> FilmBytes { FilmBytes(source, patches: patches) }
 
     /// - Throws: `.changed` where the film ends before the range does.
     func read(_ range: Range<Int>) throws(PhotoError) -> [UInt8] {
-        var bytes = try part(range)
+        var bytes = try source.part(range)
         guard bytes.count == range.count else { throw PhotoError(.changed, "the film became shorter meanwhile") }
         bytes.withUnsafeMutableBytes { patches.apply(to: $0, at: Int64(range.lowerBound)) }
         return bytes
@@ -177,21 +185,5 @@ struct FilmBytes {
             at = box.all.upperBound
         }
         return boxes
-    }
-}
-
-extension FilmBytes {
-    /// - Parameter file: has to stay open for as long as these are read.
-    init(_ file: borrowing PhotoFile, size: Int64) {
-        let descriptor = file.descriptor
-        self.init(size: Int(size), patches: .none) { range throws(PhotoError) in
-            try PhotoFile.read(range, of: descriptor)
-        }
-    }
-
-    init(_ bytes: [UInt8]) {
-        self.init(size: bytes.count, patches: .none) { range throws(PhotoError) in
-            Array(bytes[range.clamped(to: bytes.indices)])
-        }
     }
 }

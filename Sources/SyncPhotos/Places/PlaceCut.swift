@@ -102,7 +102,7 @@ extension PhotoFileReducer {
                 .notStored, "with strip_location, sidecars stay on this machine: what they tell cannot be taken out")
         }
         if FilmRules.types.contains(unchanged.type.name) {
-            let film = FilmBytes(file, size: size)
+            let film = FilmBytes(MetadataBytes(file, size: size))
             return try withoutPlace(film, unchanged)
         }
         guard PlaceCut.types.contains(unchanged.type.name), size <= PlaceCut.largest else {

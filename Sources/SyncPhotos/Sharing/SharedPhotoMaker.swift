@@ -91,7 +91,7 @@ extension SharedPhotoMaker {
             let file = try PhotoFile(opening: path)
             let stamp = try file.stamp()
             let copy = try sharedFilm(
-                FilmBytes(file, size: stamp.size), as: type,
+                FilmBytes(MetadataBytes(file, size: stamp.size)), as: type,
                 try file.filmFacts(of: type.mediaType, size: stamp.size),
                 takenAt: try file.captureTime(size: stamp.size, at: now()))
             try file.require(stamp)
@@ -104,7 +104,7 @@ extension SharedPhotoMaker {
         let stamp = try file.stamp()
         do {
             let facts = try file.filmFacts(of: type.mediaType, size: stamp.size)
-            _ = try sharedPatches(of: FilmBytes(file, size: stamp.size), facts)
+            _ = try sharedPatches(of: FilmBytes(MetadataBytes(file, size: stamp.size)), facts)
         } catch {
             try file.require(stamp)
             throw error
