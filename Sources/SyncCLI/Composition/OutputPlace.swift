@@ -1,6 +1,7 @@
 import SyncConfig
 import SyncCore
 import SyncSystem
+import SyncWatch
 import SystemPackage
 
 /// Where a person wants files, held against the folders that this program looks into. Commands get there by
@@ -196,5 +197,132 @@ struct OutputPlace {
         let program = settings.notify.command.first.map { FilePath($0) }.flatMap { $0.isAbsolute ? $0 : nil }
         let named = [settings.serve.passwordFile, settings.cost.prices, settings.metrics.textfile, program]
         return folders + named.compactMap(\.self).map { Own(folder: $0, kind: .named) }
+    }
+}
+
+/// Where a folder is, held against others: the one place that tells whether a folder lies in another. Neither a symbolic link
+/// nor a bind mount makes it another one. Making one blocks.
+struct FolderPlace {
+    /// Without symbolic links as far as it is there, and those by which other mounts show it.
+    private let names: [FilePath]
+    /// `nil` where it is not there.
+    private let identity: FolderIdentity?
+    /// Of itself and of those above it, as far as they are there.
+    private let around: Set<FolderIdentity>
+
+    /// - Parameter path: absolute.
+    init(_ path: FilePath) {
+        let name = path.resolvedAsFarAsThere ?? path
+        names = [name] + MountedNames.others(of: name)
+        identity = FolderIdentity(at: name)
+        var (folder, around) = (name, Set<FolderIdentity>())
+        repeat {
+            if let identity = FolderIdentity(at: folder) { around.insert(identity) }
+        } while folder.removeLastComponent()
+        self.around = around
+    }
+
+    /// Whether it is the other one, or lies in it.
+    func isIn(_ other: FolderPlace) -> Bool {
+        if let identity = other.identity, around.contains(identity) { return true }
+        return names.contains { name in other.names.contains { name.starts(with: $0) } }
+    }
+
+    func isSame(as other: FolderPlace) -> Bool { relation(to: other) == .same }
+
+    /// How it is to another one, in the words of a message.
+    enum Relation: String {
+        case same = "is"
+        case inside = "is in"
+        case around = "holds"
+    }
+
+    /// `nil` where the two are apart.
+    func relation(to other: FolderPlace) -> Relation? {
+        switch (isIn(other), other.isIn(self)) {
+        case (true, true): return .same
+        case (true, false): return .inside
+        case (false, true): return .around
+        case (false, false): return nil
+        }
+    }
+}
+
+/// Makes the folders and the file that `init` promises. It never changes what is there.
+struct FolderMaker {
+    /// Of a watched folder.
+    static let watched = FilePermissions.ownerReadWriteExecute.union([.groupReadExecute, .otherReadExecute])
+
+    /// What stands in the way of a folder: the first thing on the way to it that is there and is no folder.
+    func obstacle(to path: FilePath) -> FilePath? {
+        var place = path
+        while !place.components.isEmpty {
+            if let status = try? FileStatus(at: place, followsLinks: true) {
+                return status.kind == .folder ? nil : place
+            }
+            place.removeLastComponent()
+        }
+        return nil
+    }
+
+    /// Makes a folder and those above it.
+    /// - Throws: ``FolderError``.
+    func makeFolder(_ path: FilePath, permissions: FilePermissions) throws {
+        try Folder.make(path, permissions: permissions)
+    }
+
+    /// Makes a folder for what a person wants saved there.
+    /// - Throws: ``CommandFailure`` for the folders of this program; ``FolderError``.
+    // Swift 6.3.1 crashes where it optimises an async function with this in it.
+    @inline(never)
+    func makeOutput(_ path: FilePath, _ installation: Installation) throws {
+        try OutputPlace.checkAgain(path, installation)
+        try makeFolder(path, permissions: .readableFolder)
+    }
+
+    /// Makes folders, and then a file that must not exist yet, readable for its owner only: all of it, or nothing. The
+    /// folders that were made are removed again when something cannot be made.
+    /// - Throws: ``FolderError``; ``CommandFailure`` that names the file and says what to do.
+    func makeAll(_ folders: [(path: FilePath, permissions: FilePermissions)], _ text: String, at file: FilePath) throws
+    {
+        try requireFree(file)
+        var made: [FilePath] = []
+        do {
+            for folder in folders + [(file.removingLastComponent(), .ownerReadWriteExecute)] {
+                made += try Folder.make(folder.path, permissions: folder.permissions)
+            }
+            try write(text, to: file)
+        } catch {
+            // What somebody has put something into meanwhile is not empty, and stays.
+            for folder in made.reversed() { try? folder.removeFolder() }
+            throw error
+        }
+    }
+
+    /// - Throws: ``CommandFailure`` when there is something.
+    func requireFree(_ file: FilePath) throws {
+        if let status = try? FileStatus(at: file) { throw Self.isTaken(file, by: status) }
+    }
+
+    private func write(_ text: String, to path: FilePath) throws {
+        do {
+            let isWritten = try NewFile.save(text.utf8, to: path, permissions: .ownerReadWrite, overwrites: false)
+            if !isWritten { throw Errno.fileExists }
+        } catch Errno.fileExists {
+            throw Self.isTaken(path, by: try? FileStatus(at: path))
+        } catch let error as Errno {
+            let isRefusal = error.isRefusal || error == .readOnlyFileSystem
+            throw CommandFailure(
+                isRefusal ? .refused : .failed,
+                "\(path.string): cannot be made: \(FileFault(error, or: "name another file with --config").message)")
+        }
+    }
+
+    private static func isTaken(_ path: FilePath, by status: FileStatus?) -> CommandFailure {
+        CommandFailure(
+            .configuration,
+            status?.kind == .folder
+                ? "\(path.string) is a folder; name a file in it with --config"
+                : "\(path.string) exists already and was left as it is; edit it, or name another file with --config")
     }
 }

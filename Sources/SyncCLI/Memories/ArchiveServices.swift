@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import Logging
 import SyncConfig
 import SyncCore
@@ -105,3 +106,198 @@ extension CalendarDay: ExpressibleByArgument {
 }
 
 extension GalleryEventType: ExpressibleByArgument {}
+
+/// `archive list --json`: the fields are a contract (docs/commands.md).
+struct ArchiveReport: Encodable {
+    struct Photo: Encodable {
+        var key: String
+        /// Whose it is now; the key may have one that was merged into it.
+        var profile: String
+        @Nullable var profileName: String?
+        var eventId: String
+        @Nullable var eventType: String?
+        var createdAt: Date
+        @Nullable var archivedAt: Date?
+        var size: Int64
+        var storageClass: String
+        @Nullable var badge: Badge?
+        @Nullable var title: String?
+        @Nullable var width: Int?
+        @Nullable var height: Int?
+    }
+
+    var photos: [Photo]
+    /// What `--after` takes for the next page; `null` on the last.
+    @Nullable var next: String?
+    /// What is in the archive and could not be looked at.
+    var problems: [Problem]
+
+    struct Problem: Encodable {
+        var key: String
+        var reason: String
+    }
+
+    init(_ page: ArchivePage, _ book: ProfileBook) {
+        problems = page.problems.map { Problem(key: $0.key.rawValue, reason: $0.reason) }
+        let names = book.names
+        photos = page.photos.map { photo in
+            Photo(photo, of: book.current(photo.place.profile), named: names[photo.place.profile.inBytes])
+        }
+        next = page.next?.rawValue
+    }
+}
+
+extension ArchiveReport.Photo {
+    init(_ memory: ArchivedGalleryPhoto, of profile: String, named name: String?) {
+        self.init(
+            key: memory.key.rawValue, profile: profile, profileName: name, eventId: memory.eventID,
+            eventType: memory.type?.rawValue, createdAt: memory.createdAt, archivedAt: memory.archivedAt,
+            size: memory.size, storageClass: memory.storageClass.rawValue, badge: Badge(memory), title: memory.title,
+            width: memory.width, height: memory.height)
+    }
+}
+
+extension Badge {
+    init?(_ memory: ArchivedGalleryPhoto) {
+        switch memory.standing {
+        case .readable: return nil
+        case .archived: self = .archived
+        case .retrieving: self = .retrieving
+        case .restored: self = .restored
+        }
+    }
+}
+
+/// Archived photos for people: a line for what is stored of each, and one for its event.
+struct ArchiveView {
+    private static let table = Table(.left(18), .left(18), .right(10, gap: 2), .left(14), .rest)
+    /// Columns of an event's id, which is whole if it is longer, and of its type.
+    private static let (idColumns, typeColumns) = (38, 16)
+    /// Columns that a title gets in any case.
+    private static let shortestTitle = 12
+
+    let terminal: Terminal
+    /// Names of profiles, by what stands in keys.
+    let names: [ByteString: String]
+
+    func list(_ page: ArchivePage) -> [String] {
+        guard !page.photos.isEmpty else { return ["No archived photos match."] }
+        let head = Self.table.row("date (UTC)", "profile", "size", "class", "")
+        var lines = [terminal.styled(head, .bold)]
+        lines.append(terminal.styled(Self.eventRow("event", "type", "title"), .bold))
+        lines += page.photos.flatMap { [line($0), eventLine($0)] }
+        let count = Quantities.counted(page.photos.count, "photo")
+        lines.append(terminal.styled(page.next == nil ? count : "\(count), and there are more", .dim))
+        if let next = page.next {
+            lines.append("The next ones: the same command with --after \(next.rawValue.asShellWord)")
+        }
+        return lines
+    }
+
+    private func line(_ memory: ArchivedGalleryPhoto) -> String {
+        let badge = Badge(memory).map { terminal.hasStyle ? "\($0.symbol) \($0.rawValue)" : $0.rawValue }
+        return Self.table.row(
+            Self.moment(memory.createdAt),
+            (names[memory.place.profile.inBytes] ?? memory.place.profile).escapingControls,
+            Quantities.bytes(memory.size), memory.storageClass.rawValue.escapingControls, badge ?? "")
+    }
+
+    private func eventLine(_ memory: ArchivedGalleryPhoto) -> String {
+        let row = Self.eventRow(memory.eventID.escapingControls, memory.type?.rawValue ?? "", "")
+        guard let title = memory.title?.escapingControls else { return row }
+        let used = max(TextLayout.width(row) + 2, 2 + Self.idColumns + Self.typeColumns)
+        let shown = TextLayout.shortened(title, to: max(terminal.width - used, Self.shortestTitle))
+        return Self.eventRow(memory.eventID.escapingControls, memory.type?.rawValue ?? "", shown)
+    }
+
+    private static func eventRow(_ id: String, _ type: String, _ title: String) -> String {
+        func cell(_ text: String, _ columns: Int) -> String {
+            TextLayout.fitted(text, to: max(columns, TextLayout.width(text) + 2))
+        }
+        let row = "  " + cell(id, idColumns) + cell(type, typeColumns) + title
+        return String(row.reversed().drop { $0 == " " }.reversed())
+    }
+
+    /// `2025-10-20 08:15`
+    private static func moment(_ date: Date) -> String {
+        String(date.formatted(.iso8601).replacing("T", with: " ").prefix(16))
+    }
+}
+
+/// `archive download --json`.
+struct ArchiveDownloadReport: Report {
+    struct Failure: Encodable {
+        var key: String
+        var message: String
+    }
+
+    /// The folder, or the zip file.
+    var destination: String
+    /// Photos that are there now and were not before.
+    var saved = 0
+    var alreadyThere = 0
+    /// Keys of photos whose name another file has; it stayed.
+    var kept: [String] = []
+    var failed: [Failure] = []
+    /// What has to be restored first, and what is on its way.
+    var archived: Int
+    var retrieving: Int
+    @Nullable var restore: RestoreReport?
+
+    init(
+        _ destination: FilePath, _ memories: [ArchivedGalleryPhoto], _ outcomes: [ArchiveDownload.Outcome],
+        of all: ArchivePage,
+        restore: RestoreReport?
+    ) {
+        self.destination = destination.text
+        archived = all.photos.count { $0.standing == .archived }
+        retrieving = all.photos.count { $0.standing == .retrieving }
+        self.restore = restore
+        failed = all.problems.map { Failure(key: $0.key.rawValue, message: $0.reason) }
+        for (memory, outcome) in zip(memories, outcomes) {
+            switch outcome {
+            case .success(.saved): saved += 1
+            case .success(.alreadyThere), .success(.originalThere): alreadyThere += 1
+            case .success(.kept): kept.append(memory.key.rawValue)
+            case .failure(let error): note(error, memory)
+            }
+        }
+    }
+
+    private mutating func note(_ error: any Error, _ memory: ArchivedGalleryPhoto) {
+        if let error = error as? StoreError, error.code == .archived {
+            // The store's rules have moved it since it was listed.
+            archived += 1
+        } else {
+            failed.append(Failure(key: memory.key.rawValue, message: "\(error)"))
+        }
+    }
+
+    var status: ExitStatus {
+        if let restore, restore.status != .done { return .partlyDone }
+        return kept.isEmpty && failed.isEmpty ? .done : .partlyDone
+    }
+
+    func lines(on terminal: Terminal) -> [String] {
+        var lines = failed.flatMap { failure in
+            [terminal.styled("failed", .red) + "  " + failure.key.escapingControls]
+                + terminal.wrapped(failure.message.escapingControls, indent: 8)
+        }
+        lines += kept.map { "\($0.escapingControls): another file has its name there; it was kept" }
+        var sum = "\(Quantities.counted(saved, "photo")) saved in \(destination.escapingControls)"
+        if alreadyThere > 0 { sum += ", \(Quantities.count(alreadyThere)) there already" }
+        lines.append(sum)
+        var rest: [String] = []
+        if archived > 0, restore == nil {
+            rest.append(
+                "\(Quantities.counted(archived, "photo")) left out: in the archive. Request them with --restore.")
+        }
+        if retrieving > 0 {
+            rest.append("\(Quantities.counted(retrieving, "photo")) left out: on the way from the archive.")
+        }
+        if retrieving > 0 || restore != nil {
+            rest.append("When they are available, run the same command again; follow them with: sync-agent restores")
+        }
+        return lines + rest.flatMap { terminal.wrapped($0) }
+    }
+}
