@@ -76,9 +76,7 @@ package struct RestoreFolders: Sendable {
     /// Takes back what ``reserve(_:)`` has made, where no job came of it. What is on a drive that is away is taken back later,
     /// unless another has given it up meanwhile.
     package func cancel(_ reservation: RestoreReservation) async {
-        let isMade = try? await ledger.finish { ledger in
-            try ledger.restoreJob(reservation.job)?.job.mark == reservation.mark
-        }
+        let isMade = try? await ledger.finish { try $0.restoreJob(reservation.job)?.job.mark == reservation.mark }
         guard isMade == false else { return }
         let removal = await pool.finish {
             let removal = RestoreFolder(reservation).leave()

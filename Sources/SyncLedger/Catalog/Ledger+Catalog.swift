@@ -206,15 +206,11 @@ extension Ledger {
     /// Notes a rebuild before anything is read, so that whoever comes after one that was killed knows of it.
     /// - Parameter machine: whose place it takes; empty for none.
     package func beginRebuild(of machine: String) throws(LedgerError) {
-        try write("note a rebuild", isDurable: true) { db in
-            try db.run("UPDATE agent SET rebuild_of = ?", [machine])
-        }
+        try write("note a rebuild", isDurable: true) { try $0.run("UPDATE agent SET rebuild_of = ?", [machine]) }
     }
 
     package func endRebuild() throws(LedgerError) {
-        try write("note the end of a rebuild") { db in
-            try db.run("UPDATE agent SET rebuild_of = NULL")
-        }
+        try write("note the end of a rebuild") { try $0.run("UPDATE agent SET rebuild_of = NULL") }
     }
 
     /// This machine has taken over the photos of others.

@@ -144,8 +144,6 @@ extension Ledger {
     }
 
     package func noteUserJobs(on day: CalendarDay) throws(LedgerError) {
-        try write("note the daily jobs") { db in
-            try db.run("UPDATE agent SET jobs_day = ?", [day.description])
-        }
+        try write("note the daily jobs") { try $0.run("UPDATE agent SET jobs_day = ?", [day.description]) }
     }
 }

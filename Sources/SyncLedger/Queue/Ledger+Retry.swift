@@ -87,9 +87,7 @@ extension Ledger {
 
     /// Counts how often ``retry(_:)`` was called, by any process.
     package func retriesAsked() throws(LedgerError) -> Int64 {
-        try read("look for photos to try again") { db in
-            try db.number("SELECT retries_asked FROM agent", []) ?? 0
-        }
+        try read("look for photos to try again") { try $0.number("SELECT retries_asked FROM agent", []) ?? 0 }
     }
 
     /// Photos that were tried and wait for their next try, the oldest at the head.

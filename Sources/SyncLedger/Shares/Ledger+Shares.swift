@@ -57,9 +57,7 @@ extension Ledger {
 
     /// Under which name was shared last.
     package func sharer() throws(LedgerError) -> String? {
-        try read("look up who shares") { db in
-            try String.fetchOne(db.cachedStatement(sql: "SELECT name FROM sharer"))
-        }
+        try read("look up who shares") { try String.fetchOne($0.cachedStatement(sql: "SELECT name FROM sharer")) }
     }
 
     package func rememberSharer(_ name: String) throws(LedgerError) {

@@ -146,9 +146,7 @@ extension Ledger {
 
     /// Notes that a whole pass over all folders ended.
     package func noteSync(at time: Date) throws(LedgerError) {
-        try write("note a sync") { db in
-            try db.run("UPDATE agent SET last_sync_at = ?", [time.milliseconds])
-        }
+        try write("note a sync") { try $0.run("UPDATE agent SET last_sync_at = ?", [time.milliseconds]) }
     }
 
     /// Notes what the store answered last. An outage begins with its first failure, and ends with a good answer.

@@ -172,9 +172,7 @@ extension Ledger {
 
     /// The years that the stream has, the latest first.
     package func timelineYears() throws(LedgerError) -> [Int] {
-        try read("read the years of the timeline") { db in
-            try db.numbers(LedgerQuery.timelineYears).map(Int.init)
-        }
+        try read("read the years of the timeline") { try $0.numbers(LedgerQuery.timelineYears).map(Int.init) }
     }
 
     /// Whose photos of events the stream has: ids of profiles, else what the events give.
