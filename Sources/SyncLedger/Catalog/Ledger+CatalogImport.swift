@@ -190,7 +190,7 @@ extension Ledger {
     /// Whether nothing was ever stored from here.
     package func isNew() throws(LedgerError) -> Bool {
         try read("read whether anything is known") { db in
-            try db.number("SELECT SUM(objects) FROM object_tallies") ?? 0 == 0
+            try db.objectCount() == 0
         }
     }
 }

@@ -73,10 +73,10 @@ extension Ledger {
     /// How many vacations and open shares are known.
     package func rebuiltCounts() throws(LedgerError) -> (vacations: Int, shares: Int) {
         try read("count vacations and shares") { db in
-            let vacations = try db.number(
-                "SELECT COUNT(*) FROM vacations WHERE waiting + uploaded + failed + missing > 0")
-            let shares = try db.number("SELECT COUNT(*) FROM shares WHERE state IN ('preparing', 'waiting', 'live')")
-            return (Int(vacations ?? 0), Int(shares ?? 0))
+            (
+                try db.total("SELECT COUNT(*) FROM vacations WHERE waiting + uploaded + failed + missing > 0"),
+                try db.total("SELECT COUNT(*) FROM shares WHERE state IN ('preparing', 'waiting', 'live')")
+            )
         }
     }
 

@@ -37,10 +37,7 @@ extension Ledger {
     /// How many events were signed off under these ids.
     package func signedOff(under ids: [String]) throws(LedgerError) -> Int {
         try read("count what was signed off") { db in
-            try ids.reduce(0) { sum, id in
-                let count = try db.number("SELECT COUNT(*) FROM retention_records WHERE profile = ?", [id])
-                return sum + Int(count ?? 0)
-            }
+            try ids.reduce(0) { try $0 + db.total("SELECT COUNT(*) FROM retention_records WHERE profile = ?", [$1]) }
         }
     }
 

@@ -87,7 +87,7 @@ extension Ledger {
 
     /// How many events were created before a moment and are not signed off. It walks an index over them.
     package func dueEventCount(createdBefore time: Date) throws(LedgerError) -> Int {
-        try read("count due events") { Int(try $0.number(LedgerQuery.dueEventCount, [time.milliseconds]) ?? 0) }
+        try read("count due events") { try $0.total(LedgerQuery.dueEventCount, [time.milliseconds]) }
     }
 
     /// Counts the changes of files that were seen; `nil` for one that is not known any more. In the same order.

@@ -57,8 +57,7 @@ extension Ledger {
     /// that a verification could not read: each until it is read, stored anew, or known to be gone or damaged.
     package func unclearObjects() throws(LedgerError) -> Int {
         try read("count what the store could not tell of") { db in
-            let sql = "SELECT unclear_objects + (SELECT COUNT(*) FROM unclear_objects) FROM agent"
-            return try db.number(sql).map(Int.init) ?? 0
+            try db.total("SELECT unclear_objects + (SELECT COUNT(*) FROM unclear_objects) FROM agent")
         }
     }
 
@@ -73,9 +72,7 @@ extension Ledger {
         return try read("count own objects that the store could not tell of") { db in
             let objects = "SELECT COUNT(*) FROM unclear_objects JOIN objects USING (key) WHERE is_unseen = 1"
             let other = "SELECT COUNT(*) FROM unclear_objects WHERE key = ? AND is_unseen = 1"
-            var count = try db.number(objects) ?? 0
-            for key in others { count += try db.number(other, [key.rawValue]) ?? 0 }
-            return Int(count)
+            return try others.reduce(db.total(objects)) { try $0 + db.total(other, [$1.rawValue]) }
         }
     }
 
@@ -306,8 +303,8 @@ extension Database {
             let row = try rawRow(query, arguments + [prefix, storageClass.rawValue])
             backlog.due += row?[0] ?? 0
             // What is gone or damaged is no object of the class.
-            let broken = try number(LedgerQuery.smallBroken, [minimumBytes, prefix, storageClass.rawValue]) ?? 0
-            backlog.tooSmall += (row?[1] ?? 0) - Int(broken)
+            let broken = try total(LedgerQuery.smallBroken, [minimumBytes, prefix, storageClass.rawValue])
+            backlog.tooSmall += (row?[1] ?? 0) - broken
         }
     }
 

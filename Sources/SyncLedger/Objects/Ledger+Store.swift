@@ -12,8 +12,7 @@ extension Ledger {
         let operation = "note the store"
         if let bound = try read(operation, { try $0.boundStore() }), bound == store { return bound }
         return try write(operation) { db in
-            let objects = try db.number("SELECT SUM(objects) FROM object_tallies") ?? 0
-            if objects > 0, let bound = try db.boundStore() { return bound }
+            if try db.objectCount() > 0, let bound = try db.boundStore() { return bound }
             // Another place has another store in it.
             try db.run("UPDATE agent SET store_id = IIF(store IS ?1, store_id, NULL), store = ?1", [store])
             return store
@@ -27,16 +26,14 @@ extension Ledger {
 
     /// How many objects are known.
     package func knownObjects() throws(LedgerError) -> Int {
-        try read("count objects") { Int(try $0.number("SELECT SUM(objects) FROM object_tallies") ?? 0) }
+        try read("count objects") { try $0.objectCount() }
     }
 
     /// How many of these are known, with the same size.
     package func known(among objects: [ObjectInfo]) throws(LedgerError) -> Int {
         try read("look up objects") { db in
             let sql = "SELECT COUNT(*) FROM objects WHERE key = ? AND size = ?"
-            var count: Int64 = 0
-            for object in objects { count += try db.number(sql, [object.key.rawValue, object.size]) ?? 0 }
-            return Int(count)
+            return try objects.reduce(0) { try $0 + db.total(sql, [$1.key.rawValue, $1.size]) }
         }
     }
 
@@ -68,6 +65,13 @@ extension Database {
     fileprivate func boundStore() throws -> String? {
         try String.fetchOne(self, sql: "SELECT store FROM agent")
     }
+
+    fileprivate func storeID() throws -> String? {
+        try String.fetchOne(self, sql: "SELECT store_id FROM agent")
+    }
+
+    /// How many objects are known.
+    func objectCount() throws -> Int { try total("SELECT SUM(objects) FROM object_tallies") }
 }
 
 extension Ledger: StoreIDMemory {
@@ -79,8 +83,7 @@ extension Ledger: StoreIDMemory {
     /// Whether an embedded store was ever noted, or any object is known: then a store that is missing is away.
     package func knowsStore() throws(LedgerError) -> Bool {
         try read("read whether a store is known") { db in
-            if try db.storeID() != nil { return true }
-            return try db.number("SELECT SUM(objects) FROM object_tallies") ?? 0 > 0
+            try db.storeID() != nil || db.objectCount() > 0
         }
     }
 
@@ -93,12 +96,6 @@ extension Ledger: StoreIDMemory {
             try db.run("UPDATE agent SET store_id = ? WHERE store_id IS NULL", [id])
             return try db.storeID() ?? id
         }
-    }
-}
-
-extension Database {
-    fileprivate func storeID() throws -> String? {
-        try String.fetchOne(self, sql: "SELECT store_id FROM agent")
     }
 }
 

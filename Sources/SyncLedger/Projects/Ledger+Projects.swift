@@ -95,10 +95,8 @@ extension Ledger {
     /// How many images wait for their projects, which are still processing. That is no failure.
     package func unfinishedProjectImages() throws(LedgerError) -> Int {
         try read("count images of unfinished projects") { db in
-            try db.activeFolders().filter { $0.kind == .projects }.reduce(0) { count, folder in
-                let number = try db.number(
-                    LedgerQuery.unfinishedImages, [folder.id.rawValue, ProjectVerdict.unfinished])
-                return count + Int(number ?? 0)
+            try db.activeFolders().filter { $0.kind == .projects }.reduce(0) {
+                try $0 + db.total(LedgerQuery.unfinishedImages, [$1.id.rawValue, ProjectVerdict.unfinished])
             }
         }
     }

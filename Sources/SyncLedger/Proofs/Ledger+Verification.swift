@@ -89,18 +89,11 @@ extension Ledger {
         try read("read where verification stands") { db in
             var standing = VerificationStatus()
             standing.oldest = try db.number(LedgerQuery.oldestProof).map(Date.init(milliseconds:))
-            standing.checked = Int(try db.number("SELECT SUM(objects) FROM verified_objects") ?? 0)
-            standing.missing = Int(
-                try db.number(
-                    "SELECT COUNT(*) FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL AND problem = 'missing'"
-                )
-                    ?? 0)
-            standing.damaged =
-                Int(
-                    try db.number("SELECT COUNT(*) FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL")
-                        ?? 0)
-                - standing.missing
-            standing.unread = Int(try db.number("SELECT COUNT(*) FROM matched_photos") ?? 0)
+            standing.checked = try db.total("SELECT SUM(objects) FROM verified_objects")
+            let broken = "SELECT COUNT(*) FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL"
+            standing.missing = try db.total("\(broken) AND problem = 'missing'")
+            standing.damaged = try db.total(broken) - standing.missing
+            standing.unread = try db.total("SELECT COUNT(*) FROM matched_photos")
             standing.spentUSD =
                 try Double.fetchOne(
                     db, sql: "SELECT usd FROM verification_costs WHERE month = ?", arguments: [Self.month(time)]) ?? 0

@@ -114,6 +114,11 @@ extension Database {
         try Int64.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }
 
+    /// A number of things; 0 where there is no row, or no value in it.
+    func total(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
+        Int(try number(sql, arguments) ?? 0)
+    }
+
     func texts(_ sql: String, _ arguments: StatementArguments = []) throws -> [String] {
         try String.fetchAll(cachedStatement(sql: sql), arguments: arguments)
     }

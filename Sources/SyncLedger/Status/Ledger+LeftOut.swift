@@ -37,8 +37,8 @@ extension Ledger {
             let folders = try db.activeFolders().map(\.id.rawValue)
             var summary = LeftOutSummary()
             for folder in folders {
-                summary.count += Int(try db.number(LedgerQuery.leftOutCount, [folder]) ?? 0)
-                summary.filtered += Int(try db.number(LedgerQuery.filteredCount, [folder]) ?? 0)
+                summary.count += try db.total(LedgerQuery.leftOutCount, [folder])
+                summary.filtered += try db.total(LedgerQuery.filteredCount, [folder])
                 try db.rows(LedgerQuery.leftOut, [folder, limit - summary.items.count], as: PhotoStatus.self)
                     .forEach { summary.items.append(LeftOutSummary.Item(path: $0.path, reason: $0.error ?? "")) }
             }
@@ -50,14 +50,11 @@ extension Ledger {
                 else { continue }
                 summary.items.append(LeftOutSummary.Item(path: photo.path, reason: photo.note ?? ""))
             }
-            for folder in folders where summary.items.count < limit {
-                for entry in try db.leftOutEntries(of: folder, limit: limit - summary.items.count) {
-                    summary.items.append(entry)
-                }
-            }
             for folder in folders {
-                summary.count += Int(
-                    try db.number("SELECT COUNT(*) FROM left_out_entries WHERE folder_id = ?", [folder]) ?? 0)
+                if summary.items.count < limit {
+                    summary.items += try db.leftOutEntries(of: folder, limit: limit - summary.items.count)
+                }
+                summary.count += try db.total("SELECT COUNT(*) FROM left_out_entries WHERE folder_id = ?", [folder])
             }
             return summary
         }
