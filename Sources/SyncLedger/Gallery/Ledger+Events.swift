@@ -48,7 +48,7 @@ extension Ledger {
     ) throws(LedgerError) -> Bool {
         try write("note a stored photo of an event") { db in
             let id = try db.store(object)
-            let places = try db.rows(LedgerQuery.filesOfEvent, [event.id], as: EventPlace.self)
+            let places = try db.places(of: event)
             let isEdited = claim.map { claim in places.allSatisfy { $0.isClean || $0.photoID == claim.photoID } }
             let isItsPhoto =
                 try db.run(
@@ -202,11 +202,7 @@ extension Ledger {
         ofProfile spelling: String, after last: EventRecord?, limit: Int
     ) throws(LedgerError) -> [DueEvent] {
         try read("list the events of a profile") { db in
-            let events = try db.rows(
-                LedgerQuery.eventsOfProfile, [spelling, last?.id ?? 0, limit], as: EventRecord.self)
-            return try events.map { event in
-                DueEvent(event: event, places: try db.rows(LedgerQuery.filesOfEvent, [event.id]))
-            }
+            try db.events(LedgerQuery.eventsOfProfile, [spelling, last?.id ?? 0, limit])
         }
     }
 
@@ -214,8 +210,7 @@ extension Ledger {
     /// - Returns: `false`, with nothing forgotten, when a file is known that was not noted as clean.
     package func removeEvent(_ event: EventRecord) throws(LedgerError) -> Bool {
         try write("forget an event") { db in
-            let places = try db.rows(LedgerQuery.filesOfEvent, [event.id], as: EventPlace.self)
-            guard places.allSatisfy(\.isClean) else { return false }
+            guard try db.places(of: event).allSatisfy(\.isClean) else { return false }
             try db.run("DELETE FROM events WHERE id = ?", [event.id])
             return true
         }

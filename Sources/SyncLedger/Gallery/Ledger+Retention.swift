@@ -76,12 +76,9 @@ extension Ledger {
         createdBefore time: Date, after last: EventRecord?, limit: Int
     ) throws(LedgerError) -> [DueEvent] {
         try read("list due events") { db in
-            let events = try db.rows(
+            try db.events(
                 LedgerQuery.dueEvents,
-                [time.milliseconds, last?.createdAt.milliseconds ?? .min, last?.id ?? 0, limit], as: EventRecord.self)
-            return try events.map { event in
-                DueEvent(event: event, places: try db.rows(LedgerQuery.filesOfEvent, [event.id]))
-            }
+                [time.milliseconds, last?.createdAt.milliseconds ?? .min, last?.id ?? 0, limit])
         }
     }
 
@@ -244,10 +241,16 @@ extension Ledger {
 }
 
 extension Database {
+    /// Events with the files that they were seen in.
+    func events(_ query: String, _ arguments: StatementArguments) throws -> [DueEvent] {
+        try rows(query, arguments, as: EventRecord.self).map { DueEvent(event: $0, places: try places(of: $0)) }
+    }
+
+    func places(of event: EventRecord) throws -> [EventPlace] { try rows(LedgerQuery.filesOfEvent, [event.id]) }
+
     fileprivate func signOff(_ archived: ArchivedEvent, user: String, at time: Date) throws -> Bool {
         let (event, object) = (archived.event, archived.object)
-        let places = try rows(LedgerQuery.filesOfEvent, [event.id], as: EventPlace.self)
-        guard places.allSatisfy(\.isClean) else { return false }
+        guard try places(of: event).allSatisfy(\.isClean) else { return false }
         if let object {
             _ = try store(object)
             // What a rebuild has taken up of it may stand under another name.

@@ -40,19 +40,13 @@ struct DirectoryTable {
     }
 }
 
-struct DirectoryEntry: FetchableRecord {
+struct DirectoryEntry {
     let id: DirectoryID
     let path: FilePath
+}
 
-    init(id: DirectoryID, path: FilePath) {
-        self.id = id
-        self.path = path
-    }
-
-    init(row: Row) {
-        id = DirectoryID(rawValue: row[0])
-        path = FilePath(directoryBlob: row[1])
-    }
+extension DirectoryEntry: FetchableRecord {
+    init(row: Row) { self.init(id: DirectoryID(rawValue: row[0]), path: FilePath(directoryBlob: row[1])) }
 }
 
 /// The comparison of a directory's rows with its files: what has to be done, by name. It decides nothing about moves:

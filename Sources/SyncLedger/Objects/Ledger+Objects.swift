@@ -74,11 +74,8 @@ extension Ledger {
     /// Where the photos are, or were, of which an object is the stored copy: absolute paths, first seen first.
     package func photoPaths(of key: ObjectKey, limit: Int) throws(LedgerError) -> [FilePath] {
         try read("look up the photos of an object") { db in
-            let key = key.named
-            let paths = try db.rows(
-                LedgerQuery.photosOfObject, [key.rawValue, limit], as: PhotoPlace.self
-            ).map(\.absolute)
-            return try paths.isEmpty ? db.photos(ofVersion: key, limit: limit) : paths
+            let places = try db.rows(LedgerQuery.photosOfObject, [key.named.rawValue, limit], as: PhotoPlace.self)
+            return try places.isEmpty ? db.photos(ofVersion: key.named, limit: limit) : places.map(\.absolute)
         }
     }
 }

@@ -20,7 +20,7 @@ extension Ledger {
         var unknown = 0
         try read(operation) { db in
             for info in page {
-                guard let known = try db.reported(info.key) else {
+                guard let known: ReportedObject = try db.row(LedgerQuery.reportedObject, [info.key.rawValue]) else {
                     unknown += 1
                     continue
                 }
@@ -159,10 +159,6 @@ extension Database {
             try run(
                 "INSERT INTO unclear_objects VALUES (?, 1, 0) ON CONFLICT DO UPDATE SET is_unseen = 1", [key.rawValue])
         }
-    }
-
-    fileprivate func reported(_ key: ObjectKey) throws -> ReportedObject? {
-        try row(LedgerQuery.reportedObject, [key.rawValue])
     }
 
     /// Whether the store took a request for the object at this moment or later.

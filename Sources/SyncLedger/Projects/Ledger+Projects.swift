@@ -71,9 +71,7 @@ extension Ledger {
             guard let root = try db.rootDirectory(of: folder), try db.projectList(folder.blob)?.readAt != nil else {
                 return []
             }
-            let known = Set(
-                try db.texts("SELECT id FROM projects WHERE folder = ?", [folder.blob])
-                    .map(\.inBytes))
+            let known = Set(try db.texts("SELECT id FROM projects WHERE folder = ?", [folder.blob]).map(\.inBytes))
             let names = try db.texts(
                 "SELECT CAST(name AS TEXT) FROM photos WHERE directory_id = ? AND object_id IS NOT NULL", [root])
             let ids = names.compactMap { name -> ByteString? in

@@ -60,11 +60,6 @@ struct ProjectTable {
         _ = try replace(projects)
     }
 
-    /// Makes the files of these projects due: another decision about them is likely.
-    func requeue(_ ids: Set<ByteString>) throws {
-        try requeue(ids, among: files())
-    }
-
     /// Lets the duplicates of a project be projects of their own, as long as nobody decides anew.
     func freeDuplicates(of id: String) throws {
         let survivors = try db.texts(
@@ -74,7 +69,10 @@ struct ProjectTable {
         try requeue(Set(survivors.map(\.inBytes)))
     }
 
-    /// What is decided about one at this moment is decided by what was known before: it counts for an earlier generation.
+    /// Makes the files of these projects due: another decision about them is likely. What is decided about one at this
+    /// moment is decided by what was known before: it counts for an earlier generation.
+    func requeue(_ ids: Set<ByteString>) throws { try requeue(ids, among: files()) }
+
     private func requeue(_ ids: Set<ByteString>, among files: [ProjectFile]) throws {
         for file in files {
             guard let id = file.id, ids.contains(id) else { continue }

@@ -69,9 +69,7 @@ extension Ledger {
     /// Where the photos of an object are or were, whatever their state.
     package func anyPhotoPaths(of key: ObjectKey, limit: Int) throws(LedgerError) -> [FilePath] {
         try read("look up the photos of an object") { db in
-            let key = key.named
-            return try db.rows(LedgerQuery.anyPhotosOfObject, [key.rawValue, limit], as: PhotoPlace.self)
-                .map(\.absolute)
+            try db.rows(LedgerQuery.anyPhotosOfObject, [key.named.rawValue, limit], as: PhotoPlace.self).map(\.absolute)
         }
     }
 }

@@ -72,16 +72,11 @@ extension Ledger {
     /// - Parameter photos: `nil` for all of them.
     package func retry(_ photos: (some Collection<Int64>)?) throws(LedgerError) -> RetriedPhotos {
         try write("try photos again") { db in
-            var result = RetriedPhotos()
-            if let photos {
-                for photo in photos { result = result + (try db.retry("id = ?", photo)) }
-            } else {
-                for folder in try db.activeFolders() {
-                    result = result + (try db.retry("folder_id = ?", folder.id.rawValue))
-                }
-            }
+            let parts =
+                try photos?.map { try db.retry("id = ?", $0) }
+                ?? db.activeFolders().map { try db.retry("folder_id = ?", $0.id.rawValue) }
             try db.run("UPDATE agent SET retries_asked = retries_asked + 1", [])
-            return result
+            return parts.reduce(RetriedPhotos(), +)
         }
     }
 

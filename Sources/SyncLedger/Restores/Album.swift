@@ -98,7 +98,6 @@ extension Database {
         }
         return sightings
     }
-
 }
 
 extension Album {

@@ -52,14 +52,9 @@ private struct PhotoListing {
 
     let folder: FolderID
     let start: FilePath
-    private var directory: DirectoryEntry?
-    private var name = Self.beforeAllNames
-    private var isBegun = false
-
-    init(folder: FolderID, start: FilePath) {
-        self.folder = folder
-        self.start = start
-    }
+    var directory: DirectoryEntry?
+    var name = Self.beforeAllNames
+    var isBegun = false
 
     /// The next photos; none at the end.
     mutating func next(in db: Database) throws -> [PhotoStatus] {
@@ -98,8 +93,7 @@ private struct PhotoListing {
         let range = SubtreeRange(below: start)
         let path = path.directoryBlob
         let from = path.lexicographicallyPrecedes(range.from) ? range.from : path
-        return try db.row(
-            LedgerQuery.nextDirectory, [folder.rawValue, from, range.to])
+        return try db.row(LedgerQuery.nextDirectory, [folder.rawValue, from, range.to])
     }
 }
 

@@ -168,9 +168,8 @@ extension Ledger {
 extension Database {
     /// Its cost is that of what is broken.
     fileprivate func brokenTiers() throws -> [ClassLoad] {
-        let rows = try rawRows(LedgerQuery.brokenStock)
         var sums: [String: (objects: Int, bytes: Int64)] = [:]
-        for row in rows {
+        for row in try rawRows(LedgerQuery.brokenStock) {
             sums[row[0], default: (0, 0)].objects += 1
             sums[row[0], default: (0, 0)].bytes += row[1]
         }
