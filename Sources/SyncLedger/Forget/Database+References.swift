@@ -6,16 +6,14 @@ package import SystemPackage
 enum ForgetQuery {
     static let photosOfObject = """
         SELECT \(PhotoPlace.columns), photos.id, folders.machine FROM photos INDEXED BY photos_by_object
-        JOIN directories ON directories.id = photos.directory_id
-        JOIN folders ON folders.id = photos.folder_id
+        \(PhotoPlace.joins)
         WHERE photos.object_id = ?
         """
     static let photosOfVersion = """
         SELECT \(PhotoPlace.columns), photos.id, folders.machine
         FROM photo_versions INDEXED BY photo_versions_by_object
         JOIN photos ON photos.id = photo_versions.photo_id
-        JOIN directories ON directories.id = photos.directory_id
-        JOIN folders ON folders.id = photos.folder_id
+        \(PhotoPlace.joins)
         WHERE photo_versions.object_id = ?
         """
     static let openShare = """

@@ -45,11 +45,7 @@ extension Ledger {
 
     /// Whether an image of a project is in its folder.
     package func hasProjectImage(_ id: String, in folder: FilePath) throws(LedgerError) -> Bool {
-        try read("look for the image of a project") { db in
-            guard let root = try db.rootDirectory(of: folder) else { return false }
-            let names = try db.texts(LedgerQuery.imagesOfProject, [root, Data("\(id).".utf8), Data("\(id)/".utf8)])
-            return names.contains { ProjectFileName($0) == .image(id: id) }
-        }
+        try read("look for the image of a project") { try !$0.imageStates(of: id, in: folder).isEmpty }
     }
 
     /// Whether all images of a project in its folder have failed: it stands for no other project then.
@@ -170,11 +166,15 @@ extension Database {
         return try DirectoryTable(self).find("", in: FolderID(rawValue: id))?.rawValue
     }
 
+    /// How the images of a project are that are in its folder.
+    fileprivate func imageStates(of id: String, in folder: FilePath) throws -> [PhotoState] {
+        guard let root = try rootDirectory(of: folder) else { return [] }
+        return try rawRows(LedgerQuery.statesOfProjectImages, [root, Data("\(id).".utf8), Data("\(id)/".utf8)])
+            .filter { ProjectFileName($0[0] as String) == .image(id: id) }.compactMap { PhotoState(rawValue: $0[1]) }
+    }
+
     fileprivate func isImageBroken(of id: String, in folder: FilePath) throws -> Bool {
-        guard let root = try rootDirectory(of: folder) else { return false }
-        let rows = try rawRows(LedgerQuery.statesOfProjectImages, [root, Data("\(id).".utf8), Data("\(id)/".utf8)])
-        let states = rows.filter { ProjectFileName($0[0] as String) == .image(id: id) }
-            .compactMap { PhotoState(rawValue: $0[1]) }
+        let states = try imageStates(of: id, in: folder)
         return !states.isEmpty && states.allSatisfy { $0 == .failed }
     }
 

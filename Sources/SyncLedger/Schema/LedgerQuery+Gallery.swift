@@ -38,8 +38,7 @@ extension LedgerQuery {
     package static let filesOfEvent = """
         SELECT \(EventPlace.columns) FROM event_files
         JOIN photos ON photos.id = event_files.photo_id
-        JOIN directories ON directories.id = photos.directory_id
-        JOIN folders ON folders.id = photos.folder_id
+        \(PhotoPlace.joins)
         WHERE event_files.event = ? AND photos.state NOT IN ('missing', 'lost') AND photos.gone = 0
         ORDER BY event_files.photo_id
         """

@@ -18,8 +18,7 @@ package enum LedgerQuery {
         """
     package static let placeOfRow = """
         SELECT \(PhotoPlace.columns), folders.filter AS folder_filter FROM photos
-        JOIN directories ON directories.id = photos.directory_id
-        JOIN folders ON folders.id = photos.folder_id
+        \(PhotoPlace.joins)
         WHERE photos.id = ?
         """
 
@@ -128,8 +127,7 @@ package enum LedgerQuery {
     package static let photosOfObject = """
         SELECT \(PhotoPlace.columns) FROM objects
         JOIN photos ON photos.object_id = objects.id
-        JOIN directories ON directories.id = photos.directory_id
-        JOIN folders ON folders.id = photos.folder_id
+        \(PhotoPlace.joins)
         WHERE objects.key = ? AND photos.state IN ('uploaded', 'missing') ORDER BY photos.id LIMIT ?
         """
     /// - Parameter classes: how many there are to choose from.
@@ -227,11 +225,6 @@ extension LedgerQuery {
         WHERE project_versions.project_id = ? AND EXISTS (SELECT 1 FROM photos WHERE photos.object_id = objects.id)
         """
     /// The last two arguments are `{id}.` and `{id}/`: names that begin with the id and a dot.
-    package static let imagesOfProject = """
-        SELECT CAST(name AS TEXT) FROM photos
-        WHERE directory_id = ? AND name >= ? AND name < ? AND state NOT IN ('missing', 'lost')
-        """
-    /// Arguments as of ``imagesOfProject``.
     package static let statesOfProjectImages = """
         SELECT CAST(name AS TEXT), state FROM photos
         WHERE directory_id = ? AND name >= ? AND name < ? AND state NOT IN ('missing', 'lost')
@@ -245,8 +238,8 @@ extension LedgerQuery {
         """
 
     static let ofProjects = [
-        projectsOfFolder, project, projectsToGiveUp, versionsOfProject, versionsInUse, imagesOfProject,
-        statesOfProjectImages, firstUnsynced, unfinishedImages,
+        projectsOfFolder, project, projectsToGiveUp, versionsOfProject, versionsInUse, statesOfProjectImages,
+        firstUnsynced, unfinishedImages,
     ]
 
     package static let brokenObject = "SELECT id FROM objects WHERE key = ? AND problem IS NOT NULL"
@@ -272,8 +265,7 @@ extension LedgerQuery {
     package static let anyPhotosOfObject = """
         SELECT \(PhotoPlace.columns) FROM objects
         JOIN photos ON photos.object_id = objects.id
-        JOIN directories ON directories.id = photos.directory_id
-        JOIN folders ON folders.id = photos.folder_id
+        \(PhotoPlace.joins)
         WHERE objects.key = ? ORDER BY photos.id LIMIT ?
         """
 

@@ -158,8 +158,7 @@ extension LedgerQuery {
         SELECT \(PhotoPlace.columns) FROM objects
         CROSS JOIN photo_versions INDEXED BY photo_versions_by_object ON photo_versions.object_id = objects.id
         JOIN photos ON photos.id = photo_versions.photo_id
-        JOIN directories ON directories.id = photos.directory_id
-        JOIN folders ON folders.id = photos.folder_id
+        \(PhotoPlace.joins)
         WHERE objects.key = ? LIMIT ?
         """
     /// Objects that are gone or damaged, whatever they are of.
@@ -250,8 +249,7 @@ extension PhotoStatus: FetchableRecord {
         photos.modified, \(ObjectRecord.columns), event_notes.note, photos.missing_since, \
         folders.filter AS folder_filter
         FROM photos
-        JOIN directories ON directories.id = photos.directory_id
-        JOIN folders ON folders.id = photos.folder_id
+        \(PhotoPlace.joins)
         LEFT JOIN objects ON objects.id = photos.object_id
         LEFT JOIN event_notes ON event_notes.photo_id = photos.id
         """
