@@ -150,11 +150,7 @@ package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
 /// Who waits for something that so many may have at once.
 private struct Turns {
     var free: Int
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    init(free: Int) {
-        self.free = free
-    }
+    var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// - Returns: whether it may go on now; else it waits.
     mutating func take(_ continuation: CheckedContinuation<Void, Never>) -> Bool {

@@ -132,7 +132,8 @@ struct EventFileUploader: Sendable {
             do {
                 return try await slots.withSlot { try await store(range, of: entry, record, claim) }
             } catch let error as PhotoError where error.isPermanent {
-                return (try await fail(record, error.message), Sent())
+                try await ledger { try $0.noteEventPhoto(record, failed: error.message) }
+                return (.failed(error.message), Sent())
             }
         }
     }
@@ -174,11 +175,6 @@ struct EventFileUploader: Sendable {
     ) async throws -> Value {
         guard claim.isSuspect else { return try await pool.run(work) }
         return try await suspects.withSlot { try await pool.run(work) }
-    }
-
-    private func fail(_ record: EventRecord, _ reason: String) async throws -> EventPhotoResult {
-        try await ledger { try $0.noteEventPhoto(record, failed: reason) }
-        return .failed(reason)
     }
 
     private static func link(

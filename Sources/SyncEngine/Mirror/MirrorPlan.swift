@@ -67,14 +67,10 @@ struct MirrorPlan: Sendable {
             let sha256 = photo.sha256.description
             let name = noted?.sha256 == sha256 ? noted?.name : nil
             files[photo.orderIndex] = MirrorState.File(
-                name: name ?? self.name(of: photo, isOther: noted != nil).string, sha256: sha256, size: photo.size,
+                name: name ?? choice(for: photo, isOther: noted != nil).name.string, sha256: sha256, size: photo.size,
                 modified: MirrorState.noTime)
         }
         return files
-    }
-
-    private func name(of photo: CheckedShare.Photo, isOther: Bool) -> FilePath.Component {
-        choice(for: photo, isOther: isOther).name
     }
 
     /// A name that somebody else has chosen may be that of a file of this person: that one is never replaced.

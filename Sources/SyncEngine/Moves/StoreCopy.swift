@@ -305,18 +305,9 @@ package struct StoreCopy: Sendable {
         let attributes = ObjectAttributes(
             contentType: info.contentType ?? "application/octet-stream", metadata: info.metadata,
             storageClass: info.storageClass)
-        let put = ProvenPut(target)
-        let answer =
-            condition == .ifAbsent
-            ? try await put.whereNothingElseIs(body, at: task.key, attributes)
-            : try await put(body, at: task.key, attributes, condition)
-        switch answer {
-        case .holds: break
-        case .lacks, .holdsOther:
-            throw StoreError(
-                .badDigest, operation: "verify", key: task.key.rawValue,
-                message: "the new store does not hold what it took; run the command again")
-        }
+        _ = try await ProvenPut(target)(
+            body, at: task.key, attributes, condition,
+            orSay: "the new store does not hold what it took; run the command again")
         return try await target.head(task.key)?.storageClass ?? info.storageClass
     }
 

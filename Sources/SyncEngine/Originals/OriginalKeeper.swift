@@ -219,18 +219,9 @@ package struct OriginalKeeper: Sendable {
     private func send(
         _ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes, _ condition: PutCondition
     ) async throws -> (etag: String?, storageClass: StorageClass) {
-        let put = ProvenPut(store)
-        let answer =
-            condition == .ifAbsent
-            ? try await put.whereNothingElseIs(body, at: key, attributes)
-            : try await put(body, at: key, attributes, condition)
-        switch answer {
-        case .holds(let etag, let storageClass): return (etag, storageClass)
-        case .lacks, .holdsOther:
-            throw StoreError(
-                .badDigest, operation: "verify", key: key.rawValue,
-                message: "the store does not have the original as it was sent; it is sent again with the next pass")
-        }
+        try await ProvenPut(store)(
+            body, at: key, attributes, condition,
+            orSay: "the store does not have the original as it was sent; it is sent again with the next pass")
     }
 
     // MARK: Bytes

@@ -272,6 +272,22 @@ struct ProvenPut: Sendable {
             ? .holds(etag: stored.etag, stored.storageClass) : .holdsOther
     }
 
+    /// The same, where with `.ifAbsent` nothing may be but these.
+    /// - Throws: as the others; with this message when the store does not prove that it holds them.
+    func callAsFunction(
+        _ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes, _ condition: PutCondition,
+        orSay message: String
+    ) async throws -> (etag: String?, storageClass: StorageClass) {
+        let answer =
+            condition == .ifAbsent
+            ? try await whereNothingElseIs(body, at: key, attributes)
+            : try await self(body, at: key, attributes, condition)
+        guard case .holds(let etag, let storageClass) = answer else {
+            throw StoreError(.badDigest, operation: "verify", key: key.rawValue, message: message)
+        }
+        return (etag, storageClass)
+    }
+
     /// Puts bytes where nothing may be but these: a request whose answer was lost, or that somebody on the way has sent
     /// twice, has left them there itself.
     /// - Throws: as the other; `.alreadyExists` when other bytes are there.

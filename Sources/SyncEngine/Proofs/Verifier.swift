@@ -155,26 +155,24 @@ package struct Verifier: Sendable {
     ) async throws -> Look {
         do {
             switch try await ObjectExaminer(source).look(at: record, reading: .always) {
-            case .intact(let found, _): return .done(.intact(found))
+            case .intact(let found, _): return .success(.intact(found))
             case .broken(.missing):
                 do {
-                    if let found = try await moved?.follow(record) { return .done(.intact(found)) }
+                    if let found = try await moved?.follow(record) { return .success(.intact(found)) }
                 } catch let error as StoreError where error.mayConcernOneObject {
                     // Of another machine's catalogue, or of the place where it would be.
-                    return .undecided(error)
+                    return .failure(error)
                 }
-                return .done(.broken(BrokenObject(record, .missing)))
-            case .broken(let problem): return .done(.broken(BrokenObject(record, problem)))
+                return .success(.broken(BrokenObject(record, .missing)))
+            case .broken(let problem): return .success(.broken(BrokenObject(record, problem)))
             }
         } catch let error as StoreError where !error.concernsWholeStore {
-            return .undecided(error)
+            return .failure(error)
         }
     }
 
-    private enum Look: Sendable {
-        case done(ObjectCheck)
-        case undecided(StoreError)
-    }
+    /// What was found out of an object, or why nothing was.
+    private typealias Look = Result<ObjectCheck, StoreError>
 
     private func note(
         _ looks: [Look], of records: [ObjectRecord], _ price: Double, _ result: inout Summary
@@ -183,12 +181,12 @@ package struct Verifier: Sendable {
         var open: [ObjectRecord] = []
         for (look, record) in zip(looks, records) {
             switch look {
-            case .done(let check):
+            case .success(let check):
                 checks.append(check)
                 result.checked += 1
                 if !record.storageClass.isArchive { result.bytes += record.size }
                 if case .intact = check { result.intact += 1 }
-            case .undecided(let error):
+            case .failure(let error):
                 open.append(record)
                 result.undecided += 1
                 if result.failures.count < Summary.namedFailures { result.failures.append(error) }

@@ -79,7 +79,7 @@ package struct RestoreFolders: Sendable {
         let isMade = try? await ledger.finish { try $0.restoreJob(reservation.job)?.job.mark == reservation.mark }
         guard isMade == false else { return }
         let removal = await pool.finish {
-            let removal = RestoreFolder(reservation).leave()
+            let removal = RestoreFolder.remove(RestoreFolder(reservation).file)
             // What somebody has put something into meanwhile stays, and so does what has only the path of ours: the place where
             // its drive was mounted.
             if removal == .done { Folder.removeEmpty(reservation.folder, count: reservation.madeFolders) }
@@ -118,7 +118,10 @@ package struct RestoreFolders: Sendable {
                 let isTheOne = try await mayBeTaken(folder, summary)
                 if !isTheOne { return try await isOver(job.id) ? .over : .away(folder.absence) }
             }
-            try await pool.run { try folder.take() }
+            try await pool.run {
+                try folder.put()
+                try folder.sync()
+            }
             // Before the first photo gets its name: whoever is killed then knows where it is.
             if try await ledger({ try $0.noteMark(of: job.id, in: output) }) { return .here(folder) }
             _ = try await takeAway(folder.file)
@@ -294,13 +297,6 @@ package struct RestoreFolder: Hashable, Sendable {
         if !isInPlace { throw DownloadError(.folderAway, destination, absence) }
     }
 
-    /// Makes the folder where it is not there, and puts the file into it, both on the disk for good.
-    /// - Throws: ``FolderError``, `Errno`: also of a disk that is full.
-    func take() throws {
-        try put()
-        try sync()
-    }
-
     /// Makes the folder where it is not there, and puts the file into it. Its name may be known to the memory only: see
     /// ``sync()``.
     /// - Returns: how many folders were made: it, and those above it.
@@ -346,10 +342,6 @@ package struct RestoreFolder: Hashable, Sendable {
         /// It may be on a drive that is away, or its disk does not let it go.
         case pending
     }
-
-    /// Takes the file away.
-    @discardableResult
-    func leave() -> Removal { Self.remove(file) }
 
     /// Takes a job's file away, which is in its folder.
     static func remove(_ file: FilePath) -> Removal {

@@ -165,12 +165,8 @@ struct EventPlanner: Sendable {
 
     /// - Parameter contents: of all places of the event, by the rows of their files.
     /// - Throws: ``LedgerError``.
-    func plan(_ due: DueEvent, _ contents: [Int64: EventFileReader.Content], _ ledger: Ledger) throws -> EventPlan {
-        EventPlan(due: due, step: try step(due, contents, ledger))
-    }
-
-    private func step(
-        _ due: DueEvent, _ contents: [Int64: EventFileReader.Content], _ ledger: Ledger
+    func step(
+        for due: DueEvent, _ contents: [Int64: EventFileReader.Content], _ ledger: Ledger
     ) throws -> EventPlan.Step {
         let event = due.event
         var occurrences: [EventOccurrence] = []

@@ -236,7 +236,7 @@ package struct RetentionPass: Sendable {
         }
         let known = contents
         return try await ledger { ledger in
-            try batch.map { try planner.plan($0, known, ledger) }
+            try batch.map { EventPlan(due: $0, step: try planner.step(for: $0, known, ledger)) }
         }
     }
 
