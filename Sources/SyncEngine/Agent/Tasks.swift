@@ -16,14 +16,10 @@ package final class Wakeup: Sendable {
 
     package func signal() {
         let waiter = state.withLock { state in
-            guard let waiter = state.waiter else {
-                state.isSignalled = true
-                return nil as CheckedContinuation<Void, Never>?
-            }
-            state.waiter = nil
-            return waiter.continuation
+            if state.waiter == nil { state.isSignalled = true }
+            return exchange(&state.waiter, with: nil)
         }
-        waiter?.resume()
+        waiter?.continuation.resume()
     }
 
     /// Waits for a signal, or until `timeout` has passed, or the task is cancelled; whichever comes first.
@@ -31,20 +27,13 @@ package final class Wakeup: Sendable {
     package func wait(atMost timeout: Duration?, time: TimeSource) async {
         guard let timeout else { return await wait() }
         // No sleep begins for a moment only: whoever moves a clock by hand would take it for one that lasts.
-        if takeSignal() { return }
+        if state.withLock({ exchange(&$0.isSignalled, with: false) }) { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.wait() }
             // A cancelled sleep throws, and that is the end of waiting either way.
             group.addTask { try? await time.sleep(timeout) }
             await group.next()
             group.cancelAll()
-        }
-    }
-
-    private func takeSignal() -> Bool {
-        state.withLock { state in
-            defer { state.isSignalled = false }
-            return state.isSignalled
         }
     }
 
@@ -67,14 +56,8 @@ package final class Wakeup: Sendable {
                 if resumeNow { continuation.resume() }
             }
         } onCancel: {
-            let waiter = state.withLock { state in
-                guard let waiter = state.waiter, waiter.id == id else {
-                    return nil as CheckedContinuation<Void, Never>?
-                }
-                state.waiter = nil
-                return waiter.continuation
-            }
-            waiter?.resume()
+            let waiter = state.withLock { $0.waiter?.id == id ? exchange(&$0.waiter, with: nil) : nil }
+            waiter?.continuation.resume()
         }
     }
 }

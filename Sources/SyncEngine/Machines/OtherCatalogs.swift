@@ -146,10 +146,7 @@ private final class Lines: Sendable {
     }
 
     func flush() throws {
-        let places = state.withLock { state in
-            defer { state.waiting = [] }
-            return state.waiting
-        }
+        let places = state.withLock { exchange(&$0.waiting, with: []) }
         if !places.isEmpty { try ledger.noteOtherPlaces(places, of: machine, lives: lives) }
     }
 }

@@ -137,10 +137,7 @@ package final class MetricsFile: Sendable {
             }
         }
         let reason = failure.map { FileFault($0, or: "correct metrics.textfile").message }
-        let isNews = problem.withLock { problem in
-            defer { problem = reason }
-            return problem != reason
-        }
+        let isNews = problem.withLock { exchange(&$0, with: reason) } != reason
         if isNews, let reason { logger.warning("metrics cannot be written to \(path): \(reason)") }
     }
 

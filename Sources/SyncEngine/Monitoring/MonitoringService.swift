@@ -71,10 +71,7 @@ package final class MonitoringService: Service {
         } catch let error as CancellationError {
             throw error
         } catch {
-            let wasMute = isMute.withLock { isMute in
-                defer { isMute = true }
-                return isMute
-            }
+            let wasMute = isMute.withLock { exchange(&$0, with: true) }
             if !wasMute { logger.warning("the heartbeat is not heard: \(error)") }
             return false
         }

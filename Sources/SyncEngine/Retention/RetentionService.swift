@@ -63,10 +63,7 @@ package final class RetentionService: Service {
         let now = time.now()
         if let doubt = try await ledger({ try ClockCheck($0).doubt(at: now) }) {
             // Each kind of doubt is told once; the next look is at a clock that was set, maybe.
-            let isNews = told.withLock { told in
-                defer { told = doubt.isBefore }
-                return told != doubt.isBefore
-            }
+            let isNews = told.withLock { exchange(&$0, with: doubt.isBefore) } != doubt.isBefore
             if isNews { logger.warning("old gallery events wait: \(doubt)") }
             return true
         }

@@ -67,8 +67,7 @@ final class EndingQueue: Sendable {
         let (count, begins) = state.withLock { state in
             state.pending += endings
             state.added += endings.count
-            defer { state.isWriting = true }
-            return (state.added, !state.isWriting)
+            return (state.added, !exchange(&state.isWriting, with: true))
         }
         // Whoever comes first does not wait for what comes after it: the writing is nobody's task.
         if begins { Task { await writePending() } }
@@ -111,8 +110,7 @@ final class EndingQueue: Sendable {
                 state.isWriting = false
                 return nil
             }
-            defer { state.pending = [] }
-            return state.pending
+            return exchange(&state.pending, with: [])
         }
     }
 }

@@ -63,10 +63,7 @@ struct PipelineState: Sendable {
     var isWholeAfterWork: Bool { isBusy && scope == nil }
 
     /// - Returns: whether it is for the caller to tell.
-    mutating func noteWhole() -> Bool {
-        defer { isBusy = false }
-        return isBusy
-    }
+    mutating func noteWhole() -> Bool { exchange(&isBusy, with: false) }
 
     /// - Returns: whether people have asked for another try since it was looked at last.
     mutating func noteRetries(_ asked: Int64) -> Bool {
@@ -130,8 +127,7 @@ struct PassRounds: Sendable {
         since = start
         begun += 1
         stored = 0
-        defer { postponed = [] }
-        return Round(photos: postponed.sorted(), pause: pause)
+        return Round(photos: exchange(&postponed, with: []).sorted(), pause: pause)
     }
 }
 
