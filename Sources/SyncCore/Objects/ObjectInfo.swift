@@ -78,6 +78,9 @@ package struct ObjectPage: Hashable, Sendable {
     /// Hand it back to get the page after this one; `nil` on the last.
     package var next: PageToken?
 
+    /// Of what it has, also of what could not be looked at.
+    package var keys: [ObjectKey] { objects.map(\.key) + problems.map(\.key) }
+
     package init(objects: [ObjectInfo], problems: [ObjectProblem] = [], next: PageToken? = nil) {
         self.objects = objects
         self.problems = problems

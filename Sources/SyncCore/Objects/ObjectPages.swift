@@ -45,6 +45,17 @@ extension ReadableStore {
         ObjectListing(store: self, prefix: prefix, limit: 1_000)
     }
 
+    /// All of it as one page, where there are few.
+    /// - Throws: ``StoreError``, `CancellationError`.
+    package func all(below prefix: String) async throws -> ObjectPage {
+        var all = ObjectPage(objects: [])
+        for try await page in listing(prefix: prefix) {
+            all.objects += page.objects
+            all.problems += page.problems
+        }
+        return all
+    }
+
     /// Whether there is an object whose key begins with `prefix`, also one that cannot be looked at.
     /// - Throws: ``StoreError``, `CancellationError`.
     package func hasObjects(below prefix: String) async throws -> Bool {

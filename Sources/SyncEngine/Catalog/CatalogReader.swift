@@ -64,12 +64,10 @@ struct CatalogReader: Sendable {
     /// - Throws: ``StoreError``, `CancellationError`.
     func segments(of machine: String? = nil) async throws -> [String: [CatalogSegment]] {
         var found: [String: [CatalogSegment]] = [:]
-        for try await page in store.listing(prefix: keys.catalog + (machine.map { $0 + "/" } ?? "")) {
-            // One that cannot be looked at is read all the same, and tells then what is wrong with it.
-            for key in page.objects.map(\.key) + page.problems.map(\.key) {
-                guard let segment = CatalogSegment(key, keys) else { continue }
-                found[segment.machine, default: []].append(segment)
-            }
+        // One that cannot be looked at is read all the same, and tells then what is wrong with it.
+        for key in try await store.all(below: keys.catalog + (machine.map { $0 + "/" } ?? "")).keys {
+            guard let segment = CatalogSegment(key, keys) else { continue }
+            found[segment.machine, default: []].append(segment)
         }
         return found
     }

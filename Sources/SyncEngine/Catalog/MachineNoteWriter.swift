@@ -117,20 +117,18 @@ package struct MachineNotes: Sendable {
         var (found, problems): ([String: Machine], [String]) = ([:], [])
         let own = try await reader.ledger { try $0.catalogStanding() }
         var replaced = Replacements(own.replaces)
-        for try await page in store.listing(prefix: keys.machines) {
-            for key in page.objects.map(\.key) + page.problems.map(\.key) {
-                guard let id = keys.machineID(of: key) else { continue }
-                found[id] = Machine(id: id)
-                do {
-                    let note = try MachineNote(
-                        parsing: try await store.bytes(of: key, limit: MachineNote.maximumSize), of: id)
-                    found[id] = Machine(id: id, name: note.name, note: note)
-                    replaced.add(note)
-                } catch let error as StoreError where error.mayConcernOneObject {
-                    problems.append("\(key): \(error)")
-                } catch let damage as MachineNote.Damage {
-                    problems.append("\(key): \(damage)")
-                }
+        for key in try await store.all(below: keys.machines).keys {
+            guard let id = keys.machineID(of: key) else { continue }
+            found[id] = Machine(id: id)
+            do {
+                let bytes = try await store.bytes(of: key, limit: MachineNote.maximumSize)
+                let note = try MachineNote(parsing: bytes, of: id)
+                found[id] = Machine(id: id, name: note.name, note: note)
+                replaced.add(note)
+            } catch let error as StoreError where error.mayConcernOneObject {
+                problems.append("\(key): \(error)")
+            } catch let damage as MachineNote.Damage {
+                problems.append("\(key): \(damage)")
             }
         }
         let catalogs = try await reader.segments()

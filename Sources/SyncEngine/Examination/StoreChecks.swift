@@ -259,24 +259,18 @@ package final class ScratchFolder: Sendable {
     /// - Returns: what is still there afterwards.
     package func empty() async throws -> [ObjectKey] {
         var keys = made.withLock { $0 }
-        for object in try await objects(below: prefix) { keys.insert(object.key) }
+        keys.formUnion(try await store.all(below: prefix).objects.map(\.key))
         let failures = try await store.delete(Array(keys))
-        return Array(try await Set(objects(below: prefix).map(\.key)).union(failures.keys))
+        return Array(try await Set(store.all(below: prefix).objects.map(\.key)).union(failures.keys))
     }
 
     /// Removes what earlier doctors could not.
     /// - Returns: how many objects.
     package func removeLeftovers(now: Date) async throws -> Int {
         let limit = now.addingTimeInterval(-Self.leftoverAge)
-        let leftovers = try await objects(below: family).filter { object in
+        let leftovers = try await store.all(below: family).objects.filter { object in
             !object.key.rawValue.hasPrefix(prefix) && (object.modified.map { $0 < limit } ?? false)
         }
         return leftovers.count - (try await store.delete(leftovers.map(\.key)).count)
-    }
-
-    private func objects(below prefix: String) async throws -> [ObjectInfo] {
-        var objects: [ObjectInfo] = []
-        for try await page in store.pages(prefix: prefix) { objects += page }
-        return objects
     }
 }

@@ -162,14 +162,12 @@ package struct OtherReferences: Sendable {
     private func lookAtManifests(_ wanted: Set<ObjectKey>, _ findings: inout Findings) async throws {
         let own = try await ledger { Set(try $0.ownManifests()) }
         let prefix = "users/\(keys.user)/vacations/"
-        for try await page in store.listing(prefix: prefix) {
-            for key in page.objects.map(\.key) + page.problems.map(\.key) {
-                let name = String(key.rawValue.dropFirst(prefix.count).dropLast(".json".count))
-                if own.contains(name) { continue }
-                for photo in try await photos(ofManifest: key) {
-                    guard let photo = try? ObjectKey(photo.key), wanted.contains(photo) else { continue }
-                    if findings.references[photo] == nil { findings.references[photo] = .vacation(name) }
-                }
+        for key in try await store.all(below: prefix).keys {
+            let name = String(key.rawValue.dropFirst(prefix.count).dropLast(".json".count))
+            if own.contains(name) { continue }
+            for photo in try await photos(ofManifest: key) {
+                guard let photo = try? ObjectKey(photo.key), wanted.contains(photo) else { continue }
+                if findings.references[photo] == nil { findings.references[photo] = .vacation(name) }
             }
         }
     }

@@ -109,10 +109,7 @@ struct OtherMachines: Sendable {
 
     /// Of few objects.
     func listing(_ prefix: String) async throws -> [Listed] {
-        var found: [Listed] = []
-        for try await page in store.listing(prefix: prefix) {
-            found += page.objects.map { ($0.key, $0.modified) } + page.problems.map { ($0.key, nil) }
-        }
-        return found
+        let found = try await store.all(below: prefix)
+        return found.objects.map { ($0.key, $0.modified) } + found.problems.map { ($0.key, nil) }
     }
 }

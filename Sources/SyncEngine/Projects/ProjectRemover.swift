@@ -171,16 +171,12 @@ package struct ProjectRemover: Sendable {
         let versions = try keys.projectVersions(id)
         let folder = try keys.projectFile(ProjectFileName.listName).rawValue.dropLast(ProjectFileName.listName.count)
         let depth = folder.utf8.count
-        var found: [ObjectKey] = []
-        for try await page in store.listing(prefix: folder + id) {
-            found += (page.objects.map(\.key) + page.problems.map(\.key)).filter { key in
-                let name = String(decoding: key.rawValue.utf8.dropFirst(depth), as: UTF8.self)
-                // Those of the list stay, also where a project has its name.
-                if key.rawValue.utf8.starts(with: versions.utf8) { return !ProjectVersions.isOfList(key) }
-                return !name.utf8.contains(UInt8(ascii: "/")) && Self.isFile(name, of: id)
-            }
+        return try await store.all(below: folder + id).keys.filter { key in
+            let name = String(decoding: key.rawValue.utf8.dropFirst(depth), as: UTF8.self)
+            // Those of the list stay, also where a project has its name.
+            if key.rawValue.utf8.starts(with: versions.utf8) { return !ProjectVersions.isOfList(key) }
+            return !name.utf8.contains(UInt8(ascii: "/")) && Self.isFile(name, of: id)
         }
-        return found
     }
 
     private static func isFile(_ name: String, of id: String) -> Bool {

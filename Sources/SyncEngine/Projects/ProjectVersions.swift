@@ -124,12 +124,9 @@ package struct ProjectVersions: Sendable {
 
     /// What the store has of them, the earliest first.
     private func versions(of project: String) async throws -> [ObjectInfo] {
-        var found: [ObjectInfo] = []
         let isList = project.inBytes == Self.list
-        for try await page in store.pages(prefix: try prefix(of: project)) {
-            found += page.filter { Self.isOfList($0.key) == isList }
-        }
-        return found.sorted { $0.key < $1.key }
+        return try await store.all(below: prefix(of: project)).objects
+            .filter { Self.isOfList($0.key) == isList }.sorted { $0.key < $1.key }
     }
 
     /// The list has a place beside the projects: its own key cannot be a folder too.

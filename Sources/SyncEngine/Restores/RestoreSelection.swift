@@ -172,13 +172,8 @@ package struct RestoreSelection: Sendable {
     private static func records(
         under prefix: String, store: any ReadableStore
     ) async throws -> ([ObjectRecord], [ObjectProblem]) {
-        var records: [ObjectRecord] = []
-        var problems: [ObjectProblem] = []
-        for try await page in store.listing(prefix: prefix) {
-            records += page.objects.map { ObjectRecord($0) }
-            problems += page.problems
-        }
-        return (records, problems)
+        let found = try await store.all(below: prefix)
+        return (found.objects.map { ObjectRecord($0) }, found.problems)
     }
 }
 

@@ -118,9 +118,7 @@ package struct GuestIntake: Sendable {
     ///   ``LedgerError``, `CancellationError`.
     @discardableResult
     package func take(_ share: ShareID) async throws -> Int {
-        let keys = ShareKeys(share)
-        var found: [ObjectInfo] = []
-        for try await objects in store.pages(prefix: keys.guestFolder) { found += objects }
+        let found = try await store.all(below: ShareKeys(share).guestFolder).objects
         if found.isEmpty { return 0 }
         guard let lock = try await disk.run({ [box] in try box.lock(share) }) else {
             throw ShareError.inOtherHands(share)

@@ -196,13 +196,11 @@ struct ShareNoteReader: Sendable {
     /// - Throws: ``StoreError``, `CancellationError`.
     func standings() async throws -> [ShareID: Standing] {
         var found: [ShareID: Standing] = [:]
-        for try await page in store.listing(prefix: keys.shareNotes) {
-            for key in page.objects.map(\.key) + page.problems.map(\.key) {
-                if let id = keys.shareID(ofEnd: key) {
-                    found[id, default: Standing()].isEnded = true
-                } else if let (id, number) = keys.shareOwner(of: key) {
-                    found[id, default: Standing()].owner = max(number, found[id]?.owner ?? 0)
-                }
+        for key in try await store.all(below: keys.shareNotes).keys {
+            if let id = keys.shareID(ofEnd: key) {
+                found[id, default: Standing()].isEnded = true
+            } else if let (id, number) = keys.shareOwner(of: key) {
+                found[id, default: Standing()].owner = max(number, found[id]?.owner ?? 0)
             }
         }
         return found

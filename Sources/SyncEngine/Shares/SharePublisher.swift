@@ -88,10 +88,8 @@ package struct SharePublisher: Sendable {
     }
 
     private func examine(_ share: ShareRecord) async throws -> Bool {
-        var listed: [ObjectKey: ObjectInfo] = [:]
-        for try await objects in store.pages(prefix: share.keys.folder) {
-            for object in objects { listed[object.key] = object }
-        }
+        let found = try await store.all(below: share.keys.folder).objects
+        let listed = Dictionary(found.map { ($0.key, $0) }) { $1 }
         let keys = share.keys
         try await removeStrays(Array(listed.keys), of: share)
         let photos = try await photos(of: share).filter { $0.copy != nil }

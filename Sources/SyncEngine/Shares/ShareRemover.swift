@@ -127,7 +127,7 @@ struct ShareStorage: Sendable {
             failure = nil
             // What cannot be looked at is there, and has to go like the rest.
             for try await page in store.listing(prefix: keys.folder) {
-                let found = (page.objects.map(\.key) + page.problems.map(\.key)).filter(isWanted)
+                let found = page.keys.filter(isWanted)
                 if found.isEmpty { continue }
                 isEmpty = false
                 let failures = try await store.delete(found)
