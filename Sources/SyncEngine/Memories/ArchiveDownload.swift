@@ -76,9 +76,7 @@ package struct ArchiveDownload: Sendable {
                     modified: memory.createdAt))
         } catch let error as ZipError where !error.isAboutOneEntry {
             throw error
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             return .failure(error)
         }
     }

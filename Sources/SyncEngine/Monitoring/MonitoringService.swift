@@ -68,9 +68,7 @@ package final class MonitoringService: Service {
             try await beat()
             isMute.withLock { $0 = false }
             return true
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError) {
             let wasMute = isMute.withLock { exchange(&$0, with: true) }
             if !wasMute { logger.warning("the heartbeat is not heard: \(error)") }
             return false

@@ -76,9 +76,7 @@ package final class RetentionService: Service {
         let lock: AgentLock
         do {
             lock = try hold()
-        } catch let error as AgentLock.Held {
-            throw error
-        } catch {
+        } catch  where !(error is AgentLock.Held) {
             logger.warning("old gallery events wait: the lock of cleanups cannot be taken: \(error)")
             return false
         }

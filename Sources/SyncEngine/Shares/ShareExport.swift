@@ -175,17 +175,11 @@ package struct ShareExport: Sendable {
                 if let thumbnail = copies.thumbnail { try folder.write(thumbnail.body, to: entry.thumbnail) }
             }
             return .success(entry)
-        } catch let error as PhotoError {
-            return .failure(Failure(path: photo.path, reason: "\(error)"))
         } catch let error as StoreError where error.code == .archived {
             return .failure(
                 Failure(
                     path: photo.path, reason: "it is only in the archive: bring it back first with sync-agent restore"))
-        } catch let error as CancellationError {
-            throw error
-        } catch let error as Errno {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError || error is Errno) {
             return .failure(Failure(path: photo.path, reason: "\(error)"))
         }
     }

@@ -182,13 +182,9 @@ package struct ShareService: Service {
             }
         } catch let error as StoreError where !error.mayConcernOneObject {
             throw error
-        } catch let error as LedgerError {
-            throw error
         } catch ShareError.inOtherHands, ShareError.takenOver {
             return
-        } catch let error as CancellationError {
-            throw error
-        } catch {
+        } catch  where !(error is CancellationError || error is LedgerError) {
             let patience = action.isEnd ? Self.patienceToEnd : Self.patience
             let rest = rounds.rests.add(share.id, attempt, at: now, for: patience)
             if rounds.told.insert("\(share.id) \(error)").inserted {
