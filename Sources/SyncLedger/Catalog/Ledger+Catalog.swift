@@ -170,9 +170,7 @@ extension Ledger {
     }
 
     package func noteCatalogProblem(_ problem: String) throws(LedgerError) {
-        try write("note that the catalogue was not written") { db in
-            try db.run("UPDATE agent SET catalog_problem = ?", [problem])
-        }
+        try write("note that the catalogue was not written", "UPDATE agent SET catalog_problem = ?", [problem])
     }
 
     /// The store has lost a segment, or has other bytes in its place: the next write is a full one.
@@ -194,13 +192,12 @@ extension Ledger {
     package func noteCatalogProof(
         of segment: CatalogSegment, sha256: String?, etag: String?
     ) throws(LedgerError) {
-        try write("note that a part of the catalogue was looked at") { db in
-            try db.run(
-                """
-                UPDATE catalog_segments SET sha256 = COALESCE(?1, sha256), etag = COALESCE(?2, etag)
-                WHERE first = ?4 AND last = ?5 AND (SELECT machine_id FROM agent) = ?3
-                """, [sha256, etag, segment.machine, segment.from, segment.to])
-        }
+        try write(
+            "note that a part of the catalogue was looked at",
+            """
+            UPDATE catalog_segments SET sha256 = COALESCE(?1, sha256), etag = COALESCE(?2, etag)
+            WHERE first = ?4 AND last = ?5 AND (SELECT machine_id FROM agent) = ?3
+            """, [sha256, etag, segment.machine, segment.from, segment.to])
     }
 
     /// Notes a rebuild before anything is read, so that whoever comes after one that was killed knows of it.
@@ -266,8 +263,8 @@ extension Ledger {
     }
 
     package func noteMachineNote(_ digest: String, at time: Date) throws(LedgerError) {
-        try write("note what other machines were told") { db in
-            try db.run("UPDATE agent SET machine_note = ?, machine_note_at = ?", [digest, time.milliseconds])
-        }
+        try write(
+            "note what other machines were told",
+            "UPDATE agent SET machine_note = ?, machine_note_at = ?", [digest, time.milliseconds])
     }
 }

@@ -243,24 +243,21 @@ extension Ledger {
 
     /// Notes how a folder is watched at the moment, for `status`.
     package func noteWatching(_ folder: FolderID, _ report: WatchReport) throws(LedgerError) {
-        try write("note how a folder is watched") { db in
-            try db.run(
-                "UPDATE folders SET watching = ?, note = ?, untold = ?, untold_at = ? WHERE id = ?",
-                [
-                    report.mode.rawValue, report.note, report.untold?.path.blob, report.untold?.found,
-                    folder.rawValue,
-                ])
-        }
+        try write(
+            "note how a folder is watched",
+            "UPDATE folders SET watching = ?, note = ?, untold = ?, untold_at = ? WHERE id = ?",
+            [
+                report.mode.rawValue, report.note, report.untold?.path.blob, report.untold?.found,
+                folder.rawValue,
+            ])
     }
 
     /// Notes that a folder was scanned from its root on.
     /// - Parameter problem: what it could not see, with the remedy; `nil` when it saw everything.
     package func noteScan(_ folder: FolderID, problem: String?, at time: Date) throws(LedgerError) {
-        try write("note a scan") { db in
-            try db.run(
-                "UPDATE folders SET problem = ?, scanned_at = ? WHERE id = ?",
-                [problem, time.milliseconds, folder.rawValue])
-        }
+        try write(
+            "note a scan", "UPDATE folders SET problem = ?, scanned_at = ? WHERE id = ?",
+            [problem, time.milliseconds, folder.rawValue])
     }
 
     /// The files of a folder that the ledger believes to be on the disk: all but the missing, the lost, and those that this

@@ -70,13 +70,12 @@ extension Ledger {
     /// Notes that an event's photo cannot be stored as it is.
     /// - Parameter problem: a reason of ours: it quotes nothing of the event.
     package func noteEventPhoto(_ event: EventRecord, failed problem: String) throws(LedgerError) {
-        try write("note a failed photo of an event") { db in
-            try db.run(
-                """
-                UPDATE events SET photo_state = 'failed', problem = ?, photo_name = NULL
-                WHERE id = ? AND photo_state <> 'stored'
-                """, [problem, event.id])
-        }
+        try write(
+            "note a failed photo of an event",
+            """
+            UPDATE events SET photo_state = 'failed', problem = ?, photo_name = NULL
+            WHERE id = ? AND photo_state <> 'stored'
+            """, [problem, event.id])
     }
 
     /// Notes that an event's photo is to be a file beside it which is not there. When it is stored, the event's file is
@@ -84,13 +83,12 @@ extension Ledger {
     package func noteEventPhoto(
         _ event: EventRecord, waitsFor name: FilePath.Component
     ) throws(LedgerError) {
-        try write("note a photo that an event waits for") { db in
-            try db.run(
-                """
-                UPDATE events SET photo_state = 'waiting', problem = NULL, photo_name = ?
-                WHERE id = ? AND photo_state <> 'stored'
-                """, [Data(name.bytes), event.id])
-        }
+        try write(
+            "note a photo that an event waits for",
+            """
+            UPDATE events SET photo_state = 'waiting', problem = NULL, photo_name = ?
+            WHERE id = ? AND photo_state <> 'stored'
+            """, [Data(name.bytes), event.id])
     }
 
     /// Where the photo of this name stands that is in the same folder as a claimed file; `nil` when none is known.

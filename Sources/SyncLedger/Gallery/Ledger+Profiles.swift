@@ -80,11 +80,10 @@ extension Ledger {
     /// Maps the events that give a profile in one spelling to a profile.
     /// - Returns: how many were not mapped to it before.
     package func mapProfile(_ spelling: String, to profile: ProfileRecord) throws(LedgerError) -> Int {
-        try write("map events to a profile") { db in
-            try db.run(
-                "UPDATE events SET profile_uuid = ?1 WHERE profile = ?2 AND profile_uuid IS NOT ?1",
-                [profile.uuid, spelling])
-        }
+        try write(
+            "map events to a profile",
+            "UPDATE events SET profile_uuid = ?1 WHERE profile = ?2 AND profile_uuid IS NOT ?1",
+            [profile.uuid, spelling])
     }
 }
 

@@ -204,13 +204,12 @@ extension Ledger {
 
     /// Notes that a daily task is done for a scheduled moment and all before it.
     package func noteDailyRun(_ name: String, scheduledAt: Date, at time: Date) throws(LedgerError) {
-        try write("note a daily run") { db in
-            try db.run(
-                """
-                INSERT INTO daily_runs VALUES (?, ?, ?) ON CONFLICT DO UPDATE
-                SET scheduled_at = excluded.scheduled_at, finished_at = excluded.finished_at
-                """, [name, scheduledAt.milliseconds, time.milliseconds])
-        }
+        try write(
+            "note a daily run",
+            """
+            INSERT INTO daily_runs VALUES (?, ?, ?) ON CONFLICT DO UPDATE
+            SET scheduled_at = excluded.scheduled_at, finished_at = excluded.finished_at
+            """, [name, scheduledAt.milliseconds, time.milliseconds])
     }
 
     /// Takes what was deleted out of the write-ahead log too; the file itself holds zeros in its place (secure_delete).

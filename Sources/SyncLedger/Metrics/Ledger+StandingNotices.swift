@@ -30,11 +30,9 @@ extension Ledger {
 
     /// - Returns: `false` when it was noted before: somebody else tells it.
     package func noteTold(_ notice: StandingNotice, at time: Date) throws(LedgerError) -> Bool {
-        try write("note what is told") { db in
-            try db.run(
-                "INSERT OR IGNORE INTO standing_notices VALUES (?, ?, ?)",
-                [notice.kind.rawValue, notice.subject, time.milliseconds]) > 0
-        }
+        try write(
+            "note what is told", "INSERT OR IGNORE INTO standing_notices VALUES (?, ?, ?)",
+            [notice.kind.rawValue, notice.subject, time.milliseconds]) > 0
     }
 
     /// - Returns: `false` when it was over before.

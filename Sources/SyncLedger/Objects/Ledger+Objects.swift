@@ -61,14 +61,13 @@ extension Ledger {
     package func setStorageClass(
         _ storageClass: StorageClass, of key: ObjectKey, at time: Date
     ) throws(LedgerError) {
-        try write("note a storage class") { db in
-            try db.run(
-                """
-                UPDATE objects SET storage_class = ?1, class_since = ?2, restore_state = 'none', restored_until = NULL,
-                    etag = NULL
-                WHERE key = ?3 AND storage_class <> ?1
-                """, [storageClass.rawValue, time.milliseconds, key.rawValue])
-        }
+        try write(
+            "note a storage class",
+            """
+            UPDATE objects SET storage_class = ?1, class_since = ?2, restore_state = 'none', restored_until = NULL,
+                etag = NULL
+            WHERE key = ?3 AND storage_class <> ?1
+            """, [storageClass.rawValue, time.milliseconds, key.rawValue])
     }
 
     /// Where the photos are, or were, of which an object is the stored copy: absolute paths, first seen first.

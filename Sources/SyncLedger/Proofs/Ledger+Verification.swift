@@ -109,13 +109,12 @@ extension Ledger {
     }
 
     package func noteVerified(at time: Date) throws(LedgerError) {
-        try write("note when objects were verified") { db in
-            try db.run(
-                """
-                INSERT INTO daily_runs (name, scheduled_at, finished_at) VALUES ('verify', ?1, ?1)
-                ON CONFLICT DO UPDATE SET scheduled_at = ?1, finished_at = ?1
-                """, [time.milliseconds])
-        }
+        try write(
+            "note when objects were verified",
+            """
+            INSERT INTO daily_runs (name, scheduled_at, finished_at) VALUES ('verify', ?1, ?1)
+            ON CONFLICT DO UPDATE SET scheduled_at = ?1, finished_at = ?1
+            """, [time.milliseconds])
     }
 
     /// `2026-11`, UTC.

@@ -35,13 +35,12 @@ extension Ledger {
 
     /// Makes everything that is pending of a vacation due.
     package func hurry(_ vacation: VacationID, at time: Date) throws(LedgerError) {
-        try write("make the photos of a vacation due") { db in
-            try db.run(
-                """
-                UPDATE photos SET next_try_at = MAX(?1, 1) WHERE state = 'pending' AND next_try_at > 0
-                AND directory_id IN (SELECT id FROM directories WHERE vacation_id = ?2)
-                """, [time.milliseconds, vacation.rawValue])
-        }
+        try write(
+            "make the photos of a vacation due",
+            """
+            UPDATE photos SET next_try_at = MAX(?1, 1) WHERE state = 'pending' AND next_try_at > 0
+            AND directory_id IN (SELECT id FROM directories WHERE vacation_id = ?2)
+            """, [time.milliseconds, vacation.rawValue])
     }
 
     /// Makes these photos due, as far as they are pending.

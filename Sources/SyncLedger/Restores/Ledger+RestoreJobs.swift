@@ -81,23 +81,20 @@ extension Ledger {
     package func noteJob(
         _ id: RestoreJobID, finishedAt: Date? = nil, announced: Bool? = nil, expiryAnnounced: Bool? = nil
     ) throws(LedgerError) -> Bool {
-        try write("note how a restore job stands") { db in
-            try db.run(
-                """
-                UPDATE restore_jobs SET finished_at = COALESCE(?1, finished_at), announced = COALESCE(?2, announced),
-                    expiry_announced = COALESCE(?3, expiry_announced)
-                WHERE id = ?4 AND (?2 IS NULL OR announced <> ?2) AND (?3 IS NULL OR expiry_announced <> ?3)
-                """, [finishedAt?.milliseconds, announced, expiryAnnounced, id.rawValue]) > 0
-        }
+        try write(
+            "note how a restore job stands",
+            """
+            UPDATE restore_jobs SET finished_at = COALESCE(?1, finished_at), announced = COALESCE(?2, announced),
+                expiry_announced = COALESCE(?3, expiry_announced)
+            WHERE id = ?4 AND (?2 IS NULL OR announced <> ?2) AND (?3 IS NULL OR expiry_announced <> ?3)
+            """, [finishedAt?.milliseconds, announced, expiryAnnounced, id.rawValue]) > 0
     }
 
     /// Notes that the store was asked how far a job's items are.
     package func noteLook(at id: RestoreJobID, _ time: Date) throws(LedgerError) {
-        try write("note a look at a restore job") { db in
-            try db.run(
-                "UPDATE restore_jobs SET looked_at = ?, looks = looks + 1 WHERE id = ?",
-                [time.milliseconds, id.rawValue])
-        }
+        try write(
+            "note a look at a restore job", "UPDATE restore_jobs SET looked_at = ?, looks = looks + 1 WHERE id = ?",
+            [time.milliseconds, id.rawValue])
     }
 }
 

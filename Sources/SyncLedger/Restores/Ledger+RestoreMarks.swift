@@ -118,9 +118,9 @@ extension Ledger {
 
     /// Notes that a job's file was taken away.
     package func noteMarkRemoved(of job: RestoreJobID) throws(LedgerError) {
-        try write("note that a restore is over") { db in
-            try db.run("UPDATE restore_jobs SET mark = NULL, marked_in = NULL WHERE id = ?", [job.rawValue])
-        }
+        try write(
+            "note that a restore is over",
+            "UPDATE restore_jobs SET mark = NULL, marked_in = NULL WHERE id = ?", [job.rawValue])
     }
 }
 

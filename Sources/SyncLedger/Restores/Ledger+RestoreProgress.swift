@@ -38,11 +38,9 @@ extension Ledger {
 
     /// Gives back an item that was claimed and not asked for.
     package func releaseClaim(of item: Int64) throws(LedgerError) {
-        try write("release a restore") { db in
-            try db.run(
-                "UPDATE restore_items SET claimed_at = NULL, claimed_by = NULL WHERE id = ? AND state = 'planned'",
-                [item])
-        }
+        try write(
+            "release a restore",
+            "UPDATE restore_items SET claimed_at = NULL, claimed_by = NULL WHERE id = ? AND state = 'planned'", [item])
     }
 
     /// Gives back what those had in hand who are no more.
@@ -68,14 +66,13 @@ extension Ledger {
     /// - Parameter owner: who has it in hand then, until it is noted as saved or put down.
     /// - Returns: `false`, with nothing noted, when no more of the job is to be saved.
     package func beginSaving(_ item: Int64, by owner: String) throws(LedgerError) -> Bool {
-        try write("begin to save a restore") { db in
-            try db.run(
-                """
-                UPDATE restore_items AS items SET claimed_by = ?1
-                WHERE items.id = ?2 AND items.state <> 'planned'
-                AND (items.claimed_by = ?1 OR \(LedgerQuery.isSavingJob))
-                """, [owner, item]) > 0
-        }
+        try write(
+            "begin to save a restore",
+            """
+            UPDATE restore_items AS items SET claimed_by = ?1
+            WHERE items.id = ?2 AND items.state <> 'planned'
+            AND (items.claimed_by = ?1 OR \(LedgerQuery.isSavingJob))
+            """, [owner, item]) > 0
     }
 
     /// Puts items down that were taken in hand and not saved.
@@ -93,13 +90,12 @@ extension Ledger {
     /// - Returns: `false`, with nothing noted, when it was not in hand, and the saving of its job was stopped meanwhile.
     @discardableResult
     package func noteSaved(_ item: Int64, at time: Date) throws(LedgerError) -> Bool {
-        try write("note that a restore was saved") { db in
-            try db.run(
-                """
-                UPDATE restore_items AS items SET saved_at = ?1, claimed_by = NULL, given_up = 0
-                WHERE items.id = ?2 AND (items.claimed_by IS NOT NULL OR \(LedgerQuery.isSavingJob))
-                """, [time.milliseconds, item]) > 0
-        }
+        try write(
+            "note that a restore was saved",
+            """
+            UPDATE restore_items AS items SET saved_at = ?1, claimed_by = NULL, given_up = 0
+            WHERE items.id = ?2 AND (items.claimed_by IS NOT NULL OR \(LedgerQuery.isSavingJob))
+            """, [time.milliseconds, item]) > 0
     }
 
     /// Forgets, for good, where a job's photos were to be saved: its file goes right after. What was saved stays, and what is

@@ -84,19 +84,17 @@ extension Ledger {
 
     /// Notes from where a photo has come.
     package func noteGuestSource(_ source: String, of share: ShareID, _ slot: Int) throws(LedgerError) {
-        try write("note where a guest's photo is") { db in
-            try db.run(
-                "UPDATE guest_photos SET source = ? WHERE share = ? AND slot = ?", [source, share.description, slot])
-        }
+        try write(
+            "note where a guest's photo is",
+            "UPDATE guest_photos SET source = ? WHERE share = ? AND slot = ?", [source, share.description, slot])
     }
 
     /// Notes why what guests have sent could not be taken in; `nil`: it was.
     package func noteGuestProblem(_ problem: String?, of share: ShareID) throws(LedgerError) {
-        try write("note how guests' photos come in") { db in
-            try db.run(
-                "UPDATE shares SET guests_problem = ?1 WHERE id = ?2 AND guests_problem IS NOT ?1",
-                [problem, share.description])
-        }
+        try write(
+            "note how guests' photos come in",
+            "UPDATE shares SET guests_problem = ?1 WHERE id = ?2 AND guests_problem IS NOT ?1",
+            [problem, share.description])
     }
 
     /// Why what guests have sent cannot be taken in, by shares; none where it can.

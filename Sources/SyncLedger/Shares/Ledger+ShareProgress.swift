@@ -42,11 +42,10 @@ extension Ledger {
     }
 
     package func releaseShare(_ id: ShareID, by owner: String) throws(LedgerError) {
-        try write("release a share") { db in
-            try db.run(
-                "UPDATE shares SET claimed_by = NULL, claimed_until = NULL WHERE id = ? AND claimed_by = ?",
-                [id.description, owner])
-        }
+        try write(
+            "release a share",
+            "UPDATE shares SET claimed_by = NULL, claimed_until = NULL WHERE id = ? AND claimed_by = ?",
+            [id.description, owner])
     }
 
     /// Notes what came of one photo of a share.
@@ -88,14 +87,13 @@ extension Ledger {
     package func noteShareProblem(
         _ problem: String?, waits: Bool, of id: ShareID, by owner: String
     ) throws(LedgerError) {
-        try write("note how a share stands") { db in
-            try db.run(
-                """
-                UPDATE shares SET problem = ?1, state = CASE
-                    WHEN state IN ('preparing', 'waiting') THEN IIF(?2, 'waiting', 'preparing') ELSE state END
-                WHERE id = ?3 AND claimed_by = ?4
-                """, [problem, waits, id.description, owner])
-        }
+        try write(
+            "note how a share stands",
+            """
+            UPDATE shares SET problem = ?1, state = CASE
+                WHEN state IN ('preparing', 'waiting') THEN IIF(?2, 'waiting', 'preparing') ELSE state END
+            WHERE id = ?3 AND claimed_by = ?4
+            """, [problem, waits, id.description, owner])
     }
 
     /// Notes which restore brings back photos of a share.

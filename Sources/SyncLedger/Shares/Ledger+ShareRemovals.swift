@@ -70,22 +70,20 @@ extension Ledger {
 
     /// Notes that the store tells of the end.
     package func noteShareRemovalTold(_ id: ShareID, at time: Date) throws(LedgerError) {
-        try write("note a share that is taken back") { db in
-            try db.run(
-                "UPDATE share_removals SET told_at = COALESCE(told_at, ?) WHERE share = ?",
-                [time.milliseconds, id.description])
-        }
+        try write(
+            "note a share that is taken back",
+            "UPDATE share_removals SET told_at = COALESCE(told_at, ?) WHERE share = ?",
+            [time.milliseconds, id.description])
     }
 
     /// - Parameter problem: why something of it is left; `nil` when nothing is.
     package func noteShareRemoval(_ id: ShareID, problem: String?, at time: Date) throws(LedgerError) {
-        try write("note a share that is taken back") { db in
-            try db.run(
-                """
-                UPDATE share_removals SET problem = ?1, gone_at = IIF(?1 IS NULL AND told_at IS NOT NULL, ?2, gone_at)
-                WHERE share = ?3
-                """, [problem, time.milliseconds, id.description])
-        }
+        try write(
+            "note a share that is taken back",
+            """
+            UPDATE share_removals SET problem = ?1, gone_at = IIF(?1 IS NULL AND told_at IS NOT NULL, ?2, gone_at)
+            WHERE share = ?3
+            """, [problem, time.milliseconds, id.description])
     }
 }
 

@@ -46,11 +46,10 @@ extension Ledger {
 
     /// Notes who is to get the link of a share, as long as it is not over.
     package func noteRecipient(_ recipient: String, of id: ShareID) throws(LedgerError) {
-        try write("note who is to get a share") { db in
-            try db.run(
-                "UPDATE shares SET recipient = ? WHERE id = ? AND state IN ('preparing', 'waiting', 'live')",
-                [recipient, id.description])
-        }
+        try write(
+            "note who is to get a share",
+            "UPDATE shares SET recipient = ? WHERE id = ? AND state IN ('preparing', 'waiting', 'live')",
+            [recipient, id.description])
     }
 
     // MARK: The name of whoever shares
@@ -61,10 +60,9 @@ extension Ledger {
     }
 
     package func rememberSharer(_ name: String) throws(LedgerError) {
-        try write("remember who shares") { db in
-            try db.run(
-                "INSERT INTO sharer VALUES (1, ?) ON CONFLICT DO UPDATE SET name = excluded.name", [name])
-        }
+        try write(
+            "remember who shares",
+            "INSERT INTO sharer VALUES (1, ?) ON CONFLICT DO UPDATE SET name = excluded.name", [name])
     }
 }
 
@@ -142,12 +140,11 @@ extension Ledger {
 
     /// Notes why the objects of a share that ends could not be removed.
     package func noteShareUnended(_ problem: String, of id: ShareID, by owner: String) throws(LedgerError) {
-        try write("note how a share stands") { db in
-            try db.run(
-                """
-                UPDATE shares SET problem = ? WHERE id = ? AND claimed_by = ? AND state IN ('revoking', 'expiring')
-                """, [problem, id.description, owner])
-        }
+        try write(
+            "note how a share stands",
+            """
+            UPDATE shares SET problem = ? WHERE id = ? AND claimed_by = ? AND state IN ('revoking', 'expiring')
+            """, [problem, id.description, owner])
     }
 
     /// Notes that nothing of a share that ends is in the store any more. What it consisted of stays known.

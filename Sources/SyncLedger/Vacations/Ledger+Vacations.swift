@@ -152,14 +152,13 @@ extension Ledger {
 
     /// Forgets a vacation of which neither a photo nor a manifest is known any more.
     package func forgetEmptyVacation(_ id: VacationID) throws(LedgerError) {
-        try write("forget a vacation") { db in
-            try db.run(
-                """
-                DELETE FROM vacations WHERE id = ?1 AND cache_key IS NULL
-                AND waiting + uploaded + failed + missing = 0
-                AND NOT EXISTS (SELECT 1 FROM directories WHERE vacation_id = ?1)
-                """, [id.rawValue])
-        }
+        try write(
+            "forget a vacation",
+            """
+            DELETE FROM vacations WHERE id = ?1 AND cache_key IS NULL
+            AND waiting + uploaded + failed + missing = 0
+            AND NOT EXISTS (SELECT 1 FROM directories WHERE vacation_id = ?1)
+            """, [id.rawValue])
     }
 }
 
@@ -280,8 +279,6 @@ extension Ledger {
     }
 
     package func forget(_ manifest: StaleManifest) throws(LedgerError) {
-        try write("note a removed manifest") { db in
-            try db.run("DELETE FROM stale_manifests WHERE cache_key = ?", [manifest.cacheKey])
-        }
+        try write("note a removed manifest", "DELETE FROM stale_manifests WHERE cache_key = ?", [manifest.cacheKey])
     }
 }
