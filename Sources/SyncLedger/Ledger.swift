@@ -193,9 +193,9 @@ extension Ledger {
     /// One statement in a transaction of its own. Answers the rows that it changed.
     @discardableResult
     func write(
-        _ operation: String, _ sql: String, _ arguments: StatementArguments
+        _ operation: String, isDurable: Bool = false, _ sql: String, _ arguments: StatementArguments
     ) throws(LedgerError) -> Int {
-        try write(operation) { try $0.run(sql, arguments) }
+        try write(operation, isDurable: isDurable) { try $0.run(sql, arguments) }
     }
 
     /// SQLite itself goes on to write to a file that was removed (https://www.sqlite.org/howtocorrupt.html, 2.3), and a

@@ -37,10 +37,8 @@ extension Ledger {
 
     /// - Returns: `false` when it was over before.
     package func noteOver(_ notice: StandingNotice) throws(LedgerError) -> Bool {
-        try write("note what is over") { db in
-            try db.run(
-                "DELETE FROM standing_notices WHERE kind = ? AND subject = ?", [notice.kind.rawValue, notice.subject])
-                > 0
-        }
+        try write(
+            "note what is over", "DELETE FROM standing_notices WHERE kind = ? AND subject = ?",
+            [notice.kind.rawValue, notice.subject]) > 0
     }
 }

@@ -226,11 +226,9 @@ extension Ledger {
     }
 
     private func note(_ claim: Claim, _ photo: MD5Digest?, isDecoding: Bool) throws(LedgerError) {
-        try write("note what is in hand") { db in
-            _ = try db.run(
-                "UPDATE suspects SET decoding = ?, photo = ? WHERE photo_id = ?",
-                [isDecoding, photo?.blob, claim.photoID])
-        }
+        try write(
+            "note what is in hand", "UPDATE suspects SET decoding = ?, photo = ? WHERE photo_id = ?",
+            [isDecoding, photo?.blob, claim.photoID])
     }
 }
 

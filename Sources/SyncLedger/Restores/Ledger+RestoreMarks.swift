@@ -90,13 +90,12 @@ extension Ledger {
     /// Notes, for good, that a job's file is in a folder: from then on, the folder is the one only with it.
     /// - Returns: `false`, with nothing noted, when the job is over.
     package func noteMark(of job: RestoreJobID, in folder: FilePath) throws(LedgerError) -> Bool {
-        try write("note the folder of a restore", isDurable: true) { db in
-            try db.run(
-                """
-                UPDATE restore_jobs AS jobs SET marked_in = ?
-                WHERE jobs.id = ? AND jobs.mark IS NOT NULL AND \(LedgerQuery.savesMore)
-                """, [folder.blob, job.rawValue]) > 0
-        }
+        try write(
+            "note the folder of a restore", isDurable: true,
+            """
+            UPDATE restore_jobs AS jobs SET marked_in = ?
+            WHERE jobs.id = ? AND jobs.mark IS NOT NULL AND \(LedgerQuery.savesMore)
+            """, [folder.blob, job.rawValue]) > 0
     }
 
     /// Those of jobs of which nothing more is to be saved.

@@ -112,13 +112,12 @@ extension Ledger {
     package func decideGuestPhoto(
         _ slot: Int, of share: ShareID, _ state: GuestPhoto.State, path: FilePath? = nil, at time: Date
     ) throws(LedgerError) -> Bool {
-        try write("decide on a guest's photo", isDurable: true) { db in
-            try db.run(
-                """
-                UPDATE guest_photos SET state = ?, decided_at = ?, path = ?
-                WHERE share = ? AND slot = ? AND state = 'waiting'
-                """, [state.rawValue, time.milliseconds, path?.blob, share.description, slot]) > 0
-        }
+        try write(
+            "decide on a guest's photo", isDurable: true,
+            """
+            UPDATE guest_photos SET state = ?, decided_at = ?, path = ?
+            WHERE share = ? AND slot = ? AND state = 'waiting'
+            """, [state.rawValue, time.milliseconds, path?.blob, share.description, slot]) > 0
     }
 }
 

@@ -98,10 +98,9 @@ extension Ledger {
 
     /// Notes which restore brings back photos of a share.
     package func noteRestore(_ job: RestoreJobID, of id: ShareID) throws(LedgerError) {
-        try write("note the restore of a share", isDurable: true) { db in
-            try db.run(
-                "UPDATE shares SET restore_job = ? WHERE id = ?", [job.rawValue, id.description])
-        }
+        try write(
+            "note the restore of a share", isDurable: true,
+            "UPDATE shares SET restore_job = ? WHERE id = ?", [job.rawValue, id.description])
     }
 
     /// Notes that page and manifest are in the store. It is done only when all photos are: some may have been added since

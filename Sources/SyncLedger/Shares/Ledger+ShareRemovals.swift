@@ -20,13 +20,12 @@ extension Ledger {
     package func beginShareRemoval(
         _ id: ShareID, location: String, machine: String, expiresAt: Date, at time: Date
     ) throws(LedgerError) {
-        try write("note a share that is taken back", isDurable: true) { db in
-            try db.run(
-                """
-                INSERT INTO share_removals (share, location, machine, expires_at, begun_at) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET gone_at = NULL, problem = NULL
-                """, [id.description, location, machine, expiresAt.milliseconds, time.milliseconds])
-        }
+        try write(
+            "note a share that is taken back", isDurable: true,
+            """
+            INSERT INTO share_removals (share, location, machine, expires_at, begun_at) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET gone_at = NULL, problem = NULL
+            """, [id.description, location, machine, expiresAt.milliseconds, time.milliseconds])
     }
 
     package func shareRemoval(_ id: ShareID) throws(LedgerError) -> ShareRemoval? {

@@ -98,13 +98,12 @@ extension Ledger {
     /// - Returns: whether it was open.
     @discardableResult
     package func endShare(_ id: ShareID, _ end: ShareEnd, by machine: String? = nil) throws(LedgerError) -> Bool {
-        try write("end a share", isDurable: true) { db in
-            try db.run(
-                """
-                UPDATE shares SET state = ?, problem = NULL, ended_by = ?
-                WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
-                """, [end.stateWhileEnding.rawValue, machine, id.description]) > 0
-        }
+        try write(
+            "end a share", isDurable: true,
+            """
+            UPDATE shares SET state = ?, problem = NULL, ended_by = ?
+            WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
+            """, [end.stateWhileEnding.rawValue, machine, id.description]) > 0
     }
 
     /// Corrects the times of an open share that was made while the clock was wrong. It is published anew with its true end.
@@ -112,20 +111,19 @@ extension Ledger {
     package func correctShare(
         _ id: ShareID, createdAt: Date, expiresAt: Date
     ) throws(LedgerError) -> Bool {
-        try write("correct the end of a share", isDurable: true) { db in
-            try db.run(
-                """
-                UPDATE shares SET created_at = ?, expires_at = ?, step = 'publish'
-                WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
-                """, [createdAt.milliseconds, expiresAt.milliseconds, id.description]) > 0
-        }
+        try write(
+            "correct the end of a share", isDurable: true,
+            """
+            UPDATE shares SET created_at = ?, expires_at = ?, step = 'publish'
+            WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
+            """, [createdAt.milliseconds, expiresAt.milliseconds, id.description]) > 0
     }
 
     /// Notes that the store tells the other machines that a share is this one's.
     package func noteOwnership(_ number: Int, ofShare id: ShareID) throws(LedgerError) {
-        try write("note who has a share", isDurable: true) { db in
-            try db.run("UPDATE shares SET ownership = ? WHERE id = ?", [number, id.description])
-        }
+        try write(
+            "note who has a share", isDurable: true,
+            "UPDATE shares SET ownership = ? WHERE id = ?", [number, id.description])
     }
 
     /// Forgets an open share, which another machine has from now on.

@@ -7,10 +7,12 @@ extension Ledger {
     /// All vacations of the active folders, in the order of folders and of the bytes of names, those without any photo
     /// included. No walk over photos.
     package func vacations() throws(LedgerError) -> [VacationRecord] {
-        try read("list vacations") { db in
-            try db.activeFolders().flatMap { folder in
-                try db.rows(LedgerQuery.vacationsOfFolder, [folder.id.rawValue], as: VacationRecord.self)
-            }
+        try vacations("list vacations", LedgerQuery.vacationsOfFolder)
+    }
+
+    private func vacations(_ operation: String, _ query: String) throws(LedgerError) -> [VacationRecord] {
+        try read(operation) { db in
+            try db.activeFolders().flatMap { try db.rows(query, [$0.id.rawValue], as: VacationRecord.self) }
         }
     }
 
@@ -51,11 +53,7 @@ extension Ledger {
 
     /// Vacations that changed since they were looked at, and of which no photo waits for its upload.
     package func vacationsToLookAt() throws(LedgerError) -> [VacationRecord] {
-        try read("look for changed vacations") { db in
-            try db.activeFolders().flatMap { folder in
-                try db.rows(LedgerQuery.changedVacations, [folder.id.rawValue], as: VacationRecord.self)
-            }
-        }
+        try vacations("look for changed vacations", LedgerQuery.changedVacations)
     }
 
     package func vacation(_ id: VacationID) throws(LedgerError) -> VacationRecord? {
@@ -260,13 +258,12 @@ extension Ledger {
 
     /// Notes that a manifest is about to be put. Unless ``noteStored(_:revision:details:as:photos:)`` follows, it is stale.
     package func noteWriting(_ manifest: StaleManifest, of vacation: VacationID) throws(LedgerError) {
-        try write("note a manifest", isDurable: true) { db in
-            try db.run(
-                """
-                INSERT INTO stale_manifests (cache_key, digest, vacation_id) VALUES (?, ?, ?)
-                ON CONFLICT DO UPDATE SET digest = excluded.digest, vacation_id = excluded.vacation_id
-                """, [manifest.cacheKey, manifest.digest.blob, vacation.rawValue])
-        }
+        try write(
+            "note a manifest", isDurable: true,
+            """
+            INSERT INTO stale_manifests (cache_key, digest, vacation_id) VALUES (?, ?, ?)
+            ON CONFLICT DO UPDATE SET digest = excluded.digest, vacation_id = excluded.vacation_id
+            """, [manifest.cacheKey, manifest.digest.blob, vacation.rawValue])
     }
 
     /// SHA-256 of manifests that this machine has put under a cache key, as far as they are remembered.
