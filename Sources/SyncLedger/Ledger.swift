@@ -163,9 +163,7 @@ package final class Ledger: Sendable {
 }
 
 extension Ledger {
-    func read<Value>(
-        _ operation: String, _ body: (Database) throws -> Value
-    ) throws(LedgerError) -> Value {
+    func read<Value>(_ operation: String, _ body: (Database) throws -> Value) throws(LedgerError) -> Value {
         do {
             return try database.read(body)
         } catch {

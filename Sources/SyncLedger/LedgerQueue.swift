@@ -48,9 +48,7 @@ package final class LedgerQueue: Sendable {
 
     /// As a call, for what has happened already and has to be noted, whether the task was cancelled or not.
     /// - Throws: what `body` throws.
-    package func finish<Value: Sendable>(
-        _ body: @escaping @Sendable (Ledger) throws -> Value
-    ) async throws -> Value {
+    package func finish<Value: Sendable>(_ body: @escaping @Sendable (Ledger) throws -> Value) async throws -> Value {
         try await pool.finish { [ledger] in Result { try body(ledger) } }.get()
     }
 

@@ -98,8 +98,7 @@ package struct SyncPass: Sendable {
         for var file in files {
             try PooledWork.checkCancellation()
             guard let stamp = try? scanner.stamp(of: file.file) else { continue }
-            let seen = SettledFile(
-                folder: file.folder.id, path: file.file.relative(to: file.folder.path), stamp: stamp)
+            let seen = SettledFile(folder: file.folder.id, path: file.file.relative(to: file.folder.path), stamp: stamp)
             if let unfinished = scanner.whyUnfinished(file.file, stamp, settle: settle, at: now) {
                 file.wait = unfinished.wait
                 unsettled.append(file)

@@ -134,8 +134,7 @@ package struct CatalogWriter: Sendable {
     /// An agent meets it each minute, and tells it once.
     private func refuse(_ reason: String) async throws -> Outcome {
         let known = try await ledger { try $0.catalogStanding().problem }
-        logger.log(
-            level: known == reason ? .debug : .warning, "the catalogue in the store is left as it is: \(reason)")
+        logger.log(level: known == reason ? .debug : .warning, "the catalogue in the store is left as it is: \(reason)")
         try await ledger { try $0.noteCatalogProblem(reason) }
         return .refused(reason)
     }
@@ -238,14 +237,11 @@ package struct CatalogWriter: Sendable {
                 message: "another process has begun to write the catalogue meanwhile")
         }
         // Only now: what stands for them is proven.
-        try await delete(
-            absorbed.map { CatalogSegment(machine: standing.machine, from: $0.from, to: $0.to) })
+        try await delete(absorbed.map { CatalogSegment(machine: standing.machine, from: $0.from, to: $0.to) })
         return written
     }
 
-    private func make(
-        _ header: CatalogHeader, _ state: [CatalogLine]
-    ) async throws -> (body: ObjectBody, lines: Int) {
+    private func make(_ header: CatalogHeader, _ state: [CatalogLine]) async throws -> (body: ObjectBody, lines: Int) {
         let (spool, queue, coding) = (spool, ledger.ledger, CatalogCoding(keys: keys))
         return try await pool.runChecking { flag in
             let file = try CatalogFileWriter(at: spool, coding: coding)

@@ -253,8 +253,7 @@ extension DownloadError {
     /// - Parameter path: a file that is there, and that nobody can look at.
     static func unreadable(_ errno: Errno, _ path: FilePath) -> DownloadError {
         guard errno.isRefusal else { return DownloadError(errno, path) }
-        return DownloadError(
-            .notAllowed, path, "no permission to read it; change its owner or mode, or move it away")
+        return DownloadError(.notAllowed, path, "no permission to read it; change its owner or mode, or move it away")
     }
 
     package init(_ errno: Errno, _ path: FilePath, or advice: String = "name another folder") {

@@ -142,8 +142,7 @@ package actor PhotoZip {
     /// Before anything of it is read.
     private func requireRoom(for photo: Photo, _ size: Int64) throws {
         guard size <= Int64(bounds.photo) else { throw Objection.tooLarge(limit: bounds.photo) }
-        let entry = try ZipEntry(
-            name: ZipEntry.plain(photo.name), size: size + Self.listRoom, modified: photo.modified)
+        let entry = try ZipEntry(name: ZipEntry.plain(photo.name), size: size + Self.listRoom, modified: photo.modified)
         guard encoder.hasRoom(for: entry) else { throw Objection.noRoom }
     }
 

@@ -42,9 +42,7 @@ struct ZipDownload: Sendable {
     }
 
     /// - Throws: ``StoreError``, ``DownloadError``, ``ZipError``, `CancellationError`.
-    func add(
-        _ key: ObjectKey, as name: String, sha256: SHA256Digest?, modified: Date
-    ) async throws -> DownloadOutcome {
+    func add(_ key: ObjectKey, as name: String, sha256: SHA256Digest?, modified: Date) async throws -> DownloadOutcome {
         // A name of its own: a part that was left behind is never gone on from for another object.
         guard let component = FilePath.Component(String(UInt64.random(in: .min ... .max), radix: 16)) else {
             preconditionFailure("digits make a name")

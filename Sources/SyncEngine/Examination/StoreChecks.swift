@@ -18,8 +18,7 @@ package struct StoreChecks: Sendable {
     static let bytes = Array("sync-agent doctor: this object can be deleted. 0123456789\n".utf8)
     /// Characters that clients, servers and proxies between them get wrong.
     static let awkwardName = "Zürich 春/a+b c%20d~e&f=g#h?i;j,k'(1)'@!$*.jpg"
-    static let attributes = ObjectAttributes(
-        contentType: "text/plain", metadata: ["about": "Größe: 100 % + more"])
+    static let attributes = ObjectAttributes(contentType: "text/plain", metadata: ["about": "Größe: 100 % + more"])
 
     /// Puts, reads, looks at, lists and deletes one object.
     package func objects() async throws -> Finding {
@@ -189,16 +188,12 @@ package struct Finding: Sendable {
         Finding(name: name, state: .limited, detail: detail, remedy: instead)
     }
 
-    package static func wrong(
-        _ name: String, _ detail: String, remedy: String, cause: (any Error)? = nil
-    ) -> Finding {
+    package static func wrong(_ name: String, _ detail: String, remedy: String, cause: (any Error)? = nil) -> Finding {
         Finding(name: name, state: .wrong, detail: detail, remedy: remedy, cause: cause)
     }
 
     /// - Parameter otherwise: the remedy when the message names none.
-    package static func wrong(
-        _ name: String, message: String, otherwise: String, cause: any Error
-    ) -> Finding {
+    package static func wrong(_ name: String, message: String, otherwise: String, cause: any Error) -> Finding {
         let parts = Advice(message)
         return wrong(name, parts.reason, remedy: parts.remedy ?? otherwise, cause: cause)
     }
@@ -210,8 +205,7 @@ package struct Finding: Sendable {
             error.isTransient
             ? "try again; when it stays so, look at the server and its log"
             : "look at the server's configuration and log"
-        return wrong(
-            name, "\(error.operation): \(parts.reason)", remedy: parts.remedy ?? otherwise, cause: error)
+        return wrong(name, "\(error.operation): \(parts.reason)", remedy: parts.remedy ?? otherwise, cause: error)
     }
 }
 

@@ -186,9 +186,7 @@ struct FileReplacement {
         return try giveBack(hidden, to: place)
     }
 
-    private static func names(
-        in folder: FilePath, where isWanted: (String) -> Bool
-    ) throws -> [FilePath.Component] {
+    private static func names(in folder: FilePath, where isWanted: (String) -> Bool) throws -> [FilePath.Component] {
         try Folder.names(in: folder)?.filter { isWanted($0.string) } ?? []
     }
 }

@@ -118,8 +118,7 @@ struct EventFileNoter: Sendable {
         }
         var photos: [Int: MD5Digest] = [:]
         for event in file.events { photos[event.index] = event.photoDigest(in: text.bytes) }
-        let noted = try ledger.noteEvents(
-            file.events, photos: photos, isWhole: file.malformed.isEmpty, of: claim)
+        let noted = try ledger.noteEvents(file.events, photos: photos, isWhole: file.malformed.isEmpty, of: claim)
         guard noted.records.count == file.events.count else {
             throw PhotoError(.changed, "the file changed after it was examined")
         }

@@ -119,9 +119,7 @@ struct EventFileUploader: Sendable {
         return Ending(outcome: outcome, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
     }
 
-    private func photo(
-        of entry: PreparedEvents.Entry, _ claim: Claim
-    ) async throws -> (EventPhotoResult, Sent) {
+    private func photo(of entry: PreparedEvents.Entry, _ claim: Claim) async throws -> (EventPhotoResult, Sent) {
         let record = try await ledger { try $0.event(entry.record) } ?? entry.record
         let isStored = record.photoState == .stored
         switch entry.event.photo {

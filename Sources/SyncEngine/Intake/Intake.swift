@@ -185,8 +185,7 @@ package actor Intake {
             var (changing, unseen): ([SettledFile], [FilePath]) = ([], [])
             for (folder, file) in batch {
                 if let stamp = try? scanner.stamp(of: file) {
-                    changing.append(
-                        SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: stamp))
+                    changing.append(SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: stamp))
                 } else {
                     unseen.append(file)
                 }

@@ -193,8 +193,7 @@ package struct SilentObjects: Sendable {
             records = [ObjectRecord(unnamed: info)]
         }
         for record in records {
-            switch try await examiner.look(
-                at: record, reading: isUnlisted ? .inDoubt : .always, isUnlisted: isUnlisted)
+            switch try await examiner.look(at: record, reading: isUnlisted ? .inDoubt : .always, isUnlisted: isUnlisted)
             {
             case .intact: return nil
             case .broken(.missing): return .missing
@@ -232,8 +231,7 @@ package struct SilentObjects: Sendable {
             for object in page {
                 let info = listed.removeValue(forKey: object.key)
                 if unclear.contains(object.key) || round.known.contains(object.key) { continue }
-                due.append(
-                    Due(key: object.key, info: info, isUnlisted: info == nil && !damaged.contains(object.key)))
+                due.append(Due(key: object.key, info: info, isUnlisted: info == nil && !damaged.contains(object.key)))
             }
             try await see(to: due, &round)
             if page.count < Self.pageSize { break }

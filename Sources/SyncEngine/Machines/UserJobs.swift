@@ -95,8 +95,7 @@ package struct UserJobs: Sendable {
             summary.done.append("verified for machines that are silent: \(result.checked.counted("object"))")
         }
         if result.moved > 0 {
-            summary.done.append(
-                "moved to the archive for machines that are silent: \(result.moved.counted("object"))")
+            summary.done.append("moved to the archive for machines that are silent: \(result.moved.counted("object"))")
         }
         if result.mended > 0 {
             summary.done.append(

@@ -26,9 +26,7 @@ package struct ArchiveSheet: Sendable {
     private let pool: BlockingPool
 
     /// - Parameter pool: a thread for each picture that is made at once.
-    package init(
-        store: any ObjectSource, maker: any SharedCopyMaker, pool: BlockingPool, time: TimeSource
-    ) {
+    package init(store: any ObjectSource, maker: any SharedCopyMaker, pool: BlockingPool, time: TimeSource) {
         reader = ObjectReader(store: store, limit: Self.mostBytes, time: time)
         self.maker = maker
         self.pool = pool

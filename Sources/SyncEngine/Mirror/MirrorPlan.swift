@@ -80,9 +80,7 @@ struct MirrorPlan: Sendable {
     }
 
     /// The name that a photo gets, and whether the share tells it.
-    private func choice(
-        for photo: CheckedShare.Photo, isOther: Bool
-    ) -> (name: FilePath.Component, isTold: Bool) {
+    private func choice(for photo: CheckedShare.Photo, isOther: Bool) -> (name: FilePath.Component, isTold: Bool) {
         if let told = originals?.name(of: photo, isOther: isOther) { return (told, true) }
         return (names.name(of: photo, isOther: isOther), false)
     }

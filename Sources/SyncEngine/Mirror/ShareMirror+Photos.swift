@@ -291,9 +291,7 @@ extension ShareMirror {
         }
     }
 
-    private func noteManifest(
-        _ bytes: [UInt8], _ digest: SHA256Digest, _ visit: inout Visit
-    ) async throws {
+    private func noteManifest(_ bytes: [UInt8], _ digest: SHA256Digest, _ visit: inout Visit) async throws {
         let folder = visit.folder
         let found = try await pool.run { try? folder.look(at: MirrorFolder.manifestName) }
         visit.state.manifest = MirrorState.File(

@@ -34,8 +34,7 @@ package struct OrphanRemover: Sendable {
         self.ledger = ledger
         self.store = store
         let shelf = EventFileReader(scanner: scanner, reducer: reducer, settle: settle, time: time)
-        cleaner = EventCleaner(
-            ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
+        cleaner = EventCleaner(ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
     }
 
     /// - Parameter profiles: as the events give them.

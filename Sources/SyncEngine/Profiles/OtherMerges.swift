@@ -86,8 +86,7 @@ package struct OtherMerges: Sendable {
                 guard let profile = CatalogProfile.keyName(line.profile) else { return [] }
                 return [(line.into, false), (line.announced, true)].compactMap { into, isAnnounced in
                     into.flatMap(CatalogProfile.keyName).map {
-                        OtherMerge(
-                            machine: machine.header.name, profile: profile, into: $0, isAnnounced: isAnnounced)
+                        OtherMerge(machine: machine.header.name, profile: profile, into: $0, isAnnounced: isAnnounced)
                     }
                 }
             }

@@ -222,9 +222,7 @@ struct ArchiveWords: Sendable {
         guard let first = CalendarDay("\(month.description.prefix(8))01") else { return mayLeave(id) }
         let start = Double(first.daysSince1970) * Self.day
         let times =
-            Date(
-                timeIntervalSince1970: start - 2 * Self.day)...Date(
-                timeIntervalSince1970: start + 33 * Self.day)
+            Date(timeIntervalSince1970: start - 2 * Self.day)...Date(timeIntervalSince1970: start + 33 * Self.day)
         return !phones.mayTellNumber(id, region: region, times: times)
     }
 

@@ -76,9 +76,7 @@ package struct ProfileMerge: Sendable {
     }
 
     /// Notes the merge, where no other machine does the opposite: from then on it stands.
-    private func begin(
-        _ profile: String, into other: String, besides earlier: [String], isDryRun: Bool
-    ) async throws {
+    private func begin(_ profile: String, into other: String, besides earlier: [String], isDryRun: Bool) async throws {
         let profiles = book.keyNames(since: profile) + earlier
         let isNoted = book.current(profile).inBytes == other.inBytes
         do {

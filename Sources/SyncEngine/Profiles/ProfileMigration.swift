@@ -54,9 +54,7 @@ package struct ProfileMigration: Sendable {
     private let mover: ArchivedPhotoMover
 
     /// - Parameter store: with retries.
-    package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, book: ProfileBook, time: TimeSource
-    ) {
+    package init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, book: ProfileBook, time: TimeSource) {
         self.store = store
         self.ledger = ledger
         self.keys = keys

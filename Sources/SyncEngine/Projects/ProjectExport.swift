@@ -76,17 +76,13 @@ package struct ProjectExport: Sendable {
         return outcomes
     }
 
-    private func collect(
-        _ items: [Item], _ save: (Item) async throws -> DownloadOutcome
-    ) async -> [Outcome] {
+    private func collect(_ items: [Item], _ save: (Item) async throws -> DownloadOutcome) async -> [Outcome] {
         var outcomes: [Outcome] = []
         for item in items { outcomes.append(await Result { try await save(item) }) }
         return outcomes
     }
 
-    private func add(
-        _ item: Item, to archive: any ZipWriter, _ objects: ZipDownload
-    ) async throws -> DownloadOutcome {
+    private func add(_ item: Item, to archive: any ZipWriter, _ objects: ZipDownload) async throws -> DownloadOutcome {
         switch item.source {
         case .object(let key, let sha256, let storedAt):
             return try await objects.add(key, as: item.name.string, sha256: sha256, modified: storedAt)
@@ -96,8 +92,7 @@ package struct ProjectExport: Sendable {
                     throw ZipError(.badSource, path.string, "it is gone")
                 }
                 let modified = Date(timeIntervalSince1970: Double(stamp.modified) / 1e9)
-                try archive.add(
-                    ZipEntry(name: item.name.string, size: stamp.size, modified: modified), from: path)
+                try archive.add(ZipEntry(name: item.name.string, size: stamp.size, modified: modified), from: path)
             }
             return .saved(isVerified: true)
         }

@@ -118,8 +118,7 @@ package struct ProjectMigration: Sendable {
             guard result.conflicts.isEmpty, error != .noSuchFileOrDirectory else { return }
             result.isOldLeft = error == .resourceBusy
             if result.isOldLeft { return }
-            result.conflicts.append(
-                Conflict(path: old, reason: "the emptied folder cannot be removed: \(error)"))
+            result.conflicts.append(Conflict(path: old, reason: "the emptied folder cannot be removed: \(error)"))
         }
     }
 
@@ -175,8 +174,7 @@ package struct ProjectMigration: Sendable {
     /// A folder that is new gets the mode of its model, and can be written to by its owner.
     private func makeFolder(_ path: FilePath, like model: FilePath) throws {
         let mode = try FileStatus(at: model, followsLinks: true).permissions.union(.ownerReadWriteExecute)
-        let made = try Folder.make(
-            path, permissions: .ownerReadWriteExecute, above: FilePermissions(rawValue: 0o777))
+        let made = try Folder.make(path, permissions: .ownerReadWriteExecute, above: FilePermissions(rawValue: 0o777))
         if made.last == path { try path.setPermissions(mode) }
     }
 }

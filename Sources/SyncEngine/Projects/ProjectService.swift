@@ -124,9 +124,7 @@ package final class ProjectListSync: Sendable {
         }
     }
 
-    private func note(
-        _ list: ProjectList, of file: ProjectListFile, in folder: FilePath, _ stamp: FileStamp
-    ) throws {
+    private func note(_ list: ProjectList, of file: ProjectListFile, in folder: FilePath, _ stamp: FileStamp) throws {
         let changes = try ledger.noteProjects(list.records, in: folder, stamp: stamp, at: time.now())
         for problem in news(list.problems, in: folder) { logger.warning("\(file.path): \(problem)") }
         if !changes.isEmpty {
@@ -236,9 +234,7 @@ package struct ProjectUploadPolicy: Sendable {
         return .list(list.stamp)
     }
 
-    private func decide(
-        _ id: String, _ list: ProjectListState, _ claim: Claim, isImage: Bool
-    ) throws -> Decision {
+    private func decide(_ id: String, _ list: ProjectListState, _ claim: Claim, isImage: Bool) throws -> Decision {
         guard let project = try ledger.project(id, in: claim.folder.path) else {
             guard let problem = list.problem else {
                 return .done(.skipped(ProjectVerdict.noRecord, isImage ? .unrecorded : nil))

@@ -114,8 +114,7 @@ package struct ProjectVersions: Sendable {
     /// Where an image that is stored beside the others goes: by the time of storing it, and where an earlier try has stored
     /// it already.
     private func versionKey(of photo: PreparedPhoto, in project: String) async throws -> ObjectKey {
-        let key = try versionKey(
-            of: project, at: now(), content: "\(photo.examined.id)", named: photo.plan.key)
+        let key = try versionKey(of: project, at: now(), content: "\(photo.examined.id)", named: photo.plan.key)
         let mark = String(key.lastSegment.drop { $0 != "-" }).inBytes
         return try await versions(of: project).map(\.key).last {
             String($0.lastSegment.drop { $0 != "-" }).inBytes == mark

@@ -32,9 +32,7 @@ package struct ObjectExaminer: Sendable {
     /// - Parameter isUnlisted: whether a listing has just left it out. Else one is asked for before it is called missing: a
     ///   404 may come from a proxy that is being set up, too.
     /// - Throws: ``StoreError``, `CancellationError`: then nothing is known.
-    package func look(
-        at known: ObjectRecord, reading: Reading, isUnlisted: Bool = false
-    ) async throws -> Standing {
+    package func look(at known: ObjectRecord, reading: Reading, isUnlisted: Bool = false) async throws -> Standing {
         if reading == .always, !known.storageClass.isArchive, let standing = try await read(known, isUnlisted) {
             return standing
         }

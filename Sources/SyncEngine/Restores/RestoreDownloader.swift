@@ -25,8 +25,7 @@ package struct RestoreDownloader: Sendable {
 
         /// - Parameter output: the folder of its job.
         package init(_ item: RestoreItem, in output: FilePath, _ reason: String) {
-            self.init(
-                path: (item.destination.map { output.pushing($0) } ?? output).text, reason: reason, item: item.id)
+            self.init(path: (item.destination.map { output.pushing($0) } ?? output).text, reason: reason, item: item.id)
         }
 
         package var description: String { "\(path): \(reason)" }
@@ -105,8 +104,7 @@ package struct RestoreDownloader: Sendable {
         self.ledger = ledger
         self.owner = owner
         batch = DownloadBatch(
-            download: ObjectDownload(
-                store: store, pool: pool, time: time, calls: calls, recompressor: recompressor))
+            download: ObjectDownload(store: store, pool: pool, time: time, calls: calls, recompressor: recompressor))
         audit = ObjectAudit(store: store, ledger: ledger, time: time)
         folders = RestoreFolders(ledger: ledger, owner: owner, pool: pool, time: time)
         self.pool = pool
@@ -117,9 +115,7 @@ package struct RestoreDownloader: Sendable {
     ///   - job: only what this one brought; `nil` for all.
     ///   - held: items that are not tried: an earlier run could not save them.
     /// - Throws: ``StoreError`` when the store as a whole is away, ``LedgerError``, `CancellationError`.
-    package func run(
-        job: RestoreJobID? = nil, leavingOut held: Set<Int64> = []
-    ) async throws -> SaveSummary {
+    package func run(job: RestoreJobID? = nil, leavingOut held: Set<Int64> = []) async throws -> SaveSummary {
         var visit = Visit()
         let pages = LedgerPages(ledger: ledger, place: \RestoreItem.id) {
             try $0.unsavedRestoredItems(after: $1 ?? 0, limit: Self.pageSize)

@@ -198,9 +198,7 @@ package struct RestorePlanner: Sendable {
 
     /// Asks the store how objects stand.
     /// - Returns: those that are there, what is to be said of the others, and the jobs that they are in.
-    private func weigh(
-        _ objects: [RestoreSelection.Object]
-    ) async throws -> (
+    private func weigh(_ objects: [RestoreSelection.Object]) async throws -> (
         candidates: [RestoreCandidate], missing: [RestoreSelection.Problem], jobs: [RestoreJobID]
     ) {
         let keys = Set(objects.map(\.record.key))

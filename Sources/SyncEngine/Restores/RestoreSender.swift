@@ -179,8 +179,7 @@ package struct RestoreUpgrader: Sendable {
         case .restore, .faster:
             try await ledger.finish { ledger in
                 guard let item = try ledger.openRestoreItem(for: candidate.key) else { return }
-                try ledger.note(
-                    RestoreOutcome(state: .retrieving, tier: group.request.tier), of: [item.id], at: now)
+                try ledger.note(RestoreOutcome(state: .retrieving, tier: group.request.tier), of: [item.id], at: now)
             }
         case .longer:
             guard let info = try await store.head(candidate.key), case .restored(let end) = info.restore else { return }

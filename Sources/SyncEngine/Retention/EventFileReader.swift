@@ -78,9 +78,7 @@ struct EventFileReader: Sendable {
     ///   - events: of which text may be in the file.
     ///   - file: `nil` for a text that is no file of events.
     /// - Returns: why, by their rows.
-    static func doubtful(
-        _ events: [EventRecord], in file: GalleryEventFile?, _ text: [UInt8]
-    ) -> [Int64: String] {
+    static func doubtful(_ events: [EventRecord], in file: GalleryEventFile?, _ text: [UInt8]) -> [Int64: String] {
         let whole = file?.events ?? []
         let ids = Set(whole.map(\.id.inBytes))
         // Under its id there may be another event by now: the damaged part may still be this one.

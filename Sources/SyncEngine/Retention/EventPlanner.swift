@@ -67,8 +67,7 @@ package struct EventIntake: Sendable {
             if isCurrent, reason == nil { return nil }
             // Half a file looks damaged.
             if scanner.whyUnfinished(claim.file, stamp, settle: settle, at: time.now()) != nil {
-                return RetentionSummary.Issue(
-                    file: claim.file, reason: EventFileRewriter.unfinished, waits: true)
+                return RetentionSummary.Issue(file: claim.file, reason: EventFileRewriter.unfinished, waits: true)
             }
             // What is another file by now, the next look at the folder sees.
             return reason.map { RetentionSummary.Issue(file: claim.file, reason: Self.untold($0)) }
@@ -218,8 +217,7 @@ struct EventPlanner: Sendable {
         let hasPhoto = occurrences.contains { $0.event.photo != .none }
         guard hasPhoto || event.object != nil || event.photoState != .none else { return .deleteText(profile: profile) }
         do {
-            let place = EventArchiveKey(
-                profile: profile, user: user, month: month, event: id, type: type, keys: keys)
+            let place = EventArchiveKey(profile: profile, user: user, month: month, event: id, type: type, keys: keys)
             _ = try place.key()
             return .archive(place, occurrences)
         } catch {

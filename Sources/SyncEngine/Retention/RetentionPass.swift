@@ -71,8 +71,7 @@ package struct RetentionPass: Sendable {
         archiver = EventArchiver(
             ledger: ledger, store: store, reducer: reducer, pool: pool, policy: rules.policy, user: rules.keys.user,
             keepsTitles: rules.keepsTitles, words: words, time: time)
-        cleaner = EventCleaner(
-            ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
+        cleaner = EventCleaner(ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
         self.pool = pool
         self.intake = intake
         self.moves = moves

@@ -113,8 +113,7 @@ package struct ShareNotes: Sendable {
                 try await ledger.finish { try $0.noteOwnership(number, ofShare: id) }
                 return problem
             }
-            let note = ShareOwner(
-                id, takenOverAt: time.now(), expiresAt: share.expiresAt, machine: machine, name: name)
+            let note = ShareOwner(id, takenOverAt: time.now(), expiresAt: share.expiresAt, machine: machine, name: name)
             do {
                 try await ShareStorage(store: store).put(
                     text: note.encoded(), at: keys.shareOwner(id, number + 1), .ifAbsent)

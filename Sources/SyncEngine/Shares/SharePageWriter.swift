@@ -111,22 +111,17 @@ package struct SharePageWriter: Sendable {
         page.photos.first?.thumbnailLink ?? page.films.lazy.compactMap(\.posterLink).first
     }
 
-    private func put(
-        page: SharePage, _ manifest: ShareManifest, _ share: ShareRecord
-    ) async throws -> [ShareObject] {
+    private func put(page: SharePage, _ manifest: ShareManifest, _ share: ShareRecord) async throws -> [ShareObject] {
         var page = page
         page.language = language
-        let written = try await storage.put(
-            text: Array(try page.html().utf8), type: Self.pageType, at: share.keys.page)
+        let written = try await storage.put(text: Array(try page.html().utf8), type: Self.pageType, at: share.keys.page)
         return [
             written,
             try await storage.put(text: try manifest.encoded(), at: share.keys.manifest),
         ]
     }
 
-    private static func manifest(
-        of share: ShareRecord, _ photos: [SharePhoto], updatedAt: Date
-    ) -> ShareManifest {
+    private static func manifest(of share: ShareRecord, _ photos: [SharePhoto], updatedAt: Date) -> ShareManifest {
         func name(_ photo: SharePhoto) -> String? {
             share.tellsNames && photo.path.isText ? photo.path.lastComponent?.string : nil
         }
@@ -182,9 +177,7 @@ extension SharePage {
     /// - Parameters:
     ///   - name: what a photo or a film is called on a disk.
     ///   - link: leads to it from the page. The small pictures are beside the page, as in the store.
-    init(
-        of share: CheckedShare, name: (CheckedShare.Photo) -> String, link: (CheckedShare.Photo) -> String
-    ) {
+    init(of share: CheckedShare, name: (CheckedShare.Photo) -> String, link: (CheckedShare.Photo) -> String) {
         let manifest = share.manifest
         self.init(
             location: manifest.locationName, startDate: manifest.startDate, endDate: manifest.endDate,

@@ -126,9 +126,7 @@ package struct SharePlanner: Sendable {
 
     // MARK: What is shared
 
-    private func choose(
-        _ order: ShareOrder
-    ) async throws -> Choice {
+    private func choose(_ order: ShareOrder) async throws -> Choice {
         let photos = order.vacation.photos
         if let selection = order.selection, selection.last >= photos.count {
             throw ShareError.noSuchNumber(selection.last, photos: photos.count)

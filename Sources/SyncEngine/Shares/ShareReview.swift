@@ -113,9 +113,7 @@ package struct ShareReview: Sendable {
     }
 
     /// - Parameter there: the photos in the folder, with the MD5 of those that were read.
-    static func compare(
-        _ shown: [SharePhoto], with there: [FilePath: MD5Digest?], isSelection: Bool
-    ) -> Difference {
+    static func compare(_ shown: [SharePhoto], with there: [FilePath: MD5Digest?], isSelection: Bool) -> Difference {
         var difference = Difference()
         let contents = Set(there.values.compactMap(\.self))
         var replacing: Set<FilePath> = []

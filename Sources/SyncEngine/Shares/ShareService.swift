@@ -52,8 +52,7 @@ package struct ShareService: Service {
     ) {
         self.publisher = publisher
         self.ender = ender
-        elsewhere = SharesElsewhere(
-            notes: notes, others: others, ledger: ledger, time: time, logger: logger)
+        elsewhere = SharesElsewhere(notes: notes, others: others, ledger: ledger, time: time, logger: logger)
         self.guests = guests
         self.ledger = ledger
         self.scanner = scanner

@@ -65,8 +65,7 @@ package struct ClassRefresh: Sendable {
     package func run(onPage: (Int) -> Void = { _ in }) async throws -> Summary {
         var result = Summary()
         var manifests = try await knownManifests()
-        var catalog = try await CatalogAudit(
-            store: store, ledger: ledger, keys: keys, hold: holdCatalog, time: time)
+        var catalog = try await CatalogAudit(store: store, ledger: ledger, keys: keys, hold: holdCatalog, time: time)
         for prefix in keys.ownPrefixes {
             try await store.eachPage(below: prefix, time: time) { page, span, askedAt in
                 let objects = page.objects
@@ -230,9 +229,7 @@ package struct ObjectStateQuery: Sendable {
     /// - Parameter telling: whether the state of restores is needed too. Not every store's listing tells it.
     /// - Returns: a finding for each key.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; `CancellationError`.
-    package func look(
-        at keys: Set<ObjectKey>, tellingRestores telling: Bool
-    ) async throws -> [ObjectKey: Finding] {
+    package func look(at keys: Set<ObjectKey>, tellingRestores telling: Bool) async throws -> [ObjectKey: Finding] {
         var findings: [ObjectKey: Finding] = [:]
         if knownObjects / Self.pageSize + 1 < keys.count {
             for object in try await listed(keys) { findings[object.key] = .found(object) }

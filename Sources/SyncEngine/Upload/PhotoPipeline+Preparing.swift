@@ -9,9 +9,7 @@ extension PhotoPipeline {
     private static let slice = Duration.milliseconds(20)
 
     /// What has nothing to send is committed; what has, is handed on.
-    func prepare(
-        _ group: [Claim], handOn: @Sendable (PreparedFile) async throws -> Void
-    ) async throws {
+    func prepare(_ group: [Claim], handOn: @Sendable (PreparedFile) async throws -> Void) async throws {
         var rest = group[...]
         while let first = rest.first, !isStopping {
             let results =

@@ -73,8 +73,7 @@ package struct Preparer: Sendable {
     private func prepare(
         _ claim: Claim, _ examined: PhotoExamination, _ decision: ProjectUploadPolicy.Decision
     ) throws -> Preparation {
-        let plan = try planner.plan(
-            kind: claim.folder.kind, relativePath: claim.relativePath, examined: examined)
+        let plan = try planner.plan(kind: claim.folder.kind, relativePath: claim.relativePath, examined: examined)
         switch plan {
         case .skip(let reason, let leftOut):
             // An image that is being written may not look like one yet.
@@ -116,8 +115,7 @@ package struct Preparer: Sendable {
         case .changed, .notAFile: try changed(claim)
         case .notStored: .skipped(error.message)
         case .unreadable, .outOfResources:
-            .postponed(
-                error.message, until: now() + RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 1))
+            .postponed(error.message, until: now() + RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 1))
         case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .tellsPlace, .tooSlow:
             .failed(error.message, nil)
         case .stopped: .released

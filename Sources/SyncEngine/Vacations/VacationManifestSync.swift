@@ -49,9 +49,7 @@ package struct VacationManifestSync: Sendable {
     /// One round over the vacations that changed since they were seen to, and of which no photo waits for its upload.
     /// - Parameter isQuiet: whether a vacation's turn has come; the others are left.
     /// - Throws: ``StoreError`` when the store cannot be used at all; ``LedgerError``, `CancellationError`.
-    package func run(
-        where isQuiet: @Sendable (VacationRecord) -> Bool = { _ in true }
-    ) async throws -> Summary {
+    package func run(where isQuiet: @Sendable (VacationRecord) -> Bool = { _ in true }) async throws -> Summary {
         var result = Summary()
         let changed = try await ledger { try $0.vacationsToLookAt() }
         // A folder that was renamed is stored under its new name before the old one goes.
@@ -90,9 +88,7 @@ package struct VacationManifestSync: Sendable {
 
     // MARK: What is there
 
-    private func store(
-        _ vacation: Vacation, known: VacationRecord.Stored?, _ result: inout Summary
-    ) async throws {
+    private func store(_ vacation: Vacation, known: VacationRecord.Stored?, _ result: inout Summary) async throws {
         let photos = vacation.photos.compactMap(\.md5)
         let fingerprint = SHA256Digest(of: VacationFingerprint.material(photos))
         if let known, try await isCurrent(known, vacation, fingerprint) {
@@ -180,9 +176,7 @@ package struct VacationManifestSync: Sendable {
     }
 
     /// Whether no other vacation of this machine, of other photos, has the key.
-    private func isFree(
-        _ cacheKey: String, for id: VacationID, _ fingerprint: SHA256Digest
-    ) async throws -> Bool {
+    private func isFree(_ cacheKey: String, for id: VacationID, _ fingerprint: SHA256Digest) async throws -> Bool {
         try await ledger { ledger in
             try !ledger.vacations(storedAs: cacheKey).contains { $0.id != id && $0.stored?.fingerprint != fingerprint }
         }
@@ -354,9 +348,7 @@ package struct VacationService: Service {
 
     /// - Returns: whether nothing failed.
     @discardableResult
-    private func look(
-        _ rounds: inout Rounds, where isQuiet: @Sendable (VacationRecord) -> Bool
-    ) async throws -> Bool {
+    private func look(_ rounds: inout Rounds, where isQuiet: @Sendable (VacationRecord) -> Bool) async throws -> Bool {
         do {
             let result = try await keeper.run(where: isQuiet)
             rounds.seen = result.left

@@ -189,9 +189,7 @@ extension Ledger {
     }
 
     /// The store has a segment as it was written, and tells it by this mark.
-    package func noteCatalogProof(
-        of segment: CatalogSegment, sha256: String?, etag: String?
-    ) throws(LedgerError) {
+    package func noteCatalogProof(of segment: CatalogSegment, sha256: String?, etag: String?) throws(LedgerError) {
         try write(
             "note that a part of the catalogue was looked at",
             """

@@ -24,9 +24,7 @@ extension Ledger {
 
     /// A page of all that is stored of this machine's photos, in the order of their paths. What changes its place meanwhile
     /// is noted as a change, and written with the next segment.
-    package func catalogPhotos(
-        _ cursor: inout CatalogCursor, limit: Int
-    ) throws(LedgerError) -> [CatalogPhoto] {
+    package func catalogPhotos(_ cursor: inout CatalogCursor, limit: Int) throws(LedgerError) -> [CatalogPhoto] {
         let start = cursor
         let (page, end) = try read("list what is stored") { db in
             var cursor = start

@@ -61,9 +61,7 @@ extension Ledger {
     /// ``noteOwnership(_:ofShare:)``.
     /// - Parameter places: where the watched folders of its machine are here, where that is another path.
     /// - Returns: `false` when there is another open share here of the same photos of the same folder.
-    package func takeShareUp(
-        _ share: CatalogShare, movedTo places: [FilePath: FilePath]
-    ) throws(LedgerError) -> Bool {
+    package func takeShareUp(_ share: CatalogShare, movedTo places: [FilePath: FilePath]) throws(LedgerError) -> Bool {
         try write("take a share over", isDurable: true) { db in
             try db.note(share, movedTo: places)
             return try db.knows(share)
@@ -161,9 +159,7 @@ private struct SeenCopy {
 extension Database {
     /// Notes the copy of a photo of which only the manifest tells. Where neither its file nor its digest is known, what no other
     /// photo has stands in for them.
-    fileprivate func noteSeen(
-        _ photo: SeenCopy, _ sha256: SHA256Digest, at position: Int, of share: Int64
-    ) throws {
+    fileprivate func noteSeen(_ photo: SeenCopy, _ sha256: SHA256Digest, at position: Int, of share: Int64) throws {
         let slot = UInt32(clamping: photo.orderIndex).bigEndian
         let digest = sha256.blob.prefix(12) + withUnsafeBytes(of: slot) { Data($0) }
         try run(

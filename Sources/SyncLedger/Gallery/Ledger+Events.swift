@@ -80,9 +80,7 @@ extension Ledger {
 
     /// Notes that an event's photo is to be a file beside it which is not there. When it is stored, the event's file is
     /// in the queue again.
-    package func noteEventPhoto(
-        _ event: EventRecord, waitsFor name: FilePath.Component
-    ) throws(LedgerError) {
+    package func noteEventPhoto(_ event: EventRecord, waitsFor name: FilePath.Component) throws(LedgerError) {
         try write(
             "note a photo that an event waits for",
             """
@@ -216,9 +214,7 @@ extension Ledger {
 
     /// Notes that the archived photo of an event has another key now, with a profile's UUID in it. The old object is
     /// forgotten.
-    package func moveArchivedPhoto(
-        _ old: ObjectKey, to object: ObjectRecord, profile: String
-    ) throws(LedgerError) {
+    package func moveArchivedPhoto(_ old: ObjectKey, to object: ObjectRecord, profile: String) throws(LedgerError) {
         try write("note the new key of an archived photo", isDurable: true) { db in
             _ = try db.store(object)
             try db.run(

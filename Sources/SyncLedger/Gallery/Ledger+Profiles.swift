@@ -89,8 +89,7 @@ extension Ledger {
 
 extension ProfileRecord: FetchableRecord {
     init(row: Row) {
-        self.init(
-            uuid: row[0], phone: PhoneNumber(e164: row[1]), name: row[2], createdAt: Date(milliseconds: row[3]))
+        self.init(uuid: row[0], phone: PhoneNumber(e164: row[1]), name: row[2], createdAt: Date(milliseconds: row[3]))
     }
 }
 

@@ -107,8 +107,7 @@ extension Ledger {
                         [event.id, file.place.photoID])
                 }
                 if file.isEmptied {
-                    try db.run(
-                        "INSERT OR REPLACE INTO file_removals VALUES (?, ?)", [file.place.photoID, current])
+                    try db.run("INSERT OR REPLACE INTO file_removals VALUES (?, ?)", [file.place.photoID, current])
                 }
                 return true
             }
@@ -122,17 +121,13 @@ extension Ledger {
     /// - Returns: `false` for an event of which a file is known that was not noted as clean: nothing is noted of that one. In
     ///   the same order.
     @discardableResult
-    package func signOff(
-        _ events: [ArchivedEvent], user: String, at time: Date
-    ) throws(LedgerError) -> [Bool] {
+    package func signOff(_ events: [ArchivedEvent], user: String, at time: Date) throws(LedgerError) -> [Bool] {
         try write("sign off events") { db in try events.map { try db.signOff($0, user: user, at: time) } }
     }
 
     /// Notes why events that are due could not be signed off. They stay due.
     /// - Parameter problems: reasons of ours, which quote nothing of the events.
-    package func noteRetention(
-        _ problems: [(event: EventRecord, reason: String)], at time: Date
-    ) throws(LedgerError) {
+    package func noteRetention(_ problems: [(event: EventRecord, reason: String)], at time: Date) throws(LedgerError) {
         if problems.isEmpty { return }
         try write("note why events are still kept") { db in
             for (event, reason) in problems {
@@ -161,14 +156,11 @@ extension Ledger {
 
     /// Notes archived photos as the store tells of them: their events were signed off by a ledger that is gone, or on
     /// another machine. What is known of a photo already stays.
-    package func noteArchived(
-        _ photos: [(record: RetentionRecord, object: ObjectRecord)]
-    ) throws(LedgerError) {
+    package func noteArchived(_ photos: [(record: RetentionRecord, object: ObjectRecord)]) throws(LedgerError) {
         if photos.isEmpty { return }
         try write("note what the archive has") { db in
             for (record, object) in photos {
-                let isKnown = try db.number(
-                    "SELECT 1 FROM retention_records WHERE key = ?", [object.key.rawValue])
+                let isKnown = try db.number("SELECT 1 FROM retention_records WHERE key = ?", [object.key.rawValue])
                 guard let photo = record.photo, isKnown == nil, try !db.isBeingDeleted(object.key) else { continue }
                 _ = try db.store(object)
                 try db.run(
@@ -190,8 +182,7 @@ extension Ledger {
     /// What was signed off with an archived photo; `nil` when nothing was.
     package func retentionRecord(of key: ObjectKey) throws(LedgerError) -> RetentionRecord? {
         try read("look up what was signed off") {
-            try $0.row(
-                "SELECT \(RetentionRecord.columns) FROM retention_records WHERE key = ?", [key.rawValue])
+            try $0.row("SELECT \(RetentionRecord.columns) FROM retention_records WHERE key = ?", [key.rawValue])
         }
     }
 

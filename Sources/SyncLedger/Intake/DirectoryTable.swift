@@ -17,8 +17,7 @@ struct DirectoryTable {
 
     func findOrAdd(_ path: FilePath, in folder: FolderID) throws -> DirectoryID {
         if let id = try find(path, in: folder) { return id }
-        try db.run(
-            "INSERT INTO directories (folder_id, path) VALUES (?, ?)", [folder.rawValue, path.directoryBlob])
+        try db.run("INSERT INTO directories (folder_id, path) VALUES (?, ?)", [folder.rawValue, path.directoryBlob])
         return DirectoryID(rawValue: db.lastInsertedRowID)
     }
 

@@ -169,8 +169,7 @@ private struct Sight {
             try PhotoTable(db).row(in: $0, named: name)
         }
         known = row
-        plan = DirectoryPlan(
-            known: row.map { [$0] } ?? [], files: [self.file], settled: { _ in true })
+        plan = DirectoryPlan(known: row.map { [$0] } ?? [], files: [self.file], settled: { _ in true })
     }
 
     /// The row of a photo that is in the queue already, as it is.

@@ -242,9 +242,7 @@ struct RenameFinder {
     /// - Parameters:
     ///   - except: rows whose file was seen a moment ago.
     ///   - stillThere: whether there is a file at an absolute path.
-    func origin(
-        of stamp: FileStamp, except: (PhotoRow) -> Bool, stillThere: (FilePath) -> Bool
-    ) throws -> Origin? {
+    func origin(of stamp: FileStamp, except: (PhotoRow) -> Bool, stillThere: (FilePath) -> Bool) throws -> Origin? {
         let candidates = try db.rows(
             LedgerQuery.rowsOfStamp,
             [

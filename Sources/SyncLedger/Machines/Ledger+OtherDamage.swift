@@ -15,9 +15,7 @@ package struct OtherDamage: Hashable, Sendable {
     /// When it was looked at last.
     package var seenAt: Date
 
-    package init(
-        key: ObjectKey, machine: String?, path: FilePath?, problem: ObjectFault, foundAt: Date, seenAt: Date
-    ) {
+    package init(key: ObjectKey, machine: String?, path: FilePath?, problem: ObjectFault, foundAt: Date, seenAt: Date) {
         self.key = key
         self.machine = machine
         self.path = path

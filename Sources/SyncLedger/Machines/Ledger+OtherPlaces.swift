@@ -40,8 +40,7 @@ extension Ledger {
         try write("note other catalogues") { db in
             for (path, photo) in places {
                 guard let photo else {
-                    try db.run(
-                        "DELETE FROM temp.other_places WHERE machine = ? AND path = ?", [machine, path.blob])
+                    try db.run("DELETE FROM temp.other_places WHERE machine = ? AND path = ?", [machine, path.blob])
                     continue
                 }
                 try db.run(

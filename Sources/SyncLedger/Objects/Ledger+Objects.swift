@@ -58,9 +58,7 @@ extension Ledger {
 
     /// Notes that an object was moved to another class by a copy in place. That leaves no readable copy of an archived
     /// one, and its content and age as they were. Its ETag may be another one: the next listing tells it.
-    package func setStorageClass(
-        _ storageClass: StorageClass, of key: ObjectKey, at time: Date
-    ) throws(LedgerError) {
+    package func setStorageClass(_ storageClass: StorageClass, of key: ObjectKey, at time: Date) throws(LedgerError) {
         try write(
             "note a storage class",
             """
@@ -150,7 +148,6 @@ extension Ledger {
 
 extension DatedBefore: FetchableRecord {
     init(row: Row) throws {
-        self.init(
-            object: row[10], file: try PhotoPlace(row: row).absolute, stamp: FileStamp(row: row, from: 11))
+        self.init(object: row[10], file: try PhotoPlace(row: row).absolute, stamp: FileStamp(row: row, from: 11))
     }
 }

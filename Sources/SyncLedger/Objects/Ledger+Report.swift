@@ -79,9 +79,7 @@ extension Ledger {
     /// - Parameters:
     ///   - unclear: those that could not be looked at: see ``unclearObjects()``.
     ///   - more: how many there are beside them.
-    package func noteClassesRefreshed(
-        at time: Date, unclear: [ObjectKey] = [], more: Int = 0
-    ) throws(LedgerError) {
+    package func noteClassesRefreshed(at time: Date, unclear: [ObjectKey] = [], more: Int = 0) throws(LedgerError) {
         try write("note that classes were refreshed") { db in
             try db.run("UPDATE agent SET classes_refreshed_at = ?, unclear_objects = ?", [time.milliseconds, more])
             try db.run("DELETE FROM unclear_objects WHERE is_unread = 0")
@@ -128,9 +126,7 @@ private struct Report {
     let time: Date
 
     /// The object as the store reports it; `nil` when that is nothing new.
-    func news(
-        _ info: ObjectInfo, of known: ReportedObject, in db: Database
-    ) throws -> ReportedObject? {
+    func news(_ info: ObjectInfo, of known: ReportedObject, in db: Database) throws -> ReportedObject? {
         guard known.storedAt <= time else { return nil }
         var now = known
         now.storageClass = info.storageClass
@@ -187,9 +183,7 @@ extension Ledger {
     /// objects there are.
     /// - Parameter minimumDays: for how long a class bills at least. Days are those of UTC, and an object counts from the
     ///   one in which it was put, or was first reported to be in the class.
-    package func tierReport(
-        at time: Date, minimumDays: (StorageClass) -> Int
-    ) throws(LedgerError) -> [TierShare] {
+    package func tierReport(at time: Date, minimumDays: (StorageClass) -> Int) throws(LedgerError) -> [TierShare] {
         try read("sum up the objects") { db in
             let today = Int(time.timeIntervalSince1970 / 86_400)
             var shares: [TierShare] = []

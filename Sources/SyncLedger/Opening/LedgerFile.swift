@@ -72,8 +72,7 @@ enum LedgerFile {
             case .notDirectory: (.unreadable, "a part of its path is a file; give another state folder")
             default: (.unreadable, "check the path")
             }
-        return LedgerError(
-            code, operation: "open", path: path, message: "\(what): \(error.description); \(remedy)")
+        return LedgerError(code, operation: "open", path: path, message: "\(what): \(error.description); \(remedy)")
     }
 }
 

@@ -199,8 +199,7 @@ extension Database {
     }
 
     fileprivate func noteOriginal(_ photo: Int64, _ generation: Int64) throws {
-        try run(
-            "UPDATE photos SET original_generation = ?2 WHERE id = ?1 AND generation = ?2", [photo, generation])
+        try run("UPDATE photos SET original_generation = ?2 WHERE id = ?1 AND generation = ?2", [photo, generation])
     }
 
     /// - Parameter row: as ``LedgerQuery/photosWithoutOriginal`` gives it.

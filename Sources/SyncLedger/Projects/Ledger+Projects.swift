@@ -145,8 +145,7 @@ extension Ledger {
 
 extension Database {
     func projectList(_ folder: Data) throws -> ProjectListState? {
-        try row(
-            "SELECT read_at, problem, \(FileStamp.columns) FROM project_lists WHERE folder = ?", [folder])
+        try row("SELECT read_at, problem, \(FileStamp.columns) FROM project_lists WHERE folder = ?", [folder])
     }
 
     fileprivate func noteList(_ folder: Data, _ stamp: FileStamp, readAt: Date?, problem: String?) throws {

@@ -64,8 +64,7 @@ struct ProjectTable {
     func freeDuplicates(of id: String) throws {
         let survivors = try db.texts(
             "SELECT id FROM projects WHERE folder = ? AND duplicate_of = ?", [folder.blob, id])
-        try db.run(
-            "UPDATE projects SET duplicate_of = NULL WHERE folder = ? AND duplicate_of = ?", [folder.blob, id])
+        try db.run("UPDATE projects SET duplicate_of = NULL WHERE folder = ? AND duplicate_of = ?", [folder.blob, id])
         try requeue(Set(survivors.map(\.inBytes)))
     }
 
@@ -123,9 +122,7 @@ struct ProjectTable {
         }
         try db.run(
             """
-            DELETE FROM project_requests WHERE id <= (
-                SELECT id FROM project_requests ORDER BY id DESC LIMIT 1 OFFSET ?
-            )
+            DELETE FROM project_requests WHERE id <= (SELECT id FROM project_requests ORDER BY id DESC LIMIT 1 OFFSET ?)
             """, [Ledger.requestsRemembered])
     }
 

@@ -32,8 +32,7 @@ extension Ledger {
     package func recentlyRestoredAlbums(since time: Date, limit: Int) throws(LedgerError) -> [AlbumSighting] {
         try read("find restored albums") { db in
             guard let first = try db.number(LedgerQuery.firstJobSince, [time.milliseconds]) else { return [] }
-            let sights = try db.rows(
-                LedgerQuery.restoredAlbums, [first, Self.sightsLimit], as: AlbumSight.self)
+            let sights = try db.rows(LedgerQuery.restoredAlbums, [first, Self.sightsLimit], as: AlbumSight.self)
             return try db.albums(sights, limit: limit)
         }
     }

@@ -179,9 +179,7 @@ extension Array {
 /// Lists are read in pages, the first one after 0. An item that comes into a list meanwhile may be left out.
 extension Ledger {
     /// A page of a job's items, in the order of the draft.
-    package func restoreItems(
-        of id: RestoreJobID, after last: Int64, limit: Int
-    ) throws(LedgerError) -> [RestoreItem] {
+    package func restoreItems(of id: RestoreJobID, after last: Int64, limit: Int) throws(LedgerError) -> [RestoreItem] {
         try read("list restores") { try $0.rows(LedgerQuery.itemsOfJob, [id.rawValue, last, limit]) }
     }
 

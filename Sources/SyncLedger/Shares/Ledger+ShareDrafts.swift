@@ -32,9 +32,7 @@ extension Ledger {
     /// Brings an open share up to what is to be shared now. Photos that stay keep their slot; new ones get slots that were
     /// never used; those that go keep their row until their objects are gone.
     /// - Returns: whether anything is to be published anew; `nil` when the share is over, or in the hands of another.
-    package func reviseShare(
-        _ id: ShareID, _ draft: ShareDraft, by owner: String
-    ) throws(LedgerError) -> Bool? {
+    package func reviseShare(_ id: ShareID, _ draft: ShareDraft, by owner: String) throws(LedgerError) -> Bool? {
         try write("change a share", isDurable: true) { db in
             guard let number = try db.claimedShare(id, by: owner) else { return nil }
             let described = try db.run(
@@ -98,8 +96,7 @@ extension Database {
                 ])
         }
         for row in rows where row.position != nil && !kept.contains(row.slot) {
-            try run(
-                "UPDATE share_photos SET position = NULL WHERE share = ? AND slot = ?", [share, row.slot])
+            try run("UPDATE share_photos SET position = NULL WHERE share = ? AND slot = ?", [share, row.slot])
             isChanged = true
         }
         return isChanged

@@ -10,9 +10,7 @@ extension Ledger {
 
     /// Takes a share into somebody's hands.
     /// - Returns: the share as it stands; `nil` when another has it, or there is none.
-    package func claimShare(
-        _ id: ShareID, by owner: String, at time: Date
-    ) throws(LedgerError) -> ShareRecord? {
+    package func claimShare(_ id: ShareID, by owner: String, at time: Date) throws(LedgerError) -> ShareRecord? {
         try write("claim a share") { db in
             // A claim that ends later than one could be made now is one from before the clock was set back.
             let end = (time + Self.shareClaimSeconds).milliseconds
@@ -29,9 +27,7 @@ extension Ledger {
     /// Keeps a share in the hands in which it is. What was let go, or taken by another, does not come back by this: much
     /// may have happened to it in between, its end included.
     /// - Returns: how it stands; `nil` when it is not in these hands.
-    package func renewShare(
-        _ id: ShareID, by owner: String, at time: Date
-    ) throws(LedgerError) -> ShareState? {
+    package func renewShare(_ id: ShareID, by owner: String, at time: Date) throws(LedgerError) -> ShareState? {
         try write("keep a share") { db in
             let end = (time + Self.shareClaimSeconds).milliseconds
             let renewed = try db.run(

@@ -108,9 +108,7 @@ extension Ledger {
 
     /// Corrects the times of an open share that was made while the clock was wrong. It is published anew with its true end.
     /// - Returns: whether it was open.
-    package func correctShare(
-        _ id: ShareID, createdAt: Date, expiresAt: Date
-    ) throws(LedgerError) -> Bool {
+    package func correctShare(_ id: ShareID, createdAt: Date, expiresAt: Date) throws(LedgerError) -> Bool {
         try write(
             "correct the end of a share", isDurable: true,
             """

@@ -83,9 +83,7 @@ extension Ledger {
 
     /// Forgets entries that are gone by now: a program has given what it worked on its name.
     /// - Parameter isThere: whether there is still something at a path.
-    package func reviewLeftOutEntries(
-        of folder: FolderID, isThere: (FilePath) -> Bool
-    ) throws(LedgerError) {
+    package func reviewLeftOutEntries(of folder: FolderID, isThere: (FilePath) -> Bool) throws(LedgerError) {
         let (root, entries) = try read("list entries that are left out") { db in
             (
                 try db.folder(folder).path,

@@ -198,9 +198,7 @@ extension Database {
 
     /// - Parameter at: `nil`: as the version itself tells it.
     /// - Returns: `nil` where the photo has no such version that is whole.
-    fileprivate func timelineItem(
-        of photo: PhotoStatus, before md5: MD5Digest, at: Int64?
-    ) throws -> TimelineItem? {
+    fileprivate func timelineItem(of photo: PhotoStatus, before md5: MD5Digest, at: Int64?) throws -> TimelineItem? {
         guard let version = try versions(of: photo).first(where: { $0.object.md5 == md5 }) else { return nil }
         let at = at ?? version.object.takenAt?.clock ?? photo.modified.milliseconds
         return TimelineItem(

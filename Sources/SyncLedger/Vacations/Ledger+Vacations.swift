@@ -99,9 +99,7 @@ extension Ledger {
 
     /// Notes that nothing has to be stored of a vacation as it was at `revision`.
     /// - Parameter details: `nil` where nobody knows a date.
-    package func noteLooked(
-        _ id: VacationID, revision: Int64, details: VacationDetails?
-    ) throws(LedgerError) {
+    package func noteLooked(_ id: VacationID, revision: Int64, details: VacationDetails?) throws(LedgerError) {
         try write("note a look at a vacation") { try $0.noteLooked(id, revision, details) }
     }
 
