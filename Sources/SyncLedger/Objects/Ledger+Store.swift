@@ -158,11 +158,9 @@ extension Ledger: EndpointFactStore {
     }
 
     package func remember(_ fact: String, value: String, of place: String) {
-        try? write("note what is known of a store") { db in
-            try db.run(
-                "INSERT OR REPLACE INTO store_facts (place, fact, value) VALUES (?, ?, ?)", [place, fact, value])
-            return
-        }
+        _ = try? write(
+            "note what is known of a store",
+            "INSERT OR REPLACE INTO store_facts (place, fact, value) VALUES (?, ?, ?)", [place, fact, value])
     }
 }
 
