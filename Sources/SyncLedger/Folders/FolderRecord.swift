@@ -57,10 +57,8 @@ extension FolderRecord: FetchableRecord {
         """
 
     init(row: Row) throws {
-        let name: String = row[1]
-        guard let kind = WatchedFolder.Kind(rawValue: name) else { throw UnknownName() }
         id = FolderID(rawValue: row[0])
-        self.kind = kind
+        kind = try WatchedFolder.Kind(rawValue: row[1]).known()
         path = FilePath(blob: row[2])
         profile = row[3]
         watching = (row[4] as String?).flatMap(WatchReport.Mode.init)
@@ -107,6 +105,14 @@ extension WatchedFolder.Kind {
 
 /// The ledger holds a word that this version does not know. The schema's checks keep such words out.
 struct UnknownName: Error {}
+
+extension Optional {
+    /// What the schema promises to be there.
+    func known() throws -> Wrapped {
+        guard let self else { throw UnknownName() }
+        return self
+    }
+}
 
 /// A place below a watched folder where a file system is mounted, or was when photos were seen there.
 package struct FolderMount: Hashable, Sendable {

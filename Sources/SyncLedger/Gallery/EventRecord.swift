@@ -117,7 +117,7 @@ package struct PhotoBeside: Hashable, Sendable {
 
 extension PhotoBeside: FetchableRecord {
     init(row: Row) throws {
-        guard let state = PhotoState(rawValue: row[0]) else { throw UnknownName() }
+        let state = try PhotoState(rawValue: row[0]).known()
         let isStored = state == .uploaded || state == .missing
         self.init(state: state, object: isStored ? try ObjectRecord(row: row, from: 1) : nil)
     }
@@ -164,13 +164,12 @@ extension RetentionRecord: FetchableRecord {
     static let columns = "event_id, user_id, profile, type, created_at, signed_off_at, key, sha256"
 
     init(row: Row) throws {
-        guard let type = GalleryEventType(rawValue: row[3]) else { throw UnknownName() }
         let photo = try (row[6] as String?).flatMap { key in
             try SHA256Digest(blob: row[7]).map { ArchivedPhoto(key: try ObjectKey(key), sha256: $0) }
         }
         self.init(
-            eventID: EventIdentity.givenID(row[0]), userID: row[1], profile: row[2], type: type,
-            createdAt: Date(milliseconds: row[4]),
+            eventID: EventIdentity.givenID(row[0]), userID: row[1], profile: row[2],
+            type: try GalleryEventType(rawValue: row[3]).known(), createdAt: Date(milliseconds: row[4]),
             signedOffAt: Date(milliseconds: row[5]), photo: photo)
     }
 }
@@ -258,8 +257,7 @@ extension Database {
                 ])
             id = lastInsertedRowID
         }
-        guard let record = try row(LedgerQuery.eventOfRow, [id], as: EventRecord.self) else { throw UnknownName() }
-        return record
+        return try row(LedgerQuery.eventOfRow, [id], as: EventRecord.self).known()
     }
 
     /// A name under which nothing was signed off either: records are never replaced by those of another event.

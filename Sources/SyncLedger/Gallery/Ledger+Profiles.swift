@@ -39,8 +39,7 @@ extension Ledger {
                 ON CONFLICT (phone) DO NOTHING
                 """, [uuid, phone.e164, name, time.milliseconds])
             try db.run("DELETE FROM profile_ids WHERE uuid IN (SELECT uuid FROM profiles)")
-            guard let profile = try db.profile(phone) else { throw UnknownName() }
-            return profile
+            return try db.profile(phone).known()
         }
     }
 
@@ -65,8 +64,7 @@ extension Ledger {
     /// What pseudonyms are made with. It never leaves this machine, and never changes.
     package func pseudonymKey() throws(LedgerError) -> [UInt8] {
         try read("read the key of pseudonyms") { db in
-            guard let key = try Data.fetchOne(db, sql: "SELECT key FROM pseudonym_key") else { throw UnknownName() }
-            return Array(key)
+            try Array(Data.fetchOne(db, sql: "SELECT key FROM pseudonym_key").known())
         }
     }
 

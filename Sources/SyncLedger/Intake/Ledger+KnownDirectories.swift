@@ -64,8 +64,8 @@ private struct DigestedDirectory: FetchableRecord {
     let known: KnownDirectory
 
     init(row: Row) throws {
-        guard let digest = SHA256Digest(blob: row[2]) else { throw UnknownName() }
         path = FilePath(directoryBlob: row[0])
-        known = KnownDirectory(id: DirectoryID(rawValue: row[1]), digest: digest, files: row[3])
+        known = KnownDirectory(
+            id: DirectoryID(rawValue: row[1]), digest: try SHA256Digest(blob: row[2]).known(), files: row[3])
     }
 }

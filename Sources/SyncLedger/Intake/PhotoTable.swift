@@ -210,12 +210,11 @@ extension PhotoRow: FetchableRecord {
     static let columnCount = 15
 
     init(row: Row) throws {
-        guard let state = PhotoState(rawValue: row[4]) else { throw UnknownName() }
         id = row[0]
         folderID = FolderID(rawValue: row[1])
         directoryID = DirectoryID(rawValue: row[2])
         name = try row.withUnsafeData(atIndex: 3) { $0.map { [UInt8]($0) } ?? [] }
-        self.state = state
+        state = try PhotoState(rawValue: row[4]).known()
         generation = row[5]
         objectID = row[6]
         objectGeneration = row[7]

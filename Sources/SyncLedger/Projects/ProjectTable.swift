@@ -194,10 +194,10 @@ extension KnownProject: FetchableRecord {
         """
 
     init(row: Row) throws {
-        guard let status = ProjectRecord.Status(rawValue: row[5]) else { throw UnknownName() }
         record = ProjectRecord(
             id: row[0], templateID: row[1], templateName: row[2], thumbnailURL: row[3],
-            createdAt: Date(milliseconds: row[4]), status: status, requestID: row[6])
+            createdAt: Date(milliseconds: row[4]), status: try ProjectRecord.Status(rawValue: row[5]).known(),
+            requestID: row[6])
         duplicateOf = row[7]
         isDeleting = row[8]
     }

@@ -20,8 +20,7 @@ extension RestoreReservation: FetchableRecord {
 
     init(row: Row) throws {
         job = RestoreJobID(rawValue: row[0])
-        guard let mark = job.mark(row[1]) else { throw UnknownName() }
-        self.mark = mark
+        mark = try job.mark(row[1]).known()
         folder = FilePath(blob: row[2] as Data)
         madeFolders = row[3]
         owner = row[4]
@@ -52,10 +51,7 @@ extension Ledger {
                 SELECT seq, lower(hex(randomblob(8))), ?, ?, ?, ?, ? FROM sqlite_sequence WHERE name = 'restore_jobs'
                 """, [folder.blob, count > 0, count, owner, time.milliseconds])
             let made = "\(RestoreReservation.selection) WHERE id = ?"
-            guard let reservation = try db.row(made, [db.lastInsertedRowID], as: RestoreReservation.self) else {
-                throw UnknownName()
-            }
-            return reservation
+            return try db.row(made, [db.lastInsertedRowID], as: RestoreReservation.self).known()
         }
     }
 

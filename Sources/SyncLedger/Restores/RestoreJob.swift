@@ -52,7 +52,7 @@ extension RestoreJob: FetchableRecord {
         """
 
     init(row: Row) throws {
-        guard let tier = RestoreTier(rawValue: row[3]) else { throw UnknownName() }
+        let tier = try RestoreTier(rawValue: row[3]).known()
         let id = RestoreJobID(rawValue: row[0])
         self.init(
             id: id, requestedAt: Date(milliseconds: row[1]), requestedBy: row[2], tier: tier, isRush: row[11],
@@ -95,8 +95,7 @@ package struct EndedRestoreMark: Hashable, Sendable {
 extension EndedRestoreMark: FetchableRecord {
     init(row: Row) throws {
         job = RestoreJobID(rawValue: row[0])
-        guard let mark = job.mark(row[1]) else { throw UnknownName() }
-        file = FilePath(blob: row[2] as Data).appending(mark)
+        file = FilePath(blob: row[2] as Data).appending(try job.mark(row[1]).known())
         madeFolders = row[3]
     }
 }
@@ -357,7 +356,7 @@ struct OpenRestoreGroup: FetchableRecord {
         """
 
     init(row: Row) throws {
-        guard let tier = RestoreTier(rawValue: row[5]) else { throw UnknownName() }
+        let tier = try RestoreTier(rawValue: row[5]).known()
         let claimed: Int64 = row[8]
         job = RestoreJobID(rawValue: row[0])
         madeAt = Date(milliseconds: row[1])

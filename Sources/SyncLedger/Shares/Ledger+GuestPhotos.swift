@@ -125,11 +125,9 @@ extension GuestPhoto: FetchableRecord {
     static let columns = "share, slot, sha256, size, content_type, received_at, state, path, reason, source"
 
     init(row: Row) throws {
-        guard let share = ShareID(row[0] as String), let sha256 = SHA256Digest(blob: row[2]),
-            let state = State(rawValue: row[6])
-        else { throw UnknownName() }
         self.init(
-            share: share, slot: row[1], sha256: sha256, size: row[3], contentType: row[4],
-            receivedAt: Date(milliseconds: row[5]), state: state, path: row.path(7), reason: row[8], source: row[9])
+            share: try ShareID(row[0] as String).known(), slot: row[1], sha256: try SHA256Digest(blob: row[2]).known(),
+            size: row[3], contentType: row[4], receivedAt: Date(milliseconds: row[5]),
+            state: try State(rawValue: row[6]).known(), path: row.path(7), reason: row[8], source: row[9])
     }
 }

@@ -209,7 +209,7 @@ extension Ledger {
 
 extension ShareObject: FetchableRecord {
     init(row: Row) throws {
-        guard let sha256 = SHA256Digest(blob: row[1]) else { throw UnknownName() }
-        self.init(key: try ObjectKey(row[0] as String), sha256: sha256, etag: row[2])
+        self.init(
+            key: try ObjectKey(row[0] as String), sha256: try SHA256Digest(blob: row[1]).known(), etag: row[2])
     }
 }

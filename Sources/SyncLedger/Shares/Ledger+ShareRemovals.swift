@@ -90,9 +90,8 @@ extension ShareRemoval: FetchableRecord {
     static let columns = "share, location, machine, expires_at, told_at, gone_at"
 
     init(row: Row) throws {
-        guard let id = ShareID(row[0] as String) else { throw UnknownName() }
         self.init(
-            id: id, location: row[1], machine: row[2], expiresAt: Date(milliseconds: row[3]),
-            toldAt: row.time(4), goneAt: row.time(5))
+            id: try ShareID(row[0] as String).known(), location: row[1], machine: row[2],
+            expiresAt: Date(milliseconds: row[3]), toldAt: row.time(4), goneAt: row.time(5))
     }
 }

@@ -252,7 +252,7 @@ extension SharePhoto: FetchableRecord {
         """
 
     init(row: Row) throws {
-        guard let md5 = MD5Digest(blob: row[2]) else { throw UnknownName() }
+        let md5 = try MD5Digest(blob: row[2]).known()
         let copy = SHA256Digest(blob: row[6]).map {
             Copy(
                 sha256: $0, size: row[7], width: row[8], height: row[9],

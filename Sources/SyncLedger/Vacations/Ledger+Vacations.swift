@@ -229,8 +229,7 @@ package struct StaleManifest: Hashable, Sendable {
 extension StaleManifest: FetchableRecord {
     init(row: Row) throws {
         cacheKey = row[0]
-        guard let digest = SHA256Digest(blob: row[1]) else { throw UnknownName() }
-        self.digest = digest
+        digest = try SHA256Digest(blob: row[1]).known()
     }
 }
 

@@ -230,9 +230,8 @@ struct VacationPhotoRow: FetchableRecord {
     private let object: ObjectRecord?
 
     init(row: Row) throws {
-        guard let state = PhotoState(rawValue: row[2]) else { throw UnknownName() }
-        self.state = state
         path = FilePath(directoryBlob: row[0]).pushing(FilePath(blob: row[1]))
+        state = try PhotoState(rawValue: row[2]).known()
         stamp = FileStamp(row: row, from: 3)
         let known = row.hasNull(atIndex: 10) ? nil : try ObjectRecord(row: row, from: 10)
         object = state == .uploaded || state == .missing ? known : nil
