@@ -274,9 +274,8 @@ extension Database {
             [restore.requestedAt, restore.by])
         guard known == nil, RestoreTier(rawValue: restore.tier) != nil, restore.days > 0 else { return 0 }
         try run(
-            """
-            INSERT INTO restore_jobs (requested_at, requested_by, tier, is_rush, days) VALUES (?, ?, ?, ?, ?)
-            """, [restore.requestedAt, restore.by, restore.tier, restore.rush, restore.days])
+            "INSERT INTO restore_jobs (requested_at, requested_by, tier, is_rush, days) VALUES (?, ?, ?, ?, ?)",
+            [restore.requestedAt, restore.by, restore.tier, restore.rush, restore.days])
         let job = lastInsertedRowID
         var unsaved = 0
         for item in restore.items {

@@ -52,9 +52,8 @@ package struct FolderRecord: Hashable, Sendable {
 }
 
 extension FolderRecord: FetchableRecord {
-    static let columns = """
-        id, kind, path, profile, watching, note, problem, scanned_at, filter AS folder_filter, untold, untold_at
-        """
+    static let columns =
+        "id, kind, path, profile, watching, note, problem, scanned_at, filter AS folder_filter, untold, untold_at"
 
     init(row: Row) throws {
         id = FolderID(rawValue: row[0])

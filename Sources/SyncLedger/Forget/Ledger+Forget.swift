@@ -124,9 +124,8 @@ extension Ledger {
                     return false
                 }
                 return try db.run(
-                    """
-                    UPDATE object_deletions SET sent_at = COALESCE(sent_at, ?) WHERE key = ? AND gone_at IS NULL
-                    """, [time.milliseconds, key.rawValue]) > 0
+                    "UPDATE object_deletions SET sent_at = COALESCE(sent_at, ?) WHERE key = ? AND gone_at IS NULL",
+                    [time.milliseconds, key.rawValue]) > 0
             }
         }
     }
@@ -171,9 +170,8 @@ extension Ledger {
         try read("look up what was forgotten") { db in
             try objects.filter { object in
                 try db.number(
-                    """
-                    SELECT 1 FROM forgotten_keys WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM objects WHERE key = ?1)
-                    """, [object.key.rawValue]) != nil
+                    "SELECT 1 FROM forgotten_keys WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM objects WHERE key = ?1)",
+                    [object.key.rawValue]) != nil
             }
         }
     }

@@ -269,9 +269,8 @@ struct PhotoPlace: FetchableRecord {
 
     static let columns = "\(DirectoryPlace.columns), photos.name"
     /// What belongs to the rows of `photos`.
-    static let joins = """
-        JOIN directories ON directories.id = photos.directory_id JOIN folders ON folders.id = photos.folder_id
-        """
+    static let joins =
+        "JOIN directories ON directories.id = photos.directory_id JOIN folders ON folders.id = photos.folder_id"
 
     init(row: Row) throws {
         let place = try DirectoryPlace(row: row)

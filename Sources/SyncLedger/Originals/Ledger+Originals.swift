@@ -236,9 +236,8 @@ extension LedgerQuery {
             AND folders.active = 1 AND folders.machine IS NULL AND photos.id > ?
         ORDER BY photos.id LIMIT ?
         """
-    package static let originals = """
-        SELECT COUNT(*), SUM(size) FROM objects WHERE \(KeyRange.condition) AND problem IS NULL
-        """
+    package static let originals =
+        "SELECT COUNT(*), SUM(size) FROM objects WHERE \(KeyRange.condition) AND problem IS NULL"
     package static let photoOfKey = """
         SELECT 1 FROM objects WHERE objects.key = ? AND (
             EXISTS (SELECT 1 FROM photos INDEXED BY photos_by_object WHERE photos.object_id = objects.id)

@@ -79,9 +79,8 @@ extension Ledger {
             for record in undecided { try db.noteUndecided(record) }
             guard costUSD > 0 else { return }
             try db.run(
-                """
-                INSERT INTO verification_costs VALUES (?, ?) ON CONFLICT DO UPDATE SET usd = usd + excluded.usd
-                """, [Self.month(time), costUSD])
+                "INSERT INTO verification_costs VALUES (?, ?) ON CONFLICT DO UPDATE SET usd = usd + excluded.usd",
+                [Self.month(time), costUSD])
         }
     }
 

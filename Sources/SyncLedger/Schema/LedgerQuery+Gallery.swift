@@ -26,9 +26,8 @@ extension LedgerQuery {
         WHERE events.retention = 'kept' AND events.created_at < ? AND (events.created_at, events.id) > (?, ?)
         ORDER BY events.created_at, events.id LIMIT ?
         """
-    package static let dueEventCount = """
-        SELECT COUNT(*) FROM events INDEXED BY events_due WHERE retention = 'kept' AND created_at < ?
-        """
+    package static let dueEventCount =
+        "SELECT COUNT(*) FROM events INDEXED BY events_due WHERE retention = 'kept' AND created_at < ?"
     package static let eventsOfProfile = """
         SELECT \(EventRecord.columns) FROM events INDEXED BY events_by_profile
         LEFT JOIN objects ON objects.id = events.object_id
@@ -49,20 +48,16 @@ extension LedgerQuery {
         WHERE events_file.id = ?
         """
     package static let eventTallies = "SELECT photo_state, retention, events FROM event_tallies WHERE events > 0"
-    package static let newestRetentionRecords = """
-        SELECT \(RetentionRecord.columns) FROM retention_records ORDER BY signed_off_at DESC LIMIT ?
-        """
+    package static let newestRetentionRecords =
+        "SELECT \(RetentionRecord.columns) FROM retention_records ORDER BY signed_off_at DESC LIMIT ?"
 
     /// Names as in `FileName.isJSON`; LIKE leaves the case of ASCII letters aside.
-    private static let isNamedAsEvents = """
-        (CAST(name AS TEXT) LIKE '%.json' OR CAST(name AS TEXT) LIKE '%.jsonl' OR CAST(name AS TEXT) LIKE '%.ndjson')
-        """
-    package static let queuedEventFiles = """
-        SELECT id FROM photos WHERE folder_id = ? AND state = 'pending' AND \(isNamedAsEvents)
-        """
-    package static let eventFilesInHand = """
-        SELECT id FROM photos WHERE folder_id = ? AND state = 'uploading' AND \(isNamedAsEvents)
-        """
+    private static let isNamedAsEvents =
+        "(CAST(name AS TEXT) LIKE '%.json' OR CAST(name AS TEXT) LIKE '%.jsonl' OR CAST(name AS TEXT) LIKE '%.ndjson')"
+    package static let queuedEventFiles =
+        "SELECT id FROM photos WHERE folder_id = ? AND state = 'pending' AND \(isNamedAsEvents)"
+    package static let eventFilesInHand =
+        "SELECT id FROM photos WHERE folder_id = ? AND state = 'uploading' AND \(isNamedAsEvents)"
     package static let unreadableEventFiles = """
         SELECT id FROM photos INDEXED BY photos_left_out
         WHERE folder_id = ? AND state = 'skipped' AND left_out IS NOT NULL AND left_out = 'unreadable'

@@ -13,9 +13,8 @@ package enum LedgerQuery {
         """
     package static let rowsOfDirectory = "SELECT \(PhotoRow.columns) FROM photos WHERE directory_id = ?"
     package static let rowOfFile = "SELECT \(PhotoRow.columns) FROM photos WHERE directory_id = ? AND name = ?"
-    package static let rowsOfStamp = """
-        SELECT \(PhotoRow.columns) FROM photos WHERE inode = ? AND device = ? AND size = ? AND modified = ?
-        """
+    package static let rowsOfStamp =
+        "SELECT \(PhotoRow.columns) FROM photos WHERE inode = ? AND device = ? AND size = ? AND modified = ?"
     package static let placeOfRow = """
         SELECT \(PhotoPlace.columns), folders.filter AS folder_filter FROM photos
         \(PhotoPlace.joins)
@@ -56,15 +55,13 @@ package enum LedgerQuery {
 
     // Status
     package static let photoTallies = "SELECT state, files, bytes FROM photo_tallies WHERE folder_id = ?"
-    package static let objectTallies = """
-        SELECT storage_class, objects, bytes FROM object_tallies WHERE objects > 0 ORDER BY storage_class
-        """
+    package static let objectTallies =
+        "SELECT storage_class, objects, bytes FROM object_tallies WHERE objects > 0 ORDER BY storage_class"
     package static let oldestPending = oldest(in: "pending")
     package static let oldestUploading = oldest(in: "uploading")
     package static let oldestFailed = oldest(in: "failed")
-    package static let firstFailed = """
-        SELECT id FROM photos WHERE folder_id = ? AND state = 'failed' ORDER BY queued_at LIMIT ?
-        """
+    package static let firstFailed =
+        "SELECT id FROM photos WHERE folder_id = ? AND state = 'failed' ORDER BY queued_at LIMIT ?"
     package static let leftOutCount = """
         SELECT COUNT(*) FROM photos INDEXED BY photos_left_out
         WHERE folder_id = ? AND state = 'skipped' AND left_out IS NOT NULL
@@ -89,9 +86,8 @@ package enum LedgerQuery {
         WHERE folder_id = ? AND state = 'pending' AND error IS NOT NULL AND attempts > 0 ORDER BY queued_at LIMIT ?
         """
     package static let object = "SELECT \(ObjectRecord.columns) FROM objects WHERE key = ?"
-    package static let photosOfDirectory = """
-        \(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name > ? ORDER BY photos.name LIMIT ?
-        """
+    package static let photosOfDirectory =
+        "\(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name > ? ORDER BY photos.name LIMIT ?"
     /// Files of a folder whose names are in a range.
     package static let photosOfStem = """
         \(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name >= ? AND photos.name < ?
@@ -99,9 +95,8 @@ package enum LedgerQuery {
         """
     package static let photoOfFile = "\(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name = ?"
     package static let photo = "\(PhotoStatus.selection) WHERE photos.id = ?"
-    package static let nextDirectory = """
-        SELECT id, path FROM directories WHERE folder_id = ? AND path > ? AND path < ? ORDER BY path LIMIT 1
-        """
+    package static let nextDirectory =
+        "SELECT id, path FROM directories WHERE folder_id = ? AND path > ? AND path < ? ORDER BY path LIMIT 1"
 
     // Objects
     package static let objectAges = """
@@ -204,9 +199,7 @@ extension LedgerQuery {
         CROSS JOIN folders ON folders.id = photos.folder_id
         """
 
-    package static let projectsOfFolder = """
-        SELECT \(KnownProject.columns) FROM projects WHERE folder = ? ORDER BY id
-        """
+    package static let projectsOfFolder = "SELECT \(KnownProject.columns) FROM projects WHERE folder = ? ORDER BY id"
     package static let project = "SELECT \(KnownProject.columns) FROM projects WHERE folder = ? AND id = ?"
     /// Projects that are to be given up and were not told yet.
     package static let projectsToGiveUp = """
@@ -229,13 +222,11 @@ extension LedgerQuery {
         SELECT CAST(name AS TEXT), state FROM photos
         WHERE directory_id = ? AND name >= ? AND name < ? AND state NOT IN ('missing', 'lost')
         """
-    package static let firstUnsynced = """
-        SELECT 1 FROM photos WHERE folder_id = ? AND state = 'pending' AND error IS NOT ? LIMIT 1
-        """
+    package static let firstUnsynced =
+        "SELECT 1 FROM photos WHERE folder_id = ? AND state = 'pending' AND error IS NOT ? LIMIT 1"
 
-    package static let unfinishedImages = """
-        SELECT COUNT(*) FROM photos WHERE folder_id = ? AND state = 'pending' AND error = ?
-        """
+    package static let unfinishedImages =
+        "SELECT COUNT(*) FROM photos WHERE folder_id = ? AND state = 'pending' AND error = ?"
 
     static let ofProjects = [
         projectsOfFolder, project, projectsToGiveUp, versionsOfProject, versionsInUse, statesOfProjectImages,
@@ -293,9 +284,8 @@ extension LedgerQuery {
         """
     package static let itemsOfJob = "\(items) WHERE items.job_id = ? AND items.id > ? ORDER BY items.id LIMIT ?"
     package static let openItemOfKey = "\(items) WHERE items.key = ? AND items.state IN ('planned', 'retrieving')"
-    package static let retrievingItemsOfJob = """
-        \(items) WHERE items.job_id = ? AND items.state = 'retrieving' ORDER BY items.id
-        """
+    package static let retrievingItemsOfJob =
+        "\(items) WHERE items.job_id = ? AND items.state = 'retrieving' ORDER BY items.id"
     /// The first two arguments are a range of jobs, the others a moment before which a claim has lapsed, and now: a claim
     /// from the future is one from before the clock was set back.
     package static let claimableItems = """
@@ -368,7 +358,6 @@ extension LedgerQuery {
         vacationSet, dueOfVacation, nextTryOfVacation,
     ]
 
-    private static let vacations = """
-        SELECT \(VacationRecord.columns) FROM vacations JOIN folders ON folders.id = vacations.folder_id
-        """
+    private static let vacations =
+        "SELECT \(VacationRecord.columns) FROM vacations JOIN folders ON folders.id = vacations.folder_id"
 }

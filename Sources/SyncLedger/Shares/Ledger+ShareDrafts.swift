@@ -59,9 +59,8 @@ extension Database {
     /// The number of an open share that is in somebody's hands.
     func claimedShare(_ id: ShareID, by owner: String) throws -> Int64? {
         try number(
-            """
-            SELECT number FROM shares WHERE id = ? AND claimed_by = ? AND state IN ('preparing', 'waiting', 'live')
-            """, [id.description, owner])
+            "SELECT number FROM shares WHERE id = ? AND claimed_by = ? AND state IN ('preparing', 'waiting', 'live')",
+            [id.description, owner])
     }
 
     /// - Returns: whether that changed what is seen.

@@ -186,9 +186,8 @@ extension Ledger {
     package func shareObjects(_ id: ShareID) throws(LedgerError) -> [ObjectKey: ShareObject] {
         try read("list the objects of a share") { db in
             let objects: [ShareObject] = try db.rows(
-                """
-                SELECT key, sha256, etag FROM share_objects WHERE share = (SELECT number FROM shares WHERE id = ?)
-                """, [id.description])
+                "SELECT key, sha256, etag FROM share_objects WHERE share = (SELECT number FROM shares WHERE id = ?)",
+                [id.description])
             return objects.reduce(into: [:]) { $0[$1.key] = $1 }
         }
     }

@@ -72,14 +72,12 @@ extension LedgerQuery {
         SELECT \(ShareRecord.columns) FROM shares WHERE folder = ? AND selection = ? AND quality = ?
         AND state IN ('preparing', 'waiting', 'live') AND expires_at > ? ORDER BY twin LIMIT 1
         """
-    package static let unendedShares = """
-        SELECT \(ShareRecord.columns) FROM shares WHERE state NOT IN ('revoked', 'expired') ORDER BY number
-        """
+    package static let unendedShares =
+        "SELECT \(ShareRecord.columns) FROM shares WHERE state NOT IN ('revoked', 'expired') ORDER BY number"
     package static let endedShares = "SELECT \(ShareRecord.columns) FROM shares WHERE ended_at > ? ORDER BY number"
     package static let newestShares = "SELECT \(ShareRecord.columns) FROM shares ORDER BY number DESC LIMIT ?"
-    package static let photosOfShare = """
-        SELECT \(SharePhoto.columns) FROM share_photos WHERE share = (SELECT number FROM shares WHERE id = ?)
-        """
+    package static let photosOfShare =
+        "SELECT \(SharePhoto.columns) FROM share_photos WHERE share = (SELECT number FROM shares WHERE id = ?)"
 
     static let ofShares = [share, openShare, unendedShares, newestShares, photosOfShare]
 }
@@ -138,9 +136,8 @@ extension Ledger {
     package func noteShareUnended(_ problem: String, of id: ShareID, by owner: String) throws(LedgerError) {
         try write(
             "note how a share stands",
-            """
-            UPDATE shares SET problem = ? WHERE id = ? AND claimed_by = ? AND state IN ('revoking', 'expiring')
-            """, [problem, id.description, owner])
+            "UPDATE shares SET problem = ? WHERE id = ? AND claimed_by = ? AND state IN ('revoking', 'expiring')",
+            [problem, id.description, owner])
     }
 
     /// Notes that nothing of a share that ends is in the store any more. What it consisted of stays known.

@@ -162,9 +162,8 @@ extension LedgerQuery {
         WHERE objects.key = ? LIMIT ?
         """
     /// Objects that are gone or damaged, whatever they are of.
-    package static let brokenStock = """
-        SELECT storage_class, size FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL AND key > ''
-        """
+    package static let brokenStock =
+        "SELECT storage_class, size FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL AND key > ''"
     /// Of them: archived photos of events, and earlier images of projects.
     package static let lostBesidePhotos = """
         SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_broken

@@ -66,9 +66,8 @@ extension LedgerQuery {
             WHERE photos.state <> 'skipped' AND shown.md5 IS NOT NULL
             AND NOT EXISTS (SELECT 1 FROM event_notes WHERE event_notes.photo_id = photos.id))
         """
-    private static let moments = """
-        \(photoMoments) UNION ALL \(eventMoments) AND \(isNoFile) UNION ALL \(memoryMoments) AND \(isNoFilesCopy)
-        """
+    private static let moments =
+        "\(photoMoments) UNION ALL \(eventMoments) AND \(isNoFile) UNION ALL \(memoryMoments) AND \(isNoFilesCopy)"
     private static let momentsOfEvents = "\(eventMoments) UNION ALL \(memoryMoments)"
 
     /// The statement, and what is bound in it.
