@@ -122,6 +122,9 @@ package struct KeyLayout: Hashable, Sendable {
     /// The beginning of all keys of archived photos.
     package var galleryArchive: String { "gallery-archive/\(user)/" }
 
+    /// The beginnings of the keys of what the ledger records: archived photos, originals, photos, projects.
+    package var recordedPrefixes: [String] { [galleryArchive, originals, photos, "users/\(user)/projects/"] }
+
     /// The beginnings of all keys that are this user's.
     package var ownPrefixes: [String] { ["users/\(user)/", "gallery-archive/\(user)/"] }
 

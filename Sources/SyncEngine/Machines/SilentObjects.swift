@@ -63,9 +63,7 @@ package struct SilentObjects: Sendable {
         self.time = time
         source = CountingStore(base: store)
         examiner = ObjectExaminer(source)
-        prefixes = [
-            keys.galleryArchive, keys.originals, keys.photos, "users/\(keys.user)/projects/",
-        ]
+        prefixes = keys.recordedPrefixes
         catalogs = OtherCatalogs(
             reader: CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time),
             ledger: ledger, prefixes: prefixes)

@@ -196,12 +196,7 @@ extension Ledger {
 }
 
 extension KeyLayout {
-    /// Whether the ledger keeps a record of it: photos, originals, projects, archived photos.
-    fileprivate func isKept(_ key: ObjectKey) -> Bool {
-        let name = key.rawValue
-        return name.hasPrefix(photos) || name.hasPrefix(originals)
-            || name.hasPrefix("users/\(user)/projects/") || name.hasPrefix(galleryArchive)
-    }
+    fileprivate func isKept(_ key: ObjectKey) -> Bool { recordedPrefixes.contains { key.rawValue.hasPrefix($0) } }
 
     fileprivate func photoMD5(_ key: ObjectKey) -> MD5Digest? {
         let folder = [photos, originals].first { key.rawValue.hasPrefix($0) }
