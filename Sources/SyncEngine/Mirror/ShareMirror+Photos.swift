@@ -145,8 +145,7 @@ extension ShareMirror {
 
     private func fetch(
         _ planned: [Planned], _ visit: inout Visit, _ download: ObjectDownload,
-        _ observe: @escaping @Sendable (MirrorProgress) -> Void,
-        _ count: Int
+        _ observe: @escaping @Sendable (MirrorProgress) -> Void, _ count: Int
     ) async throws {
         let meter = MirrorMeter(sizes: planned.map(\.photo.size), observe: observe)
         let writesEvery = max(count / Self.stateWrites, 1)

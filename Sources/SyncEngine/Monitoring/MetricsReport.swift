@@ -51,8 +51,7 @@ package struct MetricsReport: Sendable {
             overview.folders.flatMap { folder in
                 PhotoState.allCases.map { state in
                     .init(
-                        folder.tallies[state].files,
-                        [("folder", folder.record.path.text), ("state", state.rawValue)])
+                        folder.tallies[state].files, [("folder", folder.record.path.text), ("state", state.rawValue)])
                 }
             })
         page.add(
@@ -82,8 +81,7 @@ package struct MetricsReport: Sendable {
             RestoreItemState.allCases.map { .init(counts.restores[$0] ?? 0, [("state", $0.rawValue)]) })
         page.add(
             "sync_agent_retention_failures_total", .counter,
-            "Gallery events that a cleanup could not delete, each time.",
-            [.init(Double(counts.retentionFailures))])
+            "Gallery events that a cleanup could not delete, each time.", [.init(Double(counts.retentionFailures))])
         page.add(
             "sync_agent_verified_objects_total", .counter, "Objects that were verified.",
             ["ok", "damaged", "missing"].map { .init(Double(counts.verified[$0] ?? 0), [("result", $0)]) })

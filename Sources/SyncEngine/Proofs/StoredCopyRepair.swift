@@ -61,10 +61,9 @@ package struct StoredCopyRepair: Sendable {
                 ObjectBody(bytes: bytes, digest: digest), at: broken.key, attributes, .overwrite)
         else { return false }
         let record = ObjectRecord(
-            key: broken.key, size: Int64(bytes.count), md5: md5, sha256: digest.sha256,
-            contentType: known.contentType, storageClass: storageClass, width: known.width, height: known.height,
-            duration: known.duration, takenAt: known.takenAt,
-            storedAt: time.now(), storedMD5: digest.md5, etag: etag)
+            key: broken.key, size: Int64(bytes.count), md5: md5, sha256: digest.sha256, contentType: known.contentType,
+            storageClass: storageClass, width: known.width, height: known.height, duration: known.duration,
+            takenAt: known.takenAt, storedAt: time.now(), storedMD5: digest.md5, etag: etag)
         try await ledger.finish { try $0.noteStoredAgain(record) }
         return true
     }

@@ -168,8 +168,7 @@ package struct RestorePlanner: Sendable {
     ) -> RestoreJobDraft.Item {
         var item = RestoreJobDraft.Item(
             key: candidate.key, path: candidate.path, destination: proposal.objects[candidate.key]?.destination,
-            size: candidate.size, sha256: candidate.sha256, storageClass: candidate.storageClass,
-            tier: tier)
+            size: candidate.size, sha256: candidate.sha256, storageClass: candidate.storageClass, tier: tier)
         item.further = proposal.objects[candidate.key]?.further ?? []
         return item
     }

@@ -215,8 +215,7 @@ struct EventArchiver: Sendable {
                 digest: ContentDigest(md5: object.md5 ?? digest.md5, sha256: digest.sha256))
             var photo = PreparedPhoto(
                 bytes, examined: examined,
-                plan: PlannedUpload(key: try key(of: place), condition: .ifAbsent, type: type),
-                copy: copy)
+                plan: PlannedUpload(key: try key(of: place), condition: .ifAbsent, type: type), copy: copy)
             photo.metadata = metadata(of: event, title: title, at: place, beside: photo.attributes.metadata)
             return photo
         }

@@ -41,8 +41,7 @@ struct ShareObjectCheck: Sendable {
             let key = keys.copy(photo.slot, film: photo.copy?.film)
             let note = noted[key].flatMap { $0.sha256 == photo.copy?.sha256 ? $0 : nil }
             return Expected(
-                key: key, size: photo.copy?.size, sha256: photo.copy?.sha256, etag: note?.etag,
-                isNoted: note != nil)
+                key: key, size: photo.copy?.size, sha256: photo.copy?.sha256, etag: note?.etag, isNoted: note != nil)
         }
         let pictured = photos.filter { $0.copy?.hasThumbnail == true }
         let others = pictured.map { keys.thumbnail($0.slot) } + [keys.page, keys.manifest]

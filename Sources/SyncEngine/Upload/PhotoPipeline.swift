@@ -65,8 +65,7 @@ package final class PhotoPipeline: Sendable {
     ///   - observe: called for each photo that is done with, from any thread.
     package init(
         ledger: LedgerQueue, store: any ObjectStore, preparer: Preparer, versions: ProjectVersions? = nil,
-        pool: BlockingPool,
-        batchSize: Int, work: Wakeup, passes: Wakeup? = nil, time: TimeSource, logger: Logger,
+        pool: BlockingPool, batchSize: Int, work: Wakeup, passes: Wakeup? = nil, time: TimeSource, logger: Logger,
         observe: @escaping @Sendable (PipelineEvent) -> Void
     ) {
         self.ledger = ledger

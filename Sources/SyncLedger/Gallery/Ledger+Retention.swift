@@ -77,8 +77,7 @@ extension Ledger {
     ) throws(LedgerError) -> [DueEvent] {
         try read("list due events") { db in
             try db.events(
-                LedgerQuery.dueEvents,
-                [time.milliseconds, last?.createdAt.milliseconds ?? .min, last?.id ?? 0, limit])
+                LedgerQuery.dueEvents, [time.milliseconds, last?.createdAt.milliseconds ?? .min, last?.id ?? 0, limit])
         }
     }
 

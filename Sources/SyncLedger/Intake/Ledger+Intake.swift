@@ -209,8 +209,7 @@ private struct Intake {
     ///   - isSeen: whether a row's own file is among those that the plan was made of.
     ///   - skipped: for each of those files why nothing is stored of it; empty where nothing is skipped.
     func carryOut(
-        _ plan: DirectoryPlan, isSeen: (PhotoRow) -> Bool, stillThere: (FilePath) -> Bool,
-        skipped: [SkipReason?]
+        _ plan: DirectoryPlan, isSeen: (PhotoRow) -> Bool, stillThere: (FilePath) -> Bool, skipped: [SkipReason?]
     ) throws -> DirectoryDifference {
         let table = PhotoTable(db)
         var difference = DirectoryDifference(plan, directoryID: directory)

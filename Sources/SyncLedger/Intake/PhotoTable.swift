@@ -27,8 +27,7 @@ struct PhotoTable {
     /// - Parameter reason: why nothing is stored of the file; `nil` for one that has to be read. It is never the photo of
     ///   an event, whose arrival the schema notes when its state changes: those have names of photos.
     func insert(
-        _ file: ScannedFile, in directory: DirectoryID, of folder: FolderID, skipped reason: SkipReason?,
-        at time: Date
+        _ file: ScannedFile, in directory: DirectoryID, of folder: FolderID, skipped reason: SkipReason?, at time: Date
     ) throws {
         let state: PhotoState = reason == nil ? .pending : .skipped
         try db.run(

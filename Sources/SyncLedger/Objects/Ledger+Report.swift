@@ -270,8 +270,7 @@ extension Ledger {
                 return try read(operation) { db in
                     try db.backlog(
                         in: storageClass, below: prefixes, LedgerQuery.uncountedArchiveBacklog,
-                        [lastDay, minimumBytes],
-                        minimumBytes)
+                        [lastDay, minimumBytes], minimumBytes)
                 }
             }
         }

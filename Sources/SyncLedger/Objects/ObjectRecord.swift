@@ -40,9 +40,8 @@ package struct ObjectRecord: Hashable, Sendable {
     package init(
         key: ObjectKey, size: Int64, md5: MD5Digest?, sha256: SHA256Digest?, contentType: String,
         storageClass: StorageClass = .standard, restore: RestoreState = .none, width: Int? = nil, height: Int? = nil,
-        duration: Duration? = nil, takenAt: CaptureTime? = nil, storedAt: Date,
-        storedMD5: MD5Digest? = nil, etag: String? = nil, problem: ObjectFault? = nil,
-        dropped: [DroppedPart] = [], note: String? = nil
+        duration: Duration? = nil, takenAt: CaptureTime? = nil, storedAt: Date, storedMD5: MD5Digest? = nil,
+        etag: String? = nil, problem: ObjectFault? = nil, dropped: [DroppedPart] = [], note: String? = nil
     ) {
         self.key = key
         self.size = size
@@ -71,9 +70,8 @@ extension ObjectRecord {
             key: info.key, size: info.size, md5: info.photoMD5, sha256: info.toldSHA256,
             contentType: info.contentType ?? MediaType.unknown.name, storageClass: info.storageClass,
             restore: info.restore, width: info.width, height: info.height, duration: info.duration,
-            takenAt: info.takenAt,
-            storedAt: info.modified ?? Date(timeIntervalSince1970: 0), storedMD5: info.md5 ?? info.claimedMD5,
-            etag: info.etag)
+            takenAt: info.takenAt, storedAt: info.modified ?? Date(timeIntervalSince1970: 0),
+            storedMD5: info.md5 ?? info.claimedMD5, etag: info.etag)
         encoding = info.originalEncoding
     }
 }

@@ -15,8 +15,7 @@ enum LedgerFile {
             // Never opened when it is there already: to close a descriptor of the database drops the locks of every
             // other connection in this process (fcntl(2), "Record locking"; sqlite.org/howtocorrupt.html, 2.2).
             try FileDescriptor.open(
-                path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
-                permissions: [.ownerReadWrite]
+                path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: [.ownerReadWrite]
             ).close()
         } catch let error as Errno {
             if error != .fileExists { throw failure(error, "the file cannot be made", path) }

@@ -43,8 +43,7 @@ extension Ledger {
     ) throws(LedgerError) -> [AlbumSighting] {
         try read("find albums of a time") { db in
             let sights = try db.rows(
-                LedgerQuery.albumsTaken, [start.milliseconds, end.milliseconds, Self.sightsLimit],
-                as: AlbumSight.self)
+                LedgerQuery.albumsTaken, [start.milliseconds, end.milliseconds, Self.sightsLimit], as: AlbumSight.self)
             return try db.albums(sights, limit: limit)
         }
     }

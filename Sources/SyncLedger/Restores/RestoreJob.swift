@@ -148,8 +148,7 @@ package struct RestoreJobDraft: Hashable, Sendable {
 
     package init(
         requestedBy: String, tier: RestoreTier, isRush: Bool = false, days: Int, output: FilePath? = nil,
-        estimatedCostUSD: Double? = nil,
-        estimatedHours: Double? = nil, items: [Item]
+        estimatedCostUSD: Double? = nil, estimatedHours: Double? = nil, items: [Item]
     ) {
         self.requestedBy = requestedBy
         self.tier = tier

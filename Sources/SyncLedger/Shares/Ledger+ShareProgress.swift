@@ -208,7 +208,6 @@ extension Ledger {
 
 extension ShareObject: FetchableRecord {
     init(row: Row) throws {
-        self.init(
-            key: try ObjectKey(row[0] as String), sha256: try SHA256Digest(blob: row[1]).known(), etag: row[2])
+        self.init(key: try ObjectKey(row[0] as String), sha256: try SHA256Digest(blob: row[1]).known(), etag: row[2])
     }
 }

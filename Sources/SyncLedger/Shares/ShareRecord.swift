@@ -106,9 +106,8 @@ extension ShareRecord: FetchableRecord {
             expiresAt: Date(milliseconds: row[9]), state: state, step: step,
             restoreJob: (row[12] as Int64?).map(RestoreJobID.init(rawValue:)), problem: row[13],
             publishedAt: row.time(14), pageWrittenAt: row.time(15), linksEndAt: row.time(16), link: link,
-            endedAt: row.time(20), holder: row[21], recipient: row[22],
-            photoCount: row[24], storedCount: row[25], endedBy: row[26], ownership: row[27], tellsNames: row[28],
-            takesGuests: row[29])
+            endedAt: row.time(20), holder: row[21], recipient: row[22], photoCount: row[24], storedCount: row[25],
+            endedBy: row[26], ownership: row[27], tellsNames: row[28], takesGuests: row[29])
     }
 }
 

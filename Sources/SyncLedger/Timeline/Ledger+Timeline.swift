@@ -222,7 +222,6 @@ extension EventPicture: FetchableRecord {
     init(row: Row) throws {
         self.init(
             eventID: EventIdentity.givenID(row[0]), type: row[1], profile: row[4],
-            createdAt: Date(milliseconds: row[2]),
-            object: try ObjectRecord(row: row, from: 5), isArchived: row[3])
+            createdAt: Date(milliseconds: row[2]), object: try ObjectRecord(row: row, from: 5), isArchived: row[3])
     }
 }
