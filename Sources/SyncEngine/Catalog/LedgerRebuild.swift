@@ -207,24 +207,24 @@ package struct LedgerRebuild: Sendable {
             }
         }
         placeOthers(&entries)
-        summary.problems += try await withoutCatalog(entries, standing)
+        summary.problems += try await withoutCatalog(&entries, standing)
         summary.machines = entries.map(\.machine)
         let order: [Machine.Role] = [.this, .takenOver, .other]
         return order.flatMap { role in entries.filter { $0.machine.role == role } }
     }
 
     /// What there should be of other machines, and is not, in plain words.
-    private func withoutCatalog(_ entries: [Entry], _ standing: CatalogStanding) async throws -> [String] {
+    private func withoutCatalog(_ entries: inout [Entry], _ standing: CatalogStanding) async throws -> [String] {
         var replaced = Replacements(standing.replaces)
         for entry in entries { replaced.add(entry.replaces, by: entry.machine.id) }
-        do {
-            let missing = MissingCatalogs(reader: reader)
-            let look = try await missing.look(besides: Set(entries.map(\.machine.id)), replaced: replaced)
-            let consequence = ", and what it shares is not known here"
-            return try look.missing.map { try missing.loss(of: $0, consequence) } + look.unread
-        } catch let error as StoreError where error.mayConcernOneObject {
-            return ["which machines there are: \(error)"]
+        let (found, problems) = try await MissingCatalogs(reader: reader).look(
+            listed: Dictionary(entries.map { ($0.machine.id, $0.last) }) { first, _ in first }, replaced: replaced,
+            consequences: (", and what it shares is not known here", ": what only they told of is under recovered/"))
+        // Whose place is taken is not missed any more for what nobody can bring back.
+        for index in entries.indices {
+            entries[index].last = found.promised[entries[index].machine.id] ?? entries[index].last
         }
+        return problems
     }
 
     /// The id of the machine whose place this one takes: the one that was named; else none where this one is known by its

@@ -144,16 +144,18 @@ package struct MachineNotes: Sendable {
                 problems.append("the catalogue of machine \(id): \(reason)")
             }
         }
+        let listed = catalogs.compactMapValues { CatalogChain($0).segments.last?.to }
         // This one writes its own anew by itself.
-        let doubtful = found.values.filter {
-            $0.id != own.machine && $0.note?.catalogWrite != nil && catalogs[$0.id] == nil
+        let doubtful = found.values.filter { machine in
+            guard machine.id != own.machine, let write = machine.note?.catalogWrite else { return false }
+            return listed[machine.id].map { $0 < write } ?? true
         }
         let missing = MissingCatalogs(reader: reader)
-        let look = try await missing.look(at: Set(doubtful.map(\.id)), replaced: replaced)
-        problems += try look.missing.map { try missing.loss(of: $0) } + look.unread
+        let look = try await missing.look(at: Set(doubtful.map(\.id)), listed: listed, replaced: replaced)
+        problems += try missing.problems(look)
         let living = found.values.filter { machine in
-            let listed = catalogs[machine.id].flatMap { CatalogChain($0).segments.last?.to }
-            return !replaced.covers(machine.id, last: [machine.note?.catalogWrite, listed].compactMap(\.self).max())
+            let writes = [machine.note?.catalogWrite, listed[machine.id]].compactMap(\.self)
+            return !replaced.covers(machine.id, last: writes.max())
         }
         return (living.sorted { $0.id < $1.id }, problems)
     }

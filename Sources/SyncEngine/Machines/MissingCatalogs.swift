@@ -1,27 +1,39 @@
 import SyncCore
 import SyncLedger
 
-/// Machines that tell that the store has a catalogue of theirs, and of which it has none. One that has just begun tells
-/// nothing of the kind, and neither does one that keeps none.
+/// Machines that tell that the store has a catalogue of theirs, and of which it has none, or none that goes up to the write
+/// that they tell of. One that has just begun tells nothing of the kind, and neither does one that keeps none.
 struct MissingCatalogs: Sendable {
+    /// What follows from a catalogue that is gone, and from one whose last writes are, as the ends of clauses.
+    typealias Consequences = (gone: String, cut: String)
+
+    /// A catalogue whose last writes are gone.
+    struct Cut: Sendable {
+        let note: MachineNote
+        let lacks: ClosedRange<Int>
+    }
+
     struct Findings: Sendable {
         /// Notes of those machines, by their ids.
         fileprivate(set) var missing: [MachineNote] = []
+        fileprivate(set) var cut: [Cut] = []
         fileprivate var replaced: Replacements
-        /// Notes that tell of no catalogue, as those of version 1.0 do.
+        /// Notes that tell of no catalogue, as those of version 1.0 do, of machines that have none.
         fileprivate var silent: [MachineNote] = []
-        /// Of those whose notes tell.
+        /// Of those whose notes tell it, or whose catalogues were listed.
         fileprivate var lastWrites: [String: Int] = [:]
         fileprivate var reasons: [String: String] = [:]
 
         /// Machines of which nothing says whether there should be a catalogue.
         var untold: [MachineNote] { silent.filter { !isReplaced($0.id) } }
 
-        /// Why of some it is not known, in plain words.
-        var unread: [String] { unread(of: { _ in true }) }
+        /// Up to which write there should be those catalogues whose last ones are gone, by machine.
+        var promised: [String: Int] {
+            Dictionary(cut.map { ($0.note.id, $0.lacks.upperBound) }) { first, _ in first }
+        }
 
-        /// The same, of these machines alone.
-        func unread(of isMeant: (String) -> Bool) -> [String] {
+        /// Why of some of these machines it is not known, in plain words.
+        fileprivate func unread(of isMeant: (String) -> Bool) -> [String] {
             reasons.filter { !isReplaced($0.key) && isMeant($0.key) }.sorted { $0.key < $1.key }.map(\.value)
         }
 
@@ -30,38 +42,59 @@ struct MissingCatalogs: Sendable {
 
     let reader: CatalogReader
 
-    /// By all notes but those of this machine and of those that were read.
+    /// By all notes but that of this machine.
     /// - Parameters:
-    ///   - read: ids of machines of which a catalogue was read before this.
+    ///   - listed: the last write of each machine of which a catalogue was listed before this.
     ///   - replaced: what those tell of it, and this machine.
+    /// - Returns: also what is told of it, in plain words.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
-    func look(besides read: Set<String>, replaced: Replacements) async throws -> Findings {
-        let own = try await reader.ledger { try $0.catalogStanding().machine }
-        let notes = try await OtherMachines(store: reader.store, keys: reader.keys).listing(reader.keys.machines)
-        let ids = notes.compactMap { reader.keys.machineID(of: $0.key) }
-        return try await look(at: Set(ids).subtracting(read).subtracting([own]), replaced: replaced)
+    func look(
+        listed: [String: Int], replaced: Replacements, consequences: Consequences
+    ) async throws -> (found: Findings, problems: [String]) {
+        do {
+            let own = try await reader.ledger { try $0.catalogStanding().machine }
+            let notes = try await OtherMachines(store: reader.store, keys: reader.keys).listing(reader.keys.machines)
+            let ids = Set(notes.compactMap { reader.keys.machineID(of: $0.key) })
+            let found = try await look(at: ids.subtracting([own]), listed: listed, replaced: replaced)
+            return (found, try problems(found, consequences))
+        } catch let error as StoreError where error.mayConcernOneObject {
+            return (Findings(replaced: replaced), ["which machines there are: \(error)"])
+        }
     }
 
-    /// The same for these machines alone.
-    func look(at ids: Set<String>, replaced: Replacements) async throws -> Findings {
-        var found = Findings(replaced: replaced)
-        var doubtful: [MachineNote] = []
+    /// The same for these machines alone: one GET for each of them.
+    func look(at ids: Set<String>, listed: [String: Int], replaced: Replacements) async throws -> Findings {
+        var found = Findings(replaced: replaced, lastWrites: listed)
+        var doubtful: [(note: MachineNote, write: Int)] = []
         for id in ids.sorted() {
             guard let note = try await self.note(of: id, &found) else { continue }
             found.replaced.add(note)
-            found.lastWrites[id] = note.catalogWrite
-            if note.catalogWrite != nil { doubtful.append(note) } else { found.silent.append(note) }
+            found.lastWrites[id] = [note.catalogWrite, listed[id]].compactMap(\.self).max()
+            if let write = note.catalogWrite {
+                if listed[id].map({ $0 < write }) ?? true { doubtful.append((note, write)) }
+            } else if listed[id] == nil {
+                found.silent.append(note)
+            }
         }
-        for note in doubtful where !found.isReplaced(note.id) {
+        for (note, write) in doubtful where !found.isReplaced(note.id) {
             // A catalogue comes before the note that tells of it, and goes after one that does not: between two that
-            // tell of it, it is there.
+            // tell of it, it is there, up to that write.
+            let last: Int?
             do {
-                guard try await reader.segments(of: note.id).isEmpty else { continue }
+                let segments = try await reader.segments(of: note.id)[note.id] ?? []
+                last = CatalogChain(segments).segments.last?.to
             } catch let error as StoreError where error.mayConcernOneObject {
                 found.reasons[note.id] = "the catalogue of the machine \(note.name.escapingControls): \(error)"
                 continue
             }
-            if try await self.note(of: note.id, &found)?.catalogWrite != nil { found.missing.append(note) }
+            if let last, last >= write { continue }
+            guard let second = try await self.note(of: note.id, &found)?.catalogWrite else { continue }
+            guard let last else {
+                found.missing.append(note)
+                continue
+            }
+            // Whoever has written since has seen what is gone, and has written all of it anew.
+            if second == write { found.cut.append(Cut(note: note, lacks: (last + 1)...write)) }
         }
         return found
     }
@@ -82,12 +115,30 @@ struct MissingCatalogs: Sendable {
         return nil
     }
 
-    /// - Parameter consequence: what follows from it, as the end of a clause.
-    func loss(of note: MachineNote, _ consequence: String = "") throws -> String {
-        let key = try reader.keys.machine(note.id)
-        return "the catalogue of the machine \(note.name.escapingControls) is missing from the store\(consequence); "
-            + "sync-agent sync on that machine writes it anew at once, a running agent within a day. Where the machine "
-            + "is gone for good, delete its note from the store: \(key)"
+    /// What is missing, and what could not be looked at, in plain words.
+    /// - Parameter isMeant: the machines that count.
+    func problems(
+        _ found: Findings, _ consequences: Consequences = ("", ""), of isMeant: (String) -> Bool = { _ in true }
+    ) throws -> [String] {
+        let gone = try found.missing.filter { isMeant($0.id) }.map { note in
+            let key = try reader.keys.machine(note.id)
+            return "\(Self.catalog(of: note)) is missing from the store\(consequences.gone); \(Self.remedy). "
+                + "Where the machine is gone for good, delete its note from the store: \(key)"
+        }
+        let cut = try found.cut.filter { isMeant($0.note.id) }.map { cut in
+            let (key, lacks) = (try reader.keys.machine(cut.note.id), cut.lacks)
+            return "\(Self.catalog(of: cut.note)) lacks its writes \(lacks.lowerBound) to \(lacks.upperBound)"
+                + "\(consequences.cut); \(Self.remedy). Where the machine is gone for good, delete its note from the "
+                + "store after a sync-agent rebuild: \(key)"
+        }
+        return gone + cut + found.unread(of: isMeant)
+    }
+
+    private static let remedy =
+        "sync-agent sync on that machine writes it anew at once, a running agent within a day"
+
+    private static func catalog(of note: MachineNote) -> String {
+        "the catalogue of the machine \(note.name.escapingControls)"
     }
 }
 

@@ -78,13 +78,12 @@ struct OtherCatalogs: Sendable {
         }
         let missing = MissingCatalogs(reader: reader)
         // Of one that gives signs the note may tell whose place it has taken.
+        let last = listed.compactMapValues { CatalogChain($0).segments.last?.to }
         let look = try await missing.look(
-            at: Set(others.keys).subtracting(listed.keys).union(unread), replaced: replaced)
-        let unnamed = silent.subtracting(listed.keys)
-        findings.problems += try look.missing.filter { unnamed.contains($0.id) }.map { try missing.loss(of: $0) }
-        findings.problems += look.unread(of: unnamed.contains)
+            at: Set(others.keys).subtracting(last.keys).union(unread).union(silent), listed: last, replaced: replaced)
+        findings.problems += try missing.problems(look, of: silent.contains)
         findings.isAllRead = findings.problems.isEmpty
-        findings.untold = Set(look.untold.filter { unnamed.contains($0.id) }.map(\.name))
+        findings.untold = Set(look.untold.filter { silent.contains($0.id) }.map(\.name))
         return findings
     }
 

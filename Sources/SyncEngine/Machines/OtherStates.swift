@@ -26,8 +26,8 @@ struct OtherStates: Sendable {
         /// By their ids, without those in whose place another one goes on: it tells what was theirs.
         var machines: [Machine] = []
         var unread: [Unread] = []
-        /// Ids of all of which there is a catalogue.
-        var listed: Set<String> = []
+        /// The last writes of all of which there is a catalogue, by their ids.
+        var listed: [String: Int] = [:]
         /// By the first lines of all, also of those that cannot be read to their end.
         var replaced = Replacements()
 
@@ -48,12 +48,10 @@ struct OtherStates: Sendable {
         found.replaced = Replacements(standing.replaces)
         // Only who can be read tells what was another one's.
         var told = found.replaced
-        var last: [String: Int] = [:]
         for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })
         where id != standing.machine {
-            found.listed.insert(id)
             guard let segment = CatalogChain(segments).segments.last else { continue }
-            last[id] = segment.to
+            found.listed[id] = segment.to
             do {
                 let header = try await reader.header(of: segment)
                 found.replaced.add(header.replaces ?? [:], by: id)
@@ -66,6 +64,7 @@ struct OtherStates: Sendable {
                 found.unread.append(Unread(machine: id, reason: reason, passing: isLasting ? nil : said))
             }
         }
+        let last = found.listed
         found.machines.removeAll { told.covers($0.header.machine, last: last[$0.header.machine]) }
         found.unread.removeAll { told.covers($0.machine, last: last[$0.machine]) }
         return found

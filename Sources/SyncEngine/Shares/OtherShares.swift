@@ -211,18 +211,12 @@ package struct OtherShares: Sendable {
         share.endedBy = end.machine == share.machine ? nil : end.name
     }
 
-    /// Of machines of which there should be a catalogue, and is none.
+    /// Of machines of which there should be a catalogue, and is none, or not all of it.
     private func withoutCatalog(_ found: OtherStates.Findings) async throws -> [String] {
-        do {
-            let missing = MissingCatalogs(reader: states.reader)
-            // Whose place one has taken of which the catalogue cannot be read, its note tells.
-            let unread = Set(found.unread.map(\.machine))
-            let look = try await missing.look(besides: found.listed.subtracting(unread), replaced: found.replaced)
-            let consequence = ", and shares of it may be unknown"
-            return try look.missing.map { try missing.loss(of: $0, consequence) } + look.unread
-        } catch let error as StoreError where error.mayConcernOneObject {
-            return ["which machines there are: \(error)"]
-        }
+        let consequence = ", and shares of it may be unknown"
+        return try await MissingCatalogs(reader: states.reader).look(
+            listed: found.listed, replaced: found.replaced, consequences: (consequence, consequence)
+        ).problems
     }
 
     private func readAll() async throws -> (shares: [OtherShare], problems: [String]) {

@@ -1,0 +1,105 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Machines of whose catalogues the store has lost the last writes: nothing but their notes tells it.
+@Suite struct CutCatalogTests {
+    private static let day = Duration.seconds(86_400)
+
+    private let bench: CatalogBench
+    private let laptop: CatalogMachine
+    private let tower: CatalogMachine
+    private let many = Dictionary(uniqueKeysWithValues: (0..<30).map { ("\($0).jpg", "photo \($0)") })
+
+    init() throws {
+        bench = try CatalogBench()
+        laptop = try bench.machine("laptop")
+        tower = try bench.machine("tower")
+    }
+
+    private func notes() async throws -> (machines: [MachineNotes.Machine], problems: [String]) {
+        try await MachineNotes(
+            store: bench.store, ledger: LedgerQueue(tower.ledger), keys: bench.keys, pool: bench.pool,
+            time: bench.time.source
+        ).run()
+    }
+
+    private func problemsOfShares() async throws -> [String] {
+        try await OtherShares(
+            store: bench.store, ledger: LedgerQueue(tower.ledger), keys: bench.keys,
+            spool: bench.tree.path("others.part"), pool: bench.pool, time: bench.time.source
+        ).run().problems
+    }
+
+    /// The laptop writes twice, into two segments.
+    /// - Returns: the key of the second one.
+    private func writeTwice() async throws -> ObjectKey {
+        try await laptop.see(many)
+        try await laptop.service().round()
+        try await laptop.see(many.merging(["last.jpg": "last"]) { $1 })
+        try await laptop.service().round()
+        let keys = try await bench.keysOfSegments()
+        try #require(keys.count == 2)
+        return try #require(keys.max())
+    }
+
+    @Test func `what is lacking is told until that machine writes it anew`() async throws {
+        bench.memory.lose(try await writeTwice())
+        let lack = "the catalogue of the machine laptop lacks its writes 2 to 2"
+        for told in [try await problemsOfShares(), try await notes().problems] {
+            #expect(told.count == 1 && told[0].hasPrefix(lack) && told[0].contains("sync-agent sync"), "\(told)")
+        }
+        let rebuilt = try await bench.machine("nas").rebuild().problems
+        #expect(rebuilt.count == 1 && rebuilt[0].hasPrefix("\(lack): what only they told of is under"), "\(rebuilt)")
+        #expect(try await laptop.look() != nil)
+        try await laptop.service().round()
+        #expect(try await problemsOfShares() == [])
+        #expect(try await notes().problems == [])
+    }
+
+    @Test func `whose place was taken is not missed for what was gone then, until it writes again`() async throws {
+        bench.memory.lose(try await writeTwice())
+        let nas = try bench.machine("nas")
+        _ = try await nas.rebuild()
+        try await nas.service().round()
+        #expect(try await problemsOfShares() == [])
+        #expect(try await notes().machines.map(\.name) == ["nas"])
+        #expect(try await notes().problems == [])
+        try await laptop.see(["another.jpg": "another"])
+        try await laptop.service().round()
+        #expect(try await Set(notes().machines.map(\.name)) == ["laptop", "nas"])
+    }
+
+    @Test func `what is written while others look is not missed`() async throws {
+        try await laptop.see(many)
+        try await laptop.service().round()
+        let machine = try laptop.ledger.catalogStanding().machine
+        let gate = Gate()
+        bench.store.add(
+            StoreFault(.get, key: try bench.keys.machine(machine).rawValue, number: 1, .hold(gate)))
+        async let told = problemsOfShares()
+        await gate.waitForArrivals(1)
+        try await laptop.see(many.merging(["last.jpg": "last"]) { $1 })
+        try await laptop.service().round()
+        gate.open()
+        #expect(try await told == [])
+    }
+
+    @Test func `it is told of a silent machine, of which nothing counts as forgotten meanwhile`() async throws {
+        let second = try await writeTwice()
+        await bench.time.advance(by: Self.day * 3)
+        bench.memory.damage(try bench.photoKey("last"))
+        _ = try await bench.jobs(tower)
+        #expect(try tower.ledger.otherDamage(limit: 10).count == 1)
+        bench.memory.lose(second)
+        await bench.time.advance(by: Self.day)
+        let told = try await bench.jobs(tower, percent: 0).problems
+        #expect(told.count == 2 && told[0].hasPrefix("/pictures/Gallery/last.jpg: "), "\(told)")
+        #expect(told.last?.hasPrefix("the catalogue of the machine laptop lacks its writes 2 to 2") == true, "\(told)")
+        #expect(try tower.ledger.otherDamage(limit: 10).map(\.machine) == ["laptop"])
+    }
+}
