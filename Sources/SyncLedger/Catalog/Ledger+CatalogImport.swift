@@ -37,17 +37,22 @@ extension Ledger {
         }
     }
 
-    /// What the store has, by its listing: objects that are not known yet are from now on.
+    /// What the store has, by its listing: objects that are not known yet are from now on, with the damage that was found of
+    /// them when they were another machine's.
     package func noteListed(
         _ page: [ObjectInfo], keys: KeyLayout, tellsRestores: Bool, at time: Date
     ) throws(LedgerError) {
         _ = try mergeReport(page, tellsRestores: tellsRestores, at: time)
         try write("note what the store has") { db in
+            let faults = try db.otherFaults()
             // What is just being deleted may have been listed before.
             for info in page where try keys.isKept(info.key) && !db.isBeingDeleted(info.key) {
                 var record = ObjectRecord(info)
                 if record.md5 == nil { record.md5 = keys.photoMD5(info.key) }
-                try db.run("\(ObjectRecord.insertion) ON CONFLICT DO NOTHING", record.arguments)
+                let isNew = try db.run("\(ObjectRecord.insertion) ON CONFLICT DO NOTHING", record.arguments) > 0
+                // What was gone is there again. A listing alone does not say of what was damaged that it is right.
+                guard isNew, let fault = faults[info.key], fault.isDamage else { continue }
+                try db.run("UPDATE objects SET problem = ? WHERE key = ?", [fault.text, info.key.rawValue])
             }
         }
     }

@@ -53,11 +53,16 @@ extension Ledger {
     }
 
     /// What is this machine's own by now is told as such.
-    /// - Returns: how many were forgotten.
+    /// - Returns: of how many of those nothing is wrong any more.
     @discardableResult
     package func forgetOwnDamage() throws(LedgerError) -> Int {
-        try write("forget damage of other machines") {
-            try $0.run("DELETE FROM other_damage WHERE \(Self.isOwn)")
+        try write("forget damage of other machines") { db in
+            try db.run(
+                """
+                DELETE FROM other_damage WHERE EXISTS (
+                    SELECT 1 FROM objects WHERE objects.key = other_damage.key AND objects.problem IS NOT NULL)
+                """)
+            return try db.run("DELETE FROM other_damage WHERE \(Self.isOwn)")
         }
     }
 
@@ -69,6 +74,15 @@ extension Ledger {
     }
 
     private static let isOwn = "EXISTS (SELECT 1 FROM objects WHERE objects.key = other_damage.key)"
+}
+
+extension Database {
+    /// What is known to be wrong of other machines' objects.
+    func otherFaults() throws -> [ObjectKey: ObjectFault] {
+        try rawRows("SELECT key, problem FROM other_damage").reduce(into: [:]) { faults, row in
+            faults[try ObjectKey(row[0] as String)] = ObjectFault(text: row[1])
+        }
+    }
 }
 
 extension OtherDamage: FetchableRecord {

@@ -77,6 +77,35 @@ import Testing
         #expect(try known().isEmpty)
     }
 
+    @Test(arguments: [true, false])
+    func `it stays known of what a rebuild takes up`(hasCatalog: Bool) async throws {
+        _ = try await laptopIsGone()
+        bench.memory.damage(key)
+        _ = try await bench.jobs(tower)
+        #expect(try known().count == 1)
+        if !hasCatalog { try await bench.loseCatalogs() }
+        _ = try await tower.rebuild()
+        #expect(try tower.ledger.object(key)?.problem?.isDamage == true)
+        try await tower.refresh()
+        #expect(try tower.ledger.overview().brokenTiers.map(\.objects) == [1])
+        #expect(try tower.ledger.overview().lost == (hasCatalog ? 1 : 0))
+        await bench.time.advance(by: Self.day)
+        #expect(try await bench.jobs(tower, percent: 0).done == [])
+        #expect(try known().isEmpty)
+    }
+
+    @Test func `what was gone and is listed again is taken up whole`() async throws {
+        _ = try await laptopIsGone()
+        let content = bench.memory.content(key)
+        bench.memory.lose(key)
+        _ = try await bench.jobs(tower)
+        #expect(try known().map(\.problem) == [.missing])
+        try await bench.memory.store(try #require(content), at: key)
+        _ = try await tower.rebuild()
+        let object = try #require(try tower.ledger.object(key))
+        #expect(object.problem == nil)
+    }
+
     @Test func `bytes that prove nothing do not end it`() async throws {
         try await found(bench.memory.damage)
         try await bench.memory.store(Array("another".utf8), at: key)
