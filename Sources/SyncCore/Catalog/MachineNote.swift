@@ -39,8 +39,8 @@ package struct MachineNote: Hashable, Sendable, Codable {
         replaces: [String: Int] = [:], catalogWrite: Int? = nil
     ) {
         self.id = id
-        self.name = name
-        self.version = version
+        self.name = String(name.prefix(Self.longestText))
+        self.version = String(version.prefix(Self.longestText))
         self.lastSyncAt = lastSyncAt
         self.pending = pending
         self.failed = failed

@@ -61,9 +61,7 @@ package struct MachineNoteWriter: Sendable {
             return (written, try self.note(ledger, isFirst: written == nil, passEndedAt))
         }
         guard let note else { return }
-        var standing = note
-        standing.lastSyncAt = nil
-        let digest = "\(SHA256Digest(of: try standing.encoded()))"
+        let digest = try note.digest()
         if !always, let written, written.digest == digest {
             // A moment in the future is one from before the clock was set back.
             let isFresh = written.at <= now && now.timeIntervalSince(written.at) < Self.interval
@@ -85,6 +83,44 @@ package struct MachineNoteWriter: Sendable {
             pending: overview.totals[.pending].files + overview.totals[.uploading].files,
             failed: overview.totals[.failed].files, lost: overview.lost,
             replaces: standing.replaces, catalogWrite: keepsCatalog && standing.writtenAt != nil ? last : nil)
+    }
+}
+
+extension MachineNote {
+    /// By which it is known what was told last, whenever that was.
+    fileprivate func digest() throws -> String {
+        var standing = self
+        standing.lastSyncAt = nil
+        return "\(SHA256Digest(of: try standing.encoded()))"
+    }
+}
+
+/// Holds what this machine has told the others against what the store has of it.
+struct OwnNote: Sendable {
+    let store: any ReadableStore
+    let ledger: LedgerQueue
+    let keys: KeyLayout
+
+    /// One GET. What is gone, or is another thing than was told last, counts as not told: it is stored again at once.
+    /// - Returns: whether it was.
+    /// - Throws: ``StoreError`` when the store does not tell; ``LedgerError``, `CancellationError`.
+    func isLost() async throws -> Bool {
+        let (machine, digest) = try await ledger {
+            (try $0.catalogStanding().machine, try $0.writtenMachineNote()?.digest)
+        }
+        guard let digest, try await !isInStore(machine, digest) else { return false }
+        return try await ledger { try $0.forgetMachineNote(digest) }
+    }
+
+    private func isInStore(_ machine: String, _ digest: String) async throws -> Bool {
+        do {
+            let bytes = try await store.bytes(of: keys.machine(machine), limit: MachineNote.maximumSize)
+            return try MachineNote(parsing: bytes, of: machine).digest() == digest
+        } catch let error as StoreError where [.notFound, .badDigest, .tooLarge].contains(error.code) {
+            return false
+        } catch is MachineNote.Damage {
+            return false
+        }
     }
 }
 

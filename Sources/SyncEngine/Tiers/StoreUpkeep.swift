@@ -109,6 +109,10 @@ package struct StoreUpkeep: Sendable {
                 "gone from the store, and written again: \(result.manifests.counted("manifest")) of vacations")
         }
         tellCatalog(result.catalogProblem)
+        try await unlessStoreFails("look at what this machine tells the others") {
+            guard try await OwnNote(store: store, ledger: ledger, keys: keys).isLost() else { return }
+            logger.notice("gone from the store, or damaged, and stored again: what this machine tells the others")
+        }
         do {
             try await CatalogLeftovers(store: store, ledger: ledger, keys: keys, hold: holdCatalog)
                 .delete(result.catalogLeftovers)

@@ -265,4 +265,13 @@ extension Ledger {
             "note what other machines were told",
             "UPDATE agent SET machine_note = ?, machine_note_at = ?", [digest, time.milliseconds])
     }
+
+    /// The store does not have what the other machines were told last: they are told anew.
+    /// - Parameter digest: of that. Where they were told another thing since, nothing is noted.
+    /// - Returns: whether that was not known yet.
+    package func forgetMachineNote(_ digest: String) throws(LedgerError) -> Bool {
+        try write("note that other machines are to be told") {
+            try $0.run("UPDATE agent SET machine_note = '' WHERE machine_note = ? AND machine_note <> ''", [digest]) > 0
+        }
+    }
 }

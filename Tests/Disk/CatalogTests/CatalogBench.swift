@@ -156,6 +156,17 @@ final class CatalogMachine: Sendable {
             time: bench.time.source)
     }
 
+    /// As the pass of `sync` holds its ledger against the store.
+    func inspect() async throws {
+        let policy = TierPolicy(
+            user: "ana", mode: .off, archiveAfterDays: 0, floor: ArchiveFloor(configured: 0, prices: nil),
+            shareExpireDays: 30)
+        try await StoreUpkeep(
+            store: bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, policy: policy, time: bench.time.source,
+            logger: Self.logger
+        ).inspect()
+    }
+
     /// As a pass looks at the store, or `status --refresh`.
     /// - Returns: what is wrong with the catalogue there.
     func look() async throws -> String? { try await refresh().catalogProblem }

@@ -67,6 +67,31 @@ import Testing
         #expect(try await notes(machine).machines.first?.note?.pending == 1)
     }
 
+    @Test(arguments: [nil, "{", "of another day"])
+    func `a note that is gone, or not the one that was stored last, is stored again by the next pass`(
+        instead: String?
+    ) async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        let key = try bench.keys.machine(machine.ledger.catalogStanding().machine)
+        try await writer(machine).run(passEndedAt: bench.time.now)
+        let before = try #require(bench.memory.content(key))
+        try await machine.write()
+        try await writer(machine).run(passEndedAt: bench.time.now)
+        try await machine.inspect()
+        try await writer(machine).run(passEndedAt: bench.time.now)
+        #expect(puts() == 2)
+        switch instead {
+        case nil: bench.memory.lose(key)
+        case "{": try await bench.memory.store(Array("{".utf8), at: key)
+        default: try await bench.memory.store(before, at: key)
+        }
+        try await machine.inspect()
+        try await writer(machine).run(passEndedAt: bench.time.now)
+        #expect(puts() == 3)
+        #expect(try await notes(bench.machine("tower")).machines.map { $0.note?.catalogWrite } == [1])
+    }
+
     @Test func `a store that does not take it is asked again by the next pass`() async throws {
         let machine = try bench.machine("laptop")
         try await machine.see(["a.jpg": "a"])

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Logging
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -246,13 +245,7 @@ import Testing
         try await laptop.write()
         #expect(try await bench.keysOfSegments().count == 1)
         try await bench.loseCatalogs()
-        let policy = TierPolicy(
-            user: "ana", mode: .off, archiveAfterDays: 0, floor: ArchiveFloor(configured: 0, prices: nil),
-            shareExpireDays: 30)
-        try await StoreUpkeep(
-            store: bench.store, ledger: LedgerQueue(laptop.ledger), keys: bench.keys, policy: policy,
-            time: bench.time.source, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        ).inspect()
+        try await laptop.inspect()
         try await laptop.write()
         #expect(try await bench.keysOfSegments().count == 1)
     }
