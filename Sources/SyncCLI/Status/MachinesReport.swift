@@ -35,7 +35,7 @@ struct MachinesReport: Encodable {
     init(_ found: [MachineNotes.Machine], _ installation: Installation, _ ledger: Ledger) throws {
         let own = try ledger.catalogStanding().machine
         let this = Machine(this: own, name: installation.machineName, try ledger.overview())
-        machines = [this] + found.filter { $0.id != own }.map { Machine($0) }
+        machines = [this] + found.map { Machine($0) }
     }
 }
 

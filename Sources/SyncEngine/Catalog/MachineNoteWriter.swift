@@ -124,7 +124,7 @@ struct OwnNote: Sendable {
     }
 }
 
-/// The machines of a user, as the store tells of them.
+/// The other machines of a user, as the store tells of them.
 package struct MachineNotes: Sendable {
     package struct Machine: Hashable, Sendable {
         package var id: String
@@ -152,47 +152,67 @@ package struct MachineNotes: Sendable {
     package func run() async throws -> (machines: [Machine], problems: [String]) {
         var (found, problems): ([String: Machine], [String]) = ([:], [])
         let own = try await reader.ledger { try $0.catalogStanding() }
-        var replaced = Replacements(own.replaces)
         for key in try await store.all(below: keys.machines).keys {
-            guard let id = keys.machineID(of: key) else { continue }
+            // This one's note and catalogue are stored anew by itself.
+            guard let id = keys.machineID(of: key), id != own.machine else { continue }
             found[id] = Machine(id: id)
             do {
                 let bytes = try await store.bytes(of: key, limit: MachineNote.maximumSize)
                 let note = try MachineNote(parsing: bytes, of: id)
                 found[id] = Machine(id: id, name: note.name, note: note)
-                replaced.add(note)
             } catch let error as StoreError where error.mayConcernOneObject {
                 problems.append("\(key): \(error)")
             } catch let damage as MachineNote.Damage {
                 problems.append("\(key): \(damage)")
             }
         }
-        let catalogs = try await reader.segments()
-        for (id, segments) in catalogs where found[id]?.note == nil {
-            found[id] = Machine(id: id)
-            guard let last = CatalogChain(segments).segments.last else { continue }
-            do {
-                let header = try await reader.header(of: last)
-                found[id]?.name = header.name
-                replaced.add(header.replaces ?? [:], by: id)
-            } catch {
-                guard let reason = reader.reason(error) else { throw error }
-                problems.append("the catalogue of machine \(id): \(reason)")
-            }
+        let names = found.compactMapValues(\.name)
+        let catalogs = try await reader.rereading { isLastTry in
+            try await self.catalogs(besides: own.machine, isLastTry: isLastTry)
         }
-        let listed = catalogs.compactMapValues { CatalogChain($0).segments.last?.to }
-        // This one writes its own anew by itself.
+        for id in catalogs.listed.keys where found[id]?.note == nil {
+            found[id] = Machine(id: id, name: catalogs.headers[id]?.name)
+        }
+        var replaced = Replacements(own.replaces)
+        for (id, header) in catalogs.headers { replaced.add(header.replaces ?? [:], by: id) }
+        for machine in found.values { if let note = machine.note { replaced.add(note) } }
+        let listed = catalogs.listed
         let doubtful = found.values.filter { machine in
-            guard machine.id != own.machine, let write = machine.note?.catalogWrite else { return false }
+            guard let write = machine.note?.catalogWrite else { return false }
             return listed[machine.id].map { $0 < write } ?? true
         }
-        let missing = MissingCatalogs(reader: reader)
-        let look = try await missing.look(at: Set(doubtful.map(\.id)), listed: listed, replaced: replaced)
-        problems += try missing.problems(look)
         let living = found.values.filter { machine in
             let writes = [machine.note?.catalogWrite, listed[machine.id]].compactMap(\.self)
             return !replaced.covers(machine.id, last: writes.max())
         }
+        let ids = Set(living.map(\.id))
+        problems += catalogs.unread.filter { ids.contains($0.machine) }.map { $0.words(names) }
+        let missing = MissingCatalogs(reader: reader)
+        let look = try await missing.look(at: Set(doubtful.map(\.id)), listed: listed, replaced: replaced)
+        problems += try missing.problems(look)
         return (living.sorted { $0.id < $1.id }, problems)
+    }
+
+    private struct Catalogs {
+        /// The last write of each, by machine.
+        var listed: [String: Int] = [:]
+        var headers: [String: CatalogHeader] = [:]
+        var unread: [UnreadCatalog] = []
+    }
+
+    /// Of all other machines. One GET for each of them.
+    private func catalogs(besides own: String, isLastTry: Bool) async throws -> Catalogs {
+        var found = Catalogs()
+        for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key }) where id != own {
+            guard let last = CatalogChain(segments).segments.last else { continue }
+            found.listed[id] = last.to
+            do {
+                found.headers[id] = try await reader.header(of: last)
+            } catch {
+                guard let unread = UnreadCatalog(of: id, nil, error, reader, isLastTry: isLastTry) else { throw error }
+                found.unread.append(unread)
+            }
+        }
+        return found
     }
 }

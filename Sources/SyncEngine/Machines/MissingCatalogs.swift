@@ -32,6 +32,9 @@ struct MissingCatalogs: Sendable {
             Dictionary(cut.map { ($0.note.id, $0.lacks.upperBound) }) { first, _ in first }
         }
 
+        /// What people call the machines whose notes were read, by their ids.
+        fileprivate(set) var names: [String: String] = [:]
+
         /// Why of some of these machines it is not known, in plain words.
         fileprivate func unread(of isMeant: (String) -> Bool) -> [String] {
             reasons.filter { !isReplaced($0.key) && isMeant($0.key) }.sorted { $0.key < $1.key }.map(\.value)
@@ -68,6 +71,7 @@ struct MissingCatalogs: Sendable {
         var doubtful: [(note: MachineNote, write: Int)] = []
         for id in ids.sorted() {
             guard let note = try await self.note(of: id, &found) else { continue }
+            found.names[id] = note.name
             found.replaced.add(note)
             found.lastWrites[id] = [note.catalogWrite, listed[id]].compactMap(\.self).max()
             if let write = note.catalogWrite {
@@ -134,11 +138,51 @@ struct MissingCatalogs: Sendable {
         return gone + cut + found.unread(of: isMeant)
     }
 
-    private static let remedy =
+    fileprivate static let remedy =
         "sync-agent sync on that machine writes it anew at once, a running agent within a day"
 
     private static func catalog(of note: MachineNote) -> String {
         "the catalogue of the machine \(note.name.escapingControls)"
+    }
+}
+
+/// A catalogue of another machine that is there, and cannot be read, or not all of it.
+struct UnreadCatalog: Sendable, CustomStringConvertible {
+    let machine: String
+    /// What people call it; `nil` where that could not be read.
+    private let name: String?
+    private let reason: String
+    /// What the store says now, where it may say something else later.
+    let passing: StoreError?
+    /// Whether only its machine can bring it back.
+    private let isDamaged: Bool
+
+    /// `nil` for what concerns all catalogues, and, but for the last try, for what is to be looked for again.
+    init?(of machine: String, _ name: String?, _ error: any Error, _ reader: CatalogReader, isLastTry: Bool) {
+        guard let reason = reader.reason(error, isLastTry: isLastTry) else { return nil }
+        (self.machine, self.name, self.reason) = (machine, name, reason)
+        let said = error as? StoreError
+        let isLasting = said.map { $0.code == .archived || $0.code == .badDigest } ?? true
+        passing = isLasting ? nil : said
+        if case .damaged? = error as? CatalogError { isDamaged = true } else { isDamaged = said?.code == .badDigest }
+    }
+
+    /// Of which writes are missing before the last one.
+    init(withGapsOf machine: String, _ name: String?) {
+        (self.machine, self.name, reason) = (machine, name, "writes of it are missing")
+        (passing, isDamaged) = (nil, true)
+    }
+
+    var description: String { words([:]) }
+
+    /// - Parameter names: what the machines' notes tell.
+    func words(_ names: [String: String]) -> String {
+        let name = (name ?? names[machine]).map { "the machine \($0.escapingControls)" } ?? "machine \(machine)"
+        let remedy =
+            isDamaged
+            ? "; \(MissingCatalogs.remedy). Where the machine is gone for good, sync-agent rebuild --machine \(machine) "
+                + "on another one takes its place with what can still be read" : ""
+        return "the catalogue of \(name): \(reason)\(remedy)"
     }
 }
 

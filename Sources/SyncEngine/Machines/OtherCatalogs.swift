@@ -43,22 +43,22 @@ struct OtherCatalogs: Sendable {
         var findings = Findings()
         var machines: [(id: String, chain: CatalogChain, last: Int)] = []
         var replaced = Replacements(standing.replaces)
-        var unread: Set<String> = []
+        var headless: Set<String> = []
+        var unread: [UnreadCatalog] = []
         let listed = try await reader.segments()
         for (id, segments) in listed.sorted(by: { $0.key < $1.key }) where id != standing.machine {
             let chain = CatalogChain(segments)
             guard let last = chain.segments.last else { continue }
-            findings.names[id] = id
             do {
                 let header = try await reader.header(of: last)
                 findings.names[id] = header.name
                 replaced.add(header.replaces ?? [:], by: id)
             } catch {
-                guard reader.reason(error, isLastTry: isLastTry) != nil else { throw error }
-                unread.insert(id)
+                guard let problem = UnreadCatalog(of: id, nil, error, reader, isLastTry: isLastTry) else { throw error }
+                headless.insert(id)
                 // What comes before it may be whole, but for one of a later version. It is told when it is read.
                 if case .newer? = error as? CatalogError {
-                    if silent.contains(id) { findings.problems.append("the catalogue of machine \(id): \(error)") }
+                    unread.append(problem)
                     continue
                 }
             }
@@ -67,40 +67,43 @@ struct OtherCatalogs: Sendable {
         for machine in machines {
             // Another one goes on in its place, and names what was its.
             if replaced.covers(machine.id, last: machine.last) { continue }
-            let isSilent = silent.contains(machine.id)
-            if isSilent, !machine.chain.gaps.isEmpty {
-                findings.problems.append("the catalogue of machine \(machine.id): writes of it are missing")
-            }
+            let (isSilent, name) = (silent.contains(machine.id), findings.names[machine.id])
+            if !machine.chain.gaps.isEmpty { unread.append(UnreadCatalog(withGapsOf: machine.id, name)) }
             for segment in machine.chain.segments {
-                guard let problem = try await read(segment, lives: !isSilent, isLastTry: isLastTry) else { continue }
-                if isSilent { findings.problems.append("the catalogue of machine \(machine.id): \(problem)") }
+                do {
+                    try await read(segment, lives: !isSilent)
+                } catch {
+                    guard let problem = UnreadCatalog(of: machine.id, name, error, reader, isLastTry: isLastTry) else {
+                        throw error
+                    }
+                    unread.append(problem)
+                }
             }
         }
         let missing = MissingCatalogs(reader: reader)
         // Of one that gives signs the note may tell whose place it has taken.
         let last = listed.compactMapValues { CatalogChain($0).segments.last?.to }
         let look = try await missing.look(
-            at: Set(others.keys).subtracting(last.keys).union(unread).union(silent), listed: last, replaced: replaced)
+            at: Set(others.keys).subtracting(last.keys).union(headless).union(silent), listed: last, replaced: replaced)
+        findings.names.merge(look.names) { header, _ in header }
+        findings.problems = unread.filter { silent.contains($0.machine) }.map { $0.words(look.names) }
         findings.problems += try missing.problems(look, of: silent.contains)
         findings.isAllRead = findings.problems.isEmpty
         findings.untold = Set(look.untold.filter { silent.contains($0.id) }.map(\.name))
         return findings
     }
 
-    /// - Returns: why it is not whole. What could be read counts where its checksum proves it.
-    private func read(_ segment: CatalogSegment, lives: Bool, isLastTry: Bool) async throws -> String? {
+    /// What could be read counts where its checksum proves it.
+    /// - Throws: also why it is not whole: ``CatalogError``.
+    private func read(_ segment: CatalogSegment, lives: Bool) async throws {
         let lines = Lines(ledger.ledger, segment.machine, lives: lives, prefixes)
         do {
             try await reader.lines(of: segment) { try lines.take($0, atOnce: Self.batch) }
         } catch let error as CatalogError {
             try await ledger { _ in try lines.flush() }
-            return "\(error)"
-        } catch {
-            guard let reason = reader.reason(error, isLastTry: isLastTry) else { throw error }
-            return reason
+            throw error
         }
         try await ledger { _ in try lines.flush() }
-        return nil
     }
 }
 

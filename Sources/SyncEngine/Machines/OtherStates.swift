@@ -12,20 +12,11 @@ struct OtherStates: Sendable {
         let folders: [CatalogFolder]
     }
 
-    /// A machine whose last write cannot be read.
-    struct Unread: Sendable, CustomStringConvertible {
-        let machine: String
-        let reason: String
-        /// What the store says now, where it may say something else later.
-        let passing: StoreError?
-
-        var description: String { "the catalogue of machine \(machine): \(reason)" }
-    }
-
     struct Findings: Sendable {
         /// By their ids, without those in whose place another one goes on: it tells what was theirs.
         var machines: [Machine] = []
-        var unread: [Unread] = []
+        /// Machines whose last writes cannot be read.
+        var unread: [UnreadCatalog] = []
         /// The last writes of all of which there is a catalogue, by their ids.
         var listed: [String: Int] = [:]
         /// By the first lines of all, also of those that cannot be read to their end.
@@ -52,16 +43,16 @@ struct OtherStates: Sendable {
         where id != standing.machine {
             guard let segment = CatalogChain(segments).segments.last else { continue }
             found.listed[id] = segment.to
+            var name: String?
             do {
                 let header = try await reader.header(of: segment)
+                name = header.name
                 found.replaced.add(header.replaces ?? [:], by: id)
                 found.machines.append(try await machine(segment, header))
                 told.add(header.replaces ?? [:], by: id)
             } catch {
-                guard let reason = reader.reason(error, isLastTry: isLastTry) else { throw error }
-                let said = error as? StoreError
-                let isLasting = said.map { $0.code == .archived || $0.code == .badDigest } ?? true
-                found.unread.append(Unread(machine: id, reason: reason, passing: isLasting ? nil : said))
+                guard let unread = UnreadCatalog(of: id, name, error, reader, isLastTry: isLastTry) else { throw error }
+                found.unread.append(unread)
             }
         }
         let last = found.listed

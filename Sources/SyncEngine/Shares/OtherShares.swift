@@ -211,12 +211,12 @@ package struct OtherShares: Sendable {
         share.endedBy = end.machine == share.machine ? nil : end.name
     }
 
-    /// Of machines of which there should be a catalogue, and is none, or not all of it.
-    private func withoutCatalog(_ found: OtherStates.Findings) async throws -> [String] {
+    /// What cannot be read, and of which machines there should be a catalogue, and is none, or not all of it.
+    private func problems(_ states: OtherStates.Findings) async throws -> [String] {
         let consequence = ", and shares of it may be unknown"
-        return try await MissingCatalogs(reader: states.reader).look(
-            listed: found.listed, replaced: found.replaced, consequences: (consequence, consequence)
-        ).problems
+        let (found, problems) = try await MissingCatalogs(reader: self.states.reader).look(
+            listed: states.listed, replaced: states.replaced, consequences: (consequence, consequence))
+        return states.unread.map { $0.words(found.names) } + problems
     }
 
     private func readAll() async throws -> (shares: [OtherShare], problems: [String]) {
@@ -226,7 +226,7 @@ package struct OtherShares: Sendable {
                 OtherShare($0, of: machine.header.machine, machine.header.name, folders: machine.folders)
             }
         }
-        return (shares, try await found.unread.map(\.description) + withoutCatalog(found))
+        return (shares, try await problems(found))
     }
 }
 

@@ -16,8 +16,14 @@ import Testing
         machine.noteWriter()
     }
 
-    private func notes(_ machine: CatalogMachine) async throws -> (machines: [MachineNotes.Machine], problems: [String])
-    {
+    /// As another machine sees them.
+    private func notes() async throws -> (machines: [MachineNotes.Machine], problems: [String]) {
+        try await notes(of: bench.machine("onlooker"))
+    }
+
+    private func notes(
+        of machine: CatalogMachine
+    ) async throws -> (machines: [MachineNotes.Machine], problems: [String]) {
         try await MachineNotes(
             store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys, pool: bench.pool,
             time: bench.time.source
@@ -34,7 +40,7 @@ import Testing
         #expect(puts() == 0)
         try await machine.see(["a.jpg": "a"])
         try await writer(machine).run(passEndedAt: bench.time.now)
-        let found = try await notes(machine)
+        let found = try await notes()
         #expect(found.problems == [] && found.machines.map(\.name) == ["laptop"])
         let note = try #require(found.machines.first?.note)
         #expect(note.lastSyncAt == bench.time.now && note.pending == 0 && note.failed == 0 && note.version == "1.0")
@@ -44,7 +50,7 @@ import Testing
         let machine = try bench.machine("laptop")
         try machine.ledger.noteMachineNote("of before", at: bench.time.now)
         try await writer(machine).run(passEndedAt: bench.time.now)
-        #expect(try await notes(machine).machines.map(\.name) == ["laptop"])
+        #expect(try await notes().machines.map(\.name) == ["laptop"])
     }
 
     @Test func `what has not changed is told once an hour, what has changed at once`() async throws {
@@ -64,7 +70,7 @@ import Testing
             at: bench.time.now)
         try await writer(machine).run()
         #expect(puts() == 3)
-        #expect(try await notes(machine).machines.first?.note?.pending == 1)
+        #expect(try await notes().machines.first?.note?.pending == 1)
     }
 
     @Test(arguments: [nil, "{", "of another day"])
@@ -89,7 +95,22 @@ import Testing
         try await machine.inspect()
         try await writer(machine).run(passEndedAt: bench.time.now)
         #expect(puts() == 3)
-        #expect(try await notes(bench.machine("tower")).machines.map { $0.note?.catalogWrite } == [1])
+        #expect(try await notes().machines.map { $0.note?.catalogWrite } == [1])
+    }
+
+    @Test func `this machine is none of the others, and what is wrong with its note or catalogue is not told`()
+        async throws
+    {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        try await machine.service().round()
+        let note = try bench.keys.machine(machine.ledger.catalogStanding().machine)
+        for key in try await bench.keysOfSegments() + [note] {
+            try await bench.memory.store(Array("nothing".utf8), at: key)
+        }
+        let found = try await notes(of: machine)
+        #expect(found.machines.isEmpty && found.problems == [])
+        #expect(try await notes().problems.count == 2)
     }
 
     @Test func `a store that does not take it is asked again by the next pass`() async throws {
@@ -99,7 +120,7 @@ import Testing
         try await writer(machine).run(passEndedAt: bench.time.now)
         #expect(try machine.ledger.writtenMachineNote() == nil)
         try await writer(machine).run(passEndedAt: bench.time.now)
-        #expect(try await notes(machine).machines.count == 1)
+        #expect(try await notes().machines.count == 1)
     }
 
     @Test func `a machine of which only the catalogue is there is named, and one that was replaced is not`()
@@ -108,14 +129,14 @@ import Testing
         let old = try bench.machine("old")
         try await old.see(["a.jpg": "a"])
         _ = try await old.write()
-        #expect(try await notes(old).machines.map(\.name) == ["old"])
-        #expect(try await notes(old).machines.map(\.note) == [nil])
+        #expect(try await notes().machines.map(\.name) == ["old"])
+        #expect(try await notes().machines.map(\.note) == [nil])
         let new = try bench.machine("new")
         _ = try await new.rebuild()
         _ = try await new.write()
-        #expect(try await notes(new).machines.map(\.name) == ["new"])
+        #expect(try await notes().machines.map(\.name) == ["new"])
         try await writer(new).run(passEndedAt: bench.time.now)
-        #expect(try await notes(new).machines.map(\.name) == ["new"])
+        #expect(try await notes().machines.map(\.name) == ["new"])
     }
 
     @Test(arguments: [
@@ -134,7 +155,7 @@ import Testing
         try await machine.see(["a.jpg": "a"])
         try await writer(machine).run(passEndedAt: bench.time.now)
         try await bench.memory.store(Array(text.utf8), at: bench.keys.machine("strange"))
-        let found = try await notes(machine)
+        let found = try await notes()
         #expect(found.problems.count == 1 && found.problems[0].contains(reason), "\(found.problems)")
         #expect(found.machines.contains { $0.name == "laptop" })
     }
@@ -153,7 +174,7 @@ import Testing
         let segment = try #require(
             try await bench.keysOfSegments().first { CatalogSegment($0, bench.keys)?.machine == id })
         bench.store.add(StoreFault(.get, key: segment.rawValue, .failBefore(code)))
-        let found = try await notes(laptop)
+        let found = try await notes()
         #expect(found.problems.count == 1, "\(found.problems)")
         #expect(found.problems.first?.hasPrefix("the catalogue of machine \(id): ") == true)
         #expect(Set(found.machines.map(\.name)) == ["laptop", nil])

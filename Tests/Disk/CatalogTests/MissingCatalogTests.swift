@@ -133,7 +133,6 @@ import Testing
         try await tower.write()
         // Without its first line, its note tells.
         if !isFirstLineRead { try await tower.noteWriter().run(passEndedAt: bench.time.now) }
-        let id = try tower.ledger.catalogStanding().machine
         var last: ObjectKey?
         for key in try await bench.keysOfSegments() {
             if CatalogSegment(key, bench.keys)?.machine == left { bench.memory.lose(key) } else { last = key }
@@ -142,7 +141,26 @@ import Testing
         let numbers = isFirstLineRead ? 2...2 : 1...2
         bench.store.add(StoreFault(.get, key: segment, numbers: numbers, .failBefore(.accessDenied)))
         let told = try await problemsOfShares(on: nas)
-        #expect(told.count == 1 && told[0].hasPrefix("the catalogue of machine \(id): "), "\(told)")
+        #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine tower: "), "\(told)")
+    }
+
+    @Test(arguments: ["", "no catalogue"])
+    func `a catalogue that is damaged as a whole is told by the name of its machine, with what helps`(
+        content: String
+    ) async throws {
+        let (laptop, tower, nas) = (try bench.machine("laptop"), try bench.machine("tower"), try bench.machine("nas"))
+        try await laptop.see(["a.jpg": "a"])
+        try await laptop.service().round()
+        let id = try laptop.ledger.catalogStanding().machine
+        try await bench.memory.store(Array(content.utf8), at: try #require(try await bench.keysOfSegments().first))
+        for told in [try await problemsOfShares(on: tower), try await notes(tower).problems] {
+            #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine laptop: it is "), "\(told)")
+            #expect(told[0].contains("sync-agent sync on that machine") && told[0].contains("rebuild --machine \(id) "))
+        }
+        _ = try await nas.rebuild(inPlaceOf: id)
+        try await nas.service().round()
+        #expect(try await problemsOfShares(on: tower) == [])
+        #expect(try await notes(tower).problems == [])
     }
 
     // MARK: What the store does not tell
