@@ -142,8 +142,16 @@ package struct SilentObjects: Sendable {
                     over.append(key)
                     continue
                 }
-                var problem = try await examine(key, words, in: nil, isUnlisted: false)
-                if problem == nil, words.isEmpty, !isAllRead, try await !isMended(damage) { problem = damage.problem }
+                let (info, price) = try await glance(at: key)
+                if price > round.budget {
+                    // It stays known as it was.
+                    round.summary.isOverBudget = true
+                    round.summary.damage.append(damage)
+                    continue
+                }
+                var problem = try await paying(price) { try await examine(key, words, in: info, isUnlisted: false) }
+                round.budget -= price
+                if problem == nil, words.isEmpty, !isAllRead, !Self.isMended(damage, info) { problem = damage.problem }
                 // Who needs what no catalogue names may be one whose catalogue is not there.
                 guard let problem, !words.isEmpty || problem.isDamage || !isAllRead else {
                     over.append(key)
@@ -160,14 +168,41 @@ package struct SilentObjects: Sendable {
         round.summary.mended += gone.count
     }
 
-    /// Whether an object that can be read is right again, where nobody tells what was stored: by the digest in its own
-    /// metadata. Without one, what was damaged counts as damaged still.
-    private func isMended(_ damage: OtherDamage) async throws -> Bool {
+    /// Whether an object whose bytes are what its own metadata says is right again, where nobody tells what was stored.
+    /// Where that says nothing, what was damaged counts as damaged still.
+    private static func isMended(_ damage: OtherDamage, _ info: ObjectInfo?) -> Bool {
         guard damage.problem.isDamage else { return true }
         // Of one that cannot be read the store tells what it was told, whatever became of its bytes.
-        guard let info = try await store.head(damage.key), !info.isLocked else { return false }
-        if case .proven = try await ObjectReadback(source).claim(of: info) { return true }
-        return false
+        return info.map { !$0.isLocked && $0.claimedSHA256 != nil } ?? false
+    }
+
+    /// What the store says of an object, and what it costs to read it, in US dollars.
+    private func glance(at key: ObjectKey) async throws -> (info: ObjectInfo?, price: Double) {
+        do {
+            guard let info = try await store.head(key) else { return (nil, 0) }
+            return (info, verification.cost.usd(bytes: info.isLocked ? 0 : info.size, in: info.storageClass))
+        } catch let error as StoreError where error.code == .badDigest {
+            return (nil, 0)
+        }
+    }
+
+    /// Notes what was paid for reading: the price, or, where it fails, that of what has come until then.
+    private func paying<Value>(_ price: Double, _ read: () async throws -> Value) async throws -> Value {
+        let before = source.bytes
+        func note(_ paid: Double) async throws {
+            let now = time.now()
+            if paid > 0 { try await ledger.finish { try $0.noteChecks([], costUSD: paid, at: now) } }
+        }
+        let value: Value
+        do {
+            value = try await read()
+        } catch {
+            let bytes = source.bytes - before
+            try await note(bytes > 0 ? verification.cost.usd(bytes: bytes, in: .standard) : 0)
+            throw error
+        }
+        try await note(price)
+        return value
     }
 
     /// - Parameters:
@@ -268,20 +303,9 @@ package struct SilentObjects: Sendable {
                 affordable.append(object)
             }
             if affordable.isEmpty { break }
-            let before = source.bytes
-            do {
-                try await examine(affordable, &broken, &round)
-            } catch {
-                // What has come until then is paid for.
-                let (bytes, now) = (source.bytes - before, time.now())
-                let paid = bytes > 0 ? verification.cost.usd(bytes: bytes, in: .standard) : 0
-                if paid > 0 { try await ledger.finish { try $0.noteChecks([], costUSD: paid, at: now) } }
-                throw error
-            }
+            try await paying(price) { try await examine(affordable, &broken, &round) }
             round.budget -= price
             round.summary.checked += affordable.count
-            let (paid, now) = (price, time.now())
-            try await ledger.finish { try $0.noteChecks([], costUSD: paid, at: now) }
         }
         try await archive(listed.compactMap { broken.contains($0.key) ? nil : $0.info }, &round)
     }
@@ -344,35 +368,5 @@ extension ObjectRecord {
         self.init(
             key: info.key, size: info.size, md5: nil, sha256: nil, contentType: MediaType.unknown.name,
             storageClass: info.storageClass, storedAt: info.modified ?? Date(timeIntervalSince1970: 0))
-    }
-}
-
-/// Which objects get their turn on a day, where nobody remembers when they had it last: by their keys, so many of a hundred
-/// each day, and all of them in `100 / percent` days.
-package struct DayChoice: Sendable {
-    /// Of all objects; 0 to 100.
-    package let percent: Double
-    /// Since 1970, UTC.
-    package let day: Int
-
-    package func contains(_ key: ObjectKey) -> Bool {
-        if percent >= 100 { return true }
-        // Each key has a place on a circle, and the hand goes on by a part of it each day: by the same sum at the end of a
-        // day and at the beginning of the next one, so that it leaves nothing out.
-        let place = Double(Self.hash(key) >> 11) / Double(1 << 53)
-        return (hand(day) - place).rounded(.down) != (hand(day + 1) - place).rounded(.down)
-    }
-
-    private func hand(_ day: Int) -> Double { Double(day) * percent / 100 }
-
-    /// FNV-1a, and the end of MurmurHash3: each bit of the key counts for the upper ones.
-    private static func hash(_ key: ObjectKey) -> UInt64 {
-        var hash = key.rawValue.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-            ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
-        }
-        for factor in [0xFF51_AFD7_ED55_8CCD, 0xC4CE_B9FE_1A85_EC53] as [UInt64] {
-            hash = (hash ^ (hash >> 33)) &* factor
-        }
-        return hash ^ (hash >> 33)
     }
 }

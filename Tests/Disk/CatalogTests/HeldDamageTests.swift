@@ -106,6 +106,24 @@ import Testing
         #expect(object.problem == nil)
     }
 
+    @Test func `a look at it is paid for, and it stays known unread when the month's money is spent`() async throws {
+        try await found(bench.memory.damage)
+        let prices = PriceTable(
+            region: "test", asOf: "2026-01", source: "test",
+            classes: [.standard: ClassPrices(perGBMonth: 0, putPer1000: 0, getPer1000: 1_000)], egressPerGB: 0)
+        func reads() -> Int { bench.store.calls.count { $0.operation == .get && $0.key == key.rawValue } }
+        var before = reads()
+        _ = try await bench.jobs(tower, percent: 0, budget: 1, prices: prices)
+        #expect(reads() > before)
+        #expect(try tower.ledger.verificationStanding(at: bench.time.now).spentUSD == 1)
+        before = reads()
+        await bench.time.advance(by: Self.day)
+        let summary = try await bench.jobs(tower, percent: 0, budget: 1, prices: prices)
+        #expect(reads() == before && summary.problems.count == 2)
+        #expect(summary.done.last?.contains("budget") == true, "\(summary.done)")
+        #expect(try known().map(\.problem.isDamage) == [true])
+    }
+
     @Test func `bytes that prove nothing do not end it`() async throws {
         try await found(bench.memory.damage)
         try await bench.memory.store(Array("another".utf8), at: key)
