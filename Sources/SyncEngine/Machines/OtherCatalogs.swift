@@ -14,6 +14,8 @@ struct OtherCatalogs: Sendable {
         var problems: [String] = []
         /// Whether that nobody names an object says something: all that silent machines may name was read.
         var isAllRead = false
+        /// What people call the machines whose catalogues were read whole.
+        var whole: Set<String> = []
         /// What people call silent machines without a catalogue whose notes do not say that there should be one. What one of
         /// them named before, it may need still.
         var untold: Set<String> = []
@@ -88,6 +90,9 @@ struct OtherCatalogs: Sendable {
         findings.names.merge(look.names) { header, _ in header }
         findings.problems = unread.filter { silent.contains($0.machine) }.map { $0.words(look.names) }
         findings.problems += try missing.problems(look, of: silent.contains)
+        let broken = Set(unread.map(\.machine)).union(look.promised.keys)
+        findings.whole = Set(machines.filter { !broken.contains($0.id) }.compactMap { findings.names[$0.id] })
+            .subtracting(look.missing.map(\.name))
         findings.isAllRead = findings.problems.isEmpty
         findings.untold = Set(look.untold.filter { silent.contains($0.id) }.map(\.name))
         return findings

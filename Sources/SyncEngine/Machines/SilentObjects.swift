@@ -152,6 +152,10 @@ package struct SilentObjects: Sendable {
                 var problem = try await paying(price) { try await examine(key, words, in: info, isUnlisted: false) }
                 round.budget -= price
                 if problem == nil, words.isEmpty, !isAllRead, !Self.isMended(damage, info) { problem = damage.problem }
+                if problem == .missing, words.isEmpty, damage.machine.map(found.whole.contains) ?? false {
+                    // Its machine has forgotten it, and may have deleted it.
+                    problem = damage.problem
+                }
                 // Who needs what no catalogue names may be one whose catalogue is not there.
                 guard let problem, !words.isEmpty || problem.isDamage || !isAllRead else {
                     over.append(key)

@@ -136,9 +136,10 @@ extension OtherDamage {
     /// The photo on its machine, else the object.
     package var place: String { path?.string ?? key.rawValue }
 
+    /// The machine may live again by now, and need it no more, while the catalogue of another one is missing.
     package var words: String {
-        machine.map { "of the machine \($0.escapingControls), which is silent: what was stored of it \(problem.words)" }
-            ?? "of no machine that is known: what is stored \(problem.words)"
+        guard let machine else { return "of no machine that is known: what is stored \(problem.words)" }
+        return "found while the machine \(machine.escapingControls) was silent: what was stored of it \(problem.words)"
     }
 }
 

@@ -206,6 +206,23 @@ import Testing
         #expect(told.contains { $0.contains("the machine 0123456789abcdef is missing") } == isHeld, "\(told)")
     }
 
+    @Test func `what its machine has forgotten, and deleted, is not called gone`() async throws {
+        let laptop = try bench.machine("laptop")
+        try await laptop.see(["a.jpg": "sunset"])
+        try await laptop.write()
+        try await bench.sign(of: "0123456789abcdef", catalogWrite: 1)
+        await bench.time.advance(by: Self.day * 3)
+        bench.memory.damage(key)
+        _ = try await bench.jobs(tower)
+        try await laptop.see(["a.jpg": "another sunset"])
+        try await laptop.write()
+        bench.memory.lose(key)
+        await bench.time.advance(by: Self.day)
+        let told = try await bench.jobs(tower).problems
+        #expect(told.first?.contains("found while the machine laptop was silent: ") == true, "\(told)")
+        #expect(try known().map(\.problem.isDamage) == [true])
+    }
+
     @Test(arguments: [(1, 0), (2, 1)])
     func `a silent machine that another one replaces by its note alone is not missed, unless it wrote later`(
         catalogWrite: Int, told: Int

@@ -117,7 +117,7 @@ import Testing
         let text = view(tallies(uploaded: 3), elsewhere: damage).text
         #expect(!text.contains("Everything is safe") && !text.contains("\u{1B}"))
         #expect(text.contains("/home/ben/a.jpg") && text.contains("users/ana/photos/11.dat"))
-        #expect(text.contains("which is silent: what was stored"))
+        #expect(text.contains("was silent: what was stored"))
         #expect(text.contains("and 2 more of machines that are silent"))
     }
 
