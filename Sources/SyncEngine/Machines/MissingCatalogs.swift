@@ -35,6 +35,9 @@ struct MissingCatalogs: Sendable {
         /// What people call the machines whose notes were read, by their ids.
         fileprivate(set) var names: [String: String] = [:]
 
+        /// Machines of the missing ones whose name another machine has, too.
+        fileprivate var namesakes: Set<String> = []
+
         /// Why of some of these machines it is not known, in plain words.
         fileprivate func unread(of isMeant: (String) -> Bool) -> [String] {
             reasons.filter { !isReplaced($0.key) && isMeant($0.key) }.sorted { $0.key < $1.key }.map(\.value)
@@ -66,7 +69,10 @@ struct MissingCatalogs: Sendable {
     }
 
     /// The same for these machines alone: one GET for each of them.
-    func look(at ids: Set<String>, listed: [String: Int], replaced: Replacements) async throws -> Findings {
+    /// - Parameter names: what people call machines, as was read before this.
+    func look(
+        at ids: Set<String>, listed: [String: Int], replaced: Replacements, names: [String: String] = [:]
+    ) async throws -> Findings {
         var found = Findings(replaced: replaced, lastWrites: listed)
         var doubtful: [(note: MachineNote, write: Int)] = []
         for id in ids.sorted() {
@@ -100,7 +106,20 @@ struct MissingCatalogs: Sendable {
             // Whoever has written since has seen what is gone, and has written all of it anew.
             if second == write { found.cut.append(Cut(note: note, lacks: (last + 1)...write)) }
         }
+        if !found.missing.isEmpty {
+            found.namesakes = try await namesakes(of: found.missing, names.merging(found.names) { $1 })
+        }
         return found
+    }
+
+    /// - Parameter names: of other machines. What this one is called, its note tells.
+    private func namesakes(of missing: [MachineNote], _ names: [String: String]) async throws -> Set<String> {
+        let own = try await reader.ledger { try $0.catalogStanding().machine }
+        var (names, aside) = (names, Findings(replaced: Replacements()))
+        names[own] = try await note(of: own, &aside)?.name
+        for note in missing { names[note.id] = nil }
+        let others = Set(names.values)
+        return Set(missing.filter { others.contains($0.name) }.map(\.id))
     }
 
     /// - Returns: `nil` where there is none, or none that can be read.
@@ -126,8 +145,13 @@ struct MissingCatalogs: Sendable {
     ) throws -> [String] {
         let gone = try found.missing.filter { isMeant($0.id) }.map { note in
             let key = try reader.keys.machine(note.id)
-            return "\(Self.catalog(of: note)) is missing from the store\(consequences.gone); \(Self.remedy). "
-                + "Where the machine is gone for good, delete its note from the store: \(key)"
+            let loss = "\(Self.catalog(of: note)) is missing from the store\(consequences.gone); "
+            if found.namesakes.contains(note.id) {
+                return "\(loss)another machine has that name. Where it is the same one, which has lost its state and "
+                    + "begun anew, delete the note of before from the store after a sync-agent rebuild there: \(key). "
+                    + "Else \(Self.remedy)"
+            }
+            return "\(loss)\(Self.remedy). Where the machine is gone for good, delete its note from the store: \(key)"
         }
         let cut = try found.cut.filter { isMeant($0.note.id) }.map { cut in
             let (key, lacks) = (try reader.keys.machine(cut.note.id), cut.lacks)

@@ -86,7 +86,8 @@ struct OtherCatalogs: Sendable {
         // Of one that gives signs the note may tell whose place it has taken.
         let last = listed.compactMapValues { CatalogChain($0).segments.last?.to }
         let look = try await missing.look(
-            at: Set(others.keys).subtracting(last.keys).union(headless).union(silent), listed: last, replaced: replaced)
+            at: Set(others.keys).subtracting(last.keys).union(headless).union(silent), listed: last, replaced: replaced,
+            names: findings.names)
         findings.names.merge(look.names) { header, _ in header }
         findings.problems = unread.filter { silent.contains($0.machine) }.map { $0.words(look.names) }
         findings.problems += try missing.problems(look, of: silent.contains)

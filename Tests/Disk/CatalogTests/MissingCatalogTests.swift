@@ -163,6 +163,24 @@ import Testing
         #expect(try await notes(tower).problems == [])
     }
 
+    @Test func `a missing machine of another one's name may be that one before it lost its state, and is told so`()
+        async throws
+    {
+        let (before, after) = (try bench.machine("laptop"), try bench.machine("laptop"))
+        try await before.see(["a.jpg": "a"])
+        try await before.service().round()
+        try await bench.loseCatalogs()
+        try await after.see(["b.jpg": "b"])
+        try await after.service().round()
+        let note = try noteKey(before)
+        for machine in [after, try bench.machine("tower")] {
+            for told in [try await problemsOfShares(on: machine), try await notes(machine).problems] {
+                #expect(told.count == 1 && told[0].contains("which has lost its state and begun anew"), "\(told)")
+                #expect(told.first?.contains("sync-agent rebuild there: \(note).") == true)
+            }
+        }
+    }
+
     // MARK: What the store does not tell
 
     /// A note that cannot be read, or not for a second time, and a listing of a machine's segments.
