@@ -213,22 +213,30 @@ struct UnreadCatalog: Sendable, CustomStringConvertible {
 /// Machines in whose place others go on, and up to which write of their catalogues. One that wrote later lives on.
 struct Replacements: Sendable {
     private var writes: [String: Int]
+    /// What catalogues tell, by the machine that does.
+    private var told: [String: [String: Int]] = [:]
 
     /// - Parameter own: what this machine has taken over.
     init(_ own: [String: Int] = [:]) {
         writes = own
     }
 
-    /// - Parameter machine: which tells it. It goes on in no place of its own.
+    /// What the catalogue of a machine tells.
+    /// - Parameter machine: it goes on in no place of its own.
     mutating func add(_ replaces: [String: Int], by machine: String) {
+        told[machine] = replaces
+        merge(replaces, by: machine)
+    }
+
+    private mutating func merge(_ replaces: [String: Int], by machine: String) {
         writes.merge(replaces.filter { $0.key != machine }) { max($0, $1) }
     }
 
-    /// What the note of a machine tells.
+    /// What the note of a machine tells, after its catalogue.
     mutating func add(_ note: MachineNote) {
-        let known = note.replacedUpTo ?? [:]
-        // Version 1.0 does not tell up to which write.
-        add(Dictionary(note.replaces.map { ($0, known[$0] ?? Int.max) }) { first, _ in first }, by: note.id)
+        // Version 1.0 does not tell up to which write. Its catalogue does.
+        let known = note.replacedUpTo ?? told[note.id] ?? [:]
+        merge(Dictionary(note.replaces.map { ($0, known[$0] ?? Int.max) }) { first, _ in first }, by: note.id)
     }
 
     /// - Parameter last: the last write of the machine; `nil` where nobody tells it: then it counts as one before.

@@ -121,6 +121,31 @@ import Testing
         #expect(try await notes(tower).problems == [])
     }
 
+    @Test func `of a successor whose note is of version 1.0, its catalogue tells up to which write`() async throws {
+        let (laptop, tower, nas) = (try bench.machine("laptop"), try bench.machine("tower"), try bench.machine("nas"))
+        try await laptop.see(["a.jpg": "a"])
+        try await laptop.service().round()
+        let left = try laptop.ledger.catalogStanding().machine
+        _ = try await tower.rebuild(inPlaceOf: left)
+        try await tower.write()
+        let id = try tower.ledger.catalogStanding().machine
+        let text = """
+            {"format": 1, "id": "\(id)", "name": "tower", "version": "1.0.0", "pending": 0, "failed": 0, "lost": 0,
+             "replaces": ["\(left)"]}
+            """
+        try await bench.memory.store(Array(text.utf8), at: bench.keys.machine(id))
+        #expect(try await notes(nas).machines.map(\.name) == ["tower"])
+        try await laptop.see(["a.jpg": "a", "b.jpg": "b"])
+        try await laptop.service().round()
+        #expect(try await Set(notes(nas).machines.map(\.name)) == ["laptop", "tower"])
+        for key in try await bench.keysOfSegments() where CatalogSegment(key, bench.keys)?.machine == left {
+            bench.memory.lose(key)
+        }
+        for told in [try await problemsOfShares(on: nas), try await notes(nas).problems] {
+            #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine laptop is missing"), "\(told)")
+        }
+    }
+
     @Test(arguments: [false, true])
     func `a machine that was replaced is not missed where its successor's catalogue cannot be read`(
         isFirstLineRead: Bool
