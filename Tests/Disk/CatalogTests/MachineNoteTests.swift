@@ -73,7 +73,7 @@ import Testing
         #expect(try await notes().machines.first?.note?.pending == 1)
     }
 
-    @Test(arguments: [nil, "{", "of another day"])
+    @Test(arguments: [nil, "{", "of another day"] as [String?])
     func `a note that is gone, or not the one that was stored last, is stored again by the next pass`(
         instead: String?
     ) async throws {
