@@ -13,6 +13,13 @@ package import SystemPackage
 /// One agent at a time takes photos from the queue (a lock file sees to that); readers and single writes of other
 /// processes are welcome while it runs.
 package final class Ledger: Sendable {
+    package enum Connections: Sendable {
+        /// One that writes, and up to three that read meanwhile: for what works for long, or on many threads.
+        case pool
+        /// One for all: for what asks one thing after the other, and ends. SQLite parses the whole schema for each.
+        case single
+    }
+
     /// Seconds that a call waits for another process to finish its transaction.
     package static let busyTimeout = 5.0
 
@@ -24,21 +31,22 @@ package final class Ledger: Sendable {
 
     /// Opens the ledger, and creates it (file 0600, missing folders 0700) or migrates it where needed.
     /// - Throws: `.unreadable`, `.readOnly`, `.noSpace`, `.damaged`, `.newerSchema`, `.busy`.
-    package init(at path: FilePath) throws(LedgerError) {
+    package init(at path: FilePath, connections: Connections = .pool) throws(LedgerError) {
         self.path = path
-        database = try Self.open(path)
+        database = try Self.open(path, connections)
         file = try? FileStatus(at: path, followsLinks: true)
     }
 
     /// Opens the file, again and again for as long as the busy timeout: while another process turns a new file into one
     /// with a write-ahead log, SQLite answers SQLITE_BUSY at once and does not ask its busy handler
     /// (https://www.sqlite.org/wal.html, "Sometimes Queries Return SQLITE_BUSY In WAL Mode").
-    private static func open(_ path: FilePath) throws(LedgerError) -> any DatabaseWriter {
+    private static func open(_ path: FilePath, _ connections: Connections) throws(LedgerError) -> any DatabaseWriter {
         let patience = ContinuousClock.now + .seconds(busyTimeout)
         var isSecondLook = false
         while true {
             do {
                 try LedgerFile.prepare(path)
+                if connections == .single, let database = try openSingle(path) { return database }
                 let database = try DatabasePool(path: path.string, configuration: configuration)
                 try migrate(database, path: path)
                 return database
@@ -53,6 +61,18 @@ package final class Ledger: Sendable {
                 usleep(20_000)
             }
         }
+    }
+
+    /// - Returns: `nil` where there is something to make or to migrate, or to refuse: a pool does that.
+    private static func openSingle(_ path: FilePath) throws -> DatabaseQueue? {
+        let database = try DatabaseQueue(path: path.string, configuration: configuration)
+        let isReady = try database.read { db -> Bool in
+            let mode: String? = try db.rawRow("PRAGMA journal_mode")?[0]
+            return try mode == "wal" && Schema.isCurrent(db)
+        }
+        if isReady { return database }
+        try database.close()
+        return nil
     }
 
     /// An empty ledger in memory. It is gone with the last reference to it.
@@ -98,14 +118,14 @@ package final class Ledger: Sendable {
 
     /// Folds the write-ahead log into the file, and closes: every later call throws. A ledger in memory stays as it is.
     package func close() throws(LedgerError) {
-        guard let pool = database as? DatabasePool else { return }
+        guard !path.isEmpty else { return }
         do {
-            try pool.writeWithoutTransaction { db in
+            try database.writeWithoutTransaction { db in
                 // A reader in another process may hold the log: then it stays, and the last one to close folds it.
                 try db.execute(sql: "PRAGMA busy_timeout = 0")
                 _ = try? db.checkpoint(.truncate)
             }
-            try pool.close()
+            try database.close()
         } catch {
             throw LedgerError(error, operation: "close", path: path)
         }
@@ -133,16 +153,13 @@ package final class Ledger: Sendable {
     }
 
     private static func migrate(_ database: any DatabaseWriter, path: FilePath) throws {
+        if try database.read(Schema.isCurrent) { return }
         let migrator = Schema.migrator
-        let (done, superseded) = try database.read { db in
-            try (migrator.hasCompletedMigrations(db), migrator.hasBeenSuperseded(db))
-        }
-        if superseded {
+        if try database.read(migrator.hasBeenSuperseded) {
             throw LedgerError(
                 .newerSchema, operation: "open", path: path,
                 message: "it was written by a newer version; install that version again, or give another state folder")
         }
-        guard !done else { return }
         try database.write(SchemaSnapshot.make)
         // Several processes may find a file that is new or of an earlier version. Each step is taken by one of them; the
         // others fail at it, and go on behind whoever was first.

@@ -62,6 +62,8 @@ struct ArchiveListCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
+    var onlyLooks: Bool { true }
+
     func validate() throws {
         if limit < 1 { throw ValidationError("--limit takes 1 or more") }
         if force, html == nil { throw ValidationError("--force is about the file of --html") }

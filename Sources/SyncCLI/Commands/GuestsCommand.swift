@@ -44,6 +44,8 @@ struct GuestsCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
+    var onlyLooks: Bool { !refresh && !accept && !refuse }
+
     func validate() throws {
         if accept, refuse { throw ValidationError("--accept and --refuse exclude each other") }
         if accept || refuse, share == nil { throw ValidationError("say of which share: sync-agent guests lists them") }

@@ -44,6 +44,8 @@ struct ProfilesListCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
+    var onlyLooks: Bool { true }
+
     func answer(_ workspace: Workspace) async throws -> Answer {
         let settings = workspace.settings.share
         return Answer(

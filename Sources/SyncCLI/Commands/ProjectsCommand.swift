@@ -55,6 +55,8 @@ struct ProjectsListCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
+    var onlyLooks: Bool { true }
+
     func answer(_ workspace: Workspace) async throws -> Answer { try await which.list(search, workspace) }
 }
 
@@ -99,6 +101,8 @@ struct ProjectsSearchCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
+    var onlyLooks: Bool { true }
+
     func answer(_ workspace: Workspace) async throws -> Answer { try await which.list(text, workspace) }
 }
 
@@ -117,6 +121,8 @@ struct ProjectsShowCommand: WorkspaceCommand {
     var id: String
 
     @OptionGroup var options: AnswerOptions
+
+    var onlyLooks: Bool { true }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let entry = try ProjectFilter.project(id, in: try await workspace.projects())
@@ -138,6 +144,8 @@ struct ProjectsStatsCommand: WorkspaceCommand {
     )
 
     @OptionGroup var options: AnswerOptions
+
+    var onlyLooks: Bool { true }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         Answer(ProjectStatistics(try await workspace.projects()))

@@ -34,6 +34,8 @@ struct RestoresCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
+    var onlyLooks: Bool { !refresh && !stopSaving }
+
     func validate() throws {
         if stopSaving, id == nil {
             throw ValidationError("--stop-saving needs the number of a job: sync-agent restores lists them")

@@ -47,6 +47,8 @@ struct SharesCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
+    var onlyLooks: Bool { revoke == nil && takeOver == nil }
+
     func validate() throws {
         if revoke != nil, takeOver != nil { throw ValidationError("--revoke and --take-over do not go together") }
     }

@@ -52,11 +52,13 @@ struct StatusCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
+    var onlyLooks: Bool { !refresh && !machines }
+
     func run() async throws {
         guard check else { return try await runInWorkspace() }
         try await Console.run { console in
             do {
-                return try await Workspace(options.global, console).whileOpen(answer)
+                return try await openWorkspace(console).whileOpen(answer)
             } catch {
                 return StatusCheck.unknown(error).answer
             }

@@ -29,6 +29,8 @@ struct LifecycleCommand: AsyncParsableCommand {
 
         @OptionGroup var options: AnswerOptions
 
+        var onlyLooks: Bool { true }
+
         func answer(_ workspace: Workspace) async throws -> Answer {
             let desk = try await LifecycleInspector(workspace)
             let report = try await desk.standing().report
@@ -115,6 +117,8 @@ struct CostCommand: WorkspaceCommand {
     )
 
     @OptionGroup var options: AnswerOptions
+
+    var onlyLooks: Bool { true }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let report = try await CostReport(workspace.installation, ledger: try await workspace.ledger)

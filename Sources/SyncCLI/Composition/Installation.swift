@@ -91,8 +91,8 @@ struct Installation: Sendable {
 
     /// Opens the ledger, and makes it and the state folder when they are not there yet.
     /// - Throws: ``LedgerError``.
-    func openLedger() throws -> Ledger {
-        try Ledger(at: ledgerFile)
+    func openLedger(_ connections: Ledger.Connections = .pool) throws -> Ledger {
+        try Ledger(at: ledgerFile, connections: connections)
     }
 
     /// Takes the one agent's lock. The ledger has to be open: it makes the state folder.

@@ -13,16 +13,24 @@ import SystemPackage
 /// exit code are ``run()``'s.
 protocol WorkspaceCommand: AsyncParsableCommand {
     var options: AnswerOptions { get }
+    /// Whether it asks the ledger one thing after the other, and ends: then one connection is enough.
+    var onlyLooks: Bool { get }
     func answer(_ workspace: Workspace) async throws -> Answer
 }
 
 extension WorkspaceCommand {
+    var onlyLooks: Bool { false }
+
     func run() async throws { try await runInWorkspace() }
 
     func runInWorkspace() async throws {
         try await Console.run(json: options.json) { console in
-            try await Workspace(options.global, console).whileOpen(answer)
+            try await openWorkspace(console).whileOpen(answer)
         }
+    }
+
+    func openWorkspace(_ console: Console) throws -> Workspace {
+        try Workspace(options.global, console, connections: onlyLooks ? .single : .pool)
     }
 }
 
@@ -59,11 +67,14 @@ final class Workspace: Sendable {
     let threads: WorkThreads
     /// Decode what is no JPEG. They are started when there is such a picture.
     let pictures: PictureWorkers
+    private let connections: Ledger.Connections
     private let opened = Mutex(Opened())
 
+    /// - Parameter connections: to the ledger.
     /// - Throws: `ConfigError`.
-    init(_ global: GlobalOptions, _ console: Console) throws {
+    init(_ global: GlobalOptions, _ console: Console, connections: Ledger.Connections = .pool) throws {
         self.console = console
+        self.connections = connections
         threads = WorkThreads()
         pictures = PictureWorkers(besides: ProcessEnvironment.executable)
         installation = try Installation(global, environment: console.environment)
@@ -74,6 +85,7 @@ final class Workspace: Sendable {
         console = original.console
         threads = original.threads
         pictures = original.pictures
+        connections = original.connections
         opened.withLock { $0.ledger = ledger }
     }
 
@@ -95,7 +107,9 @@ final class Workspace: Sendable {
     var ledger: LedgerQueue {
         get async throws {
             if let ledger = opened.withLock({ $0.ledger }) { return ledger }
-            let ledger = try await LedgerQueue.open { [installation] in try installation.openLedger() }
+            let ledger = try await LedgerQueue.open { [installation, connections] in
+                try installation.openLedger(connections)
+            }
             opened.withLock { $0.ledger = ledger }
             return ledger
         }

@@ -12,6 +12,16 @@ enum Schema {
         return migrator
     }
 
+    /// Whether a ledger has taken all of them, and no other: with one statement, and without the migrator's list.
+    static func isCurrent(_ db: Database) throws -> Bool {
+        do {
+            return try Set(db.texts("SELECT identifier FROM grdb_migrations")) == Set(migrations.map(\.name))
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            // A new file has no such table.
+            return false
+        }
+    }
+
     /// In the order in which they came to be.
     private static let migrations: [Migration] = [
         first, RestoreSchema.migration, VacationSchema.migration, ShareSchema.migration, GallerySchema.migration,

@@ -81,9 +81,14 @@ import Testing
         try ledger.close()
     }
 
-    @Test func `a reader does not wait for a writer, and sees none of its unfinished work`() throws {
+    @Test(arguments: [Ledger.Connections.pool, .single])
+    func `a reader does not wait for a writer, and sees none of its unfinished work`(
+        connections: Ledger.Connections
+    ) throws {
         let state = try StateFolder()
-        let (writer, reader) = try (Ledger(at: state.ledger), Ledger(at: state.ledger))
+        let (writer, reader) = try (
+            Ledger(at: state.ledger), Ledger(at: state.ledger, connections: connections)
+        )
         var seen: [Int] = []
         let folder = try writer.fill(2) {
             seen.append(try reader.overview().totals[.pending].files)

@@ -70,11 +70,12 @@ import Testing
         #expect(error?.message.hasPrefix("the ledger is closed") == true)
     }
 
-    @Test func `a file that is no database is refused and not touched`() throws {
+    @Test(arguments: [Ledger.Connections.pool, .single])
+    func `a file that is no database is refused and not touched`(connections: Ledger.Connections) throws {
         let state = try StateFolder()
         let text = Data(String(repeating: "holiday pictures\n", count: 500).utf8)
         try state.write(text, to: state.ledger)
-        let error = #expect(throws: LedgerError.self) { try Ledger(at: state.ledger) }
+        let error = #expect(throws: LedgerError.self) { try Ledger(at: state.ledger, connections: connections) }
         #expect(error?.code == .damaged)
         #expect(error?.message.contains("sync-agent rebuild") == true)
         #expect(try state.read(state.ledger) == text)
@@ -92,7 +93,8 @@ import Testing
         #expect(error?.code == .damaged)
     }
 
-    @Test func `a ledger of a newer version is refused`() throws {
+    @Test(arguments: [Ledger.Connections.pool, .single])
+    func `a ledger of a newer version is refused`(connections: Ledger.Connections) throws {
         let state = try StateFolder()
         try Ledger(at: state.ledger).close()
         // The list of migrations, with one that this version does not know.
@@ -103,13 +105,16 @@ import Testing
         while let range = data.range(of: known) { data.replaceSubrange(range, with: unknown) }
         try state.write(data, to: state.ledger)
         for _ in 1...2 {
-            let error = #expect(throws: LedgerError.self) { try Ledger(at: state.ledger) }
+            let error = #expect(throws: LedgerError.self) {
+                try Ledger(at: state.ledger, connections: connections)
+            }
             #expect(error?.code == .newerSchema)
         }
         #expect(try state.read(state.ledger).range(of: unknown) != nil)
     }
 
-    @Test func `a place that cannot hold a file is refused`() throws {
+    @Test(arguments: [Ledger.Connections.pool, .single])
+    func `a place that cannot hold a file is refused`(connections: Ledger.Connections) throws {
         let state = try StateFolder()
         try state.write(Data(), to: state.path.appending("file"))
         let cases: [(FilePath, LedgerError.Code)] = [
@@ -117,18 +122,19 @@ import Testing
             ("/sys/sync-agent/ledger.sqlite", .readOnly),
         ]
         for (path, code) in cases {
-            let error = #expect(throws: LedgerError.self) { try Ledger(at: path) }
+            let error = #expect(throws: LedgerError.self) { try Ledger(at: path, connections: connections) }
             #expect(error?.code == code, "\(error?.description ?? "")")
         }
     }
 
-    @Test func `several that create it at once all get it`() throws {
+    @Test(arguments: [Ledger.Connections.pool, .single])
+    func `several that create it at once all get it`(connections: Ledger.Connections) throws {
         let state = try StateFolder()
         let path = state.ledger
         let failures = Mutex<[String]>([])
         DispatchQueue.concurrentPerform(iterations: 6) { _ in
             do {
-                let ledger = try Ledger(at: path)
+                let ledger = try Ledger(at: path, connections: connections)
                 _ = try ledger.fill(5)
                 try ledger.close()
             } catch {

@@ -1,0 +1,42 @@
+import Foundation
+import GRDB
+import SystemPackage
+import Testing
+
+@testable import SyncLedger
+
+@Suite struct SingleConnectionTests {
+    @Test func `one connection reads and writes, and leaves nothing open`() throws {
+        let state = try StateFolder()
+        let agent = try Ledger(at: state.ledger)
+        let folder = try agent.fill(3)
+        let ledger = try Ledger(at: state.ledger, connections: .single)
+        #expect(ledger.database is DatabaseQueue)
+        #expect(try ledger.knownFileCount(folder) == 3)
+        #expect(try ledger.claim(limit: 2, at: Date(timeIntervalSince1970: 2_000)).count == 2)
+        #expect(try ledger.check() == [])
+        #expect(try agent.overview().totals[.uploading].files == 2)
+        try agent.close()
+        try ledger.close()
+        #expect(try state.size(of: FilePath(state.ledger.string + "-wal")) ?? 0 == 0)
+        #expect(try state.openDescriptors() == 0)
+        let error = #expect(throws: LedgerError.self) { try ledger.overview() }
+        #expect(error?.message.hasPrefix("the ledger is closed") == true)
+        #expect(try Ledger(at: state.ledger).overview().totals[.uploading].files == 2)
+    }
+
+    @Test(arguments: [nil, "films", Schema.migrator.migrations.last])
+    func `who looks first makes the ledger, or migrates it`(migration: String?) throws {
+        let state = try StateFolder()
+        if let migration { try state.makeLedger(upTo: migration) { _ in } }
+        let ledger = try Ledger(at: state.ledger, connections: .single)
+        #expect(try ledger.database.read(Schema.isCurrent))
+        let mode = try ledger.database.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
+        #expect(mode == "wal")
+        #expect(try ledger.check() == [])
+        try ledger.close()
+        let next = try Ledger(at: state.ledger, connections: .single)
+        #expect(next.database is DatabaseQueue)
+        try next.close()
+    }
+}
