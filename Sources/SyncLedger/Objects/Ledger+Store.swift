@@ -63,11 +63,11 @@ extension Ledger {
 
 extension Database {
     fileprivate func boundStore() throws -> String? {
-        try String.fetchOne(self, sql: "SELECT store FROM agent")
+        try rawRow("SELECT store FROM agent")?[0] as String?
     }
 
     fileprivate func storeID() throws -> String? {
-        try String.fetchOne(self, sql: "SELECT store_id FROM agent")
+        try rawRow("SELECT store_id FROM agent")?[0] as String?
     }
 
     /// How many objects are known.

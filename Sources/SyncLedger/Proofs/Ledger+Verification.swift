@@ -93,9 +93,8 @@ extension Ledger {
             standing.missing = try db.total("\(broken) AND problem = 'missing'")
             standing.damaged = try db.total(broken) - standing.missing
             standing.unread = try db.total("SELECT COUNT(*) FROM matched_photos")
-            standing.spentUSD =
-                try Double.fetchOne(
-                    db, sql: "SELECT usd FROM verification_costs WHERE month = ?", arguments: [Self.month(time)]) ?? 0
+            let spent = try db.rawRow("SELECT usd FROM verification_costs WHERE month = ?", [Self.month(time)])
+            standing.spentUSD = spent?[0] ?? 0
             return standing
         }
     }
@@ -117,7 +116,7 @@ extension Ledger {
     }
 
     /// `2026-11`, UTC.
-    private static func month(_ time: Date) -> String { String(time.formatted(.iso8601).prefix(7)) }
+    private static func month(_ time: Date) -> String { String(CalendarDay(time).description.prefix(7)) }
 }
 
 extension Database {

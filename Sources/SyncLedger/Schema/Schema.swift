@@ -15,7 +15,8 @@ enum Schema {
     /// Whether a ledger has taken all of them, and no other: with one statement, and without the migrator's list.
     static func isCurrent(_ db: Database) throws -> Bool {
         do {
-            return try Set(db.texts("SELECT identifier FROM grdb_migrations")) == Set(migrations.map(\.name))
+            let taken = try db.rawRows("SELECT identifier FROM grdb_migrations").map { $0[0] as String }
+            return Set(taken) == Set(migrations.map(\.name))
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             // A new file has no such table.
             return false
