@@ -58,6 +58,11 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         IdleMemory.shareArena()
         let words = LeadingOptions.moved(ProcessEnvironment.arguments, root: Self.self)
         do {
+            if let command = StatusCommand(flags: words) {
+                requireDescriptors()
+                try await command.run()
+                end(.success)
+            }
             var command = try await asyncParseAsRoot(words)
             if words.contains(where: RawText.isRaw) {
                 do {
@@ -73,6 +78,8 @@ package struct SyncAgentCommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+        } catch let code as ExitCode {
+            end(code)
         } catch {
             end(Self.self, error)
         }

@@ -177,3 +177,29 @@ struct StatusCommand: WorkspaceCommand {
         }
     }
 }
+
+extension StatusCommand {
+    /// The command and flags of it, each once, without ArgumentParser, which looks up at run time what a property is: for
+    /// `status` that would be a quarter of its CPU, and monitoring asks again and again.
+    /// - Returns: `nil` for all other command lines, right or wrong: ArgumentParser has the words for them.
+    init?(flags words: [String]) {
+        guard words.first == Self.configuration.commandName else { return nil }
+        var flags = Set(words.dropFirst())
+        guard flags.count == words.count - 1 else { return nil }
+        func take(_ flag: String) -> Bool { flags.remove(flag) != nil }
+        self.init()
+        paths = []
+        watch = take("--watch")
+        refresh = take("--refresh")
+        machines = take("--machines")
+        check = take("--check")
+        var global = GlobalOptions()
+        global.configurationFile = nil
+        global.verbose = take("--verbose")
+        var options = AnswerOptions()
+        options.json = take("--json")
+        options.global = global
+        self.options = options
+        guard flags.isEmpty, (try? validate()) != nil else { return nil }
+    }
+}
