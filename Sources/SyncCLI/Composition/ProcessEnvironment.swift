@@ -2,6 +2,7 @@ import Foundation
 import FoundationEssentials
 import Glibc
 import SyncCore
+import SyncWatch
 import SystemPackage
 
 /// What the process was started with.
@@ -12,8 +13,7 @@ enum ProcessEnvironment {
     /// both. A preloaded library that sets a variable before main (libfaketime, tcmalloc) moves `environ` to the heap, and
     /// there are none then, or worse. The kernel knows where they are (proc(5), `/proc/pid/cmdline`).
     static var arguments: [String] {
-        words(inCommandLine: (try? Data(contentsOf: URL(filePath: "/proc/self/cmdline"))).map(Array.init))
-            ?? Array(CommandLine.arguments.dropFirst())
+        words(inCommandLine: ProcFile.bytes("/proc/self/cmdline")) ?? Array(CommandLine.arguments.dropFirst())
     }
 
     /// Each word as ``RawText``: a path need not be UTF-8, and the parser of the command line knows text only.

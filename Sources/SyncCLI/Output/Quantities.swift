@@ -18,11 +18,13 @@ enum Quantities {
 
     /// `1,204`
     static func count(_ number: Int) -> String {
-        let digits = Array(String(number.magnitude).reversed())
-        let groups = stride(from: 0, to: digits.count, by: 3).map { start in
-            String(digits[start..<min(start + 3, digits.count)].reversed())
+        var digits = String(number.magnitude)
+        var place = digits.utf8.count - 3
+        while place > 0 {
+            digits.insert(",", at: digits.utf8.index(digits.startIndex, offsetBy: place))
+            place -= 3
         }
-        return (number < 0 ? "-" : "") + groups.reversed().joined(separator: ",")
+        return (number < 0 ? "-" : "") + digits
     }
 
     /// `1 photo`, `2 photos`

@@ -99,13 +99,17 @@ struct Table {
 
     /// - Parameter first: gives the first cell its style, once it is as wide as its column.
     func row(_ cells: [String], first: (String) -> String = { $0 }) -> String {
-        let line = zip(cells, columns).enumerated().map { index, pair in
-            let (cell, column) = pair
-            guard let width = column.width else { return cell }
+        var line = ""
+        for (index, (cell, column)) in zip(cells, columns).enumerated() {
+            guard let width = column.width else {
+                line += cell
+                continue
+            }
             let text = TextLayout.fitted(cell, to: width, alignRight: column.alignsRight)
-            return (index == 0 ? first(text) : text) + String(repeating: " ", count: column.gap)
+            line += (index == 0 ? first(text) : text) + String(repeating: " ", count: column.gap)
         }
-        return indent + String(line.joined().reversed().drop { $0 == " " }.reversed())
+        while line.last == " " { line.removeLast() }
+        return indent + line
     }
 
     /// A row whose last cell is these lines, one below the other.

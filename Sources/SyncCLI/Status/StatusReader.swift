@@ -167,10 +167,14 @@ struct StatusReader {
             failure = "\(error)"
         }
         await store.close()
-        let ignored = (store as? S3Store)?.ignoredClass.map {
+        return StoreLook(identity: store.identity, error: failure, note: ignoredClass(of: store))
+    }
+
+    private func ignoredClass(of store: any ObjectStore) -> String? {
+        guard case .s3 = installation.settings.store else { return nil }
+        return (store as? S3Store)?.ignoredClass.map {
             "It stores new photos in \($0.seen), and takes no notice of store.storage_class: \($0.wanted)."
         }
-        return StoreLook(identity: store.identity, error: failure, note: ignored)
     }
 }
 

@@ -107,11 +107,10 @@ enum KeyTree {
     /// The names directly below a section, in the order of the reference; those at the top for `""`.
     static func names(in section: String) -> [String] {
         var names: [String] = []
-        for key in ConfigKeys.all {
-            let rest =
-                section.isEmpty
-                ? key.path[...] : key.path.hasPrefix(section + ".") ? key.path.dropFirst(section.count + 1) : ""
-            let name = String(rest.prefix { $0 != "." && $0 != "[" })
+        let start = section.isEmpty ? "" : section + "."
+        for key in ConfigKeys.all where key.path.hasPrefix(start) {
+            let rest = key.path.utf8.dropFirst(start.utf8.count)
+            let name = String(Substring(rest.prefix { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "[") }))
             if !name.isEmpty, names.last != name { names.append(name) }
         }
         return names

@@ -53,7 +53,7 @@ struct SettingsReader {
     /// The path in messages: `watch[1].kind` for entry 1 of `watch[].kind`.
     static func path(_ schema: String, entry: Int?) -> String {
         guard let entry, let bracket = schema.firstIndex(of: "]") else { return schema }
-        return schema[..<bracket] + "\(entry)" + schema[bracket...]
+        return String(schema[..<bracket]) + "\(entry)" + String(schema[bracket...])
     }
 
     private mutating func accepted<Value>(_ key: ConfigKey<Value>, entry: Int?) -> Value? {
@@ -67,7 +67,6 @@ struct SettingsReader {
             }
             return nil
         }
-        let found = key.traits.isSecret ? ShownText.hidden : node.summary
         if node.isNull, !key.kind.takesNull {
             let instead = key.isRequired ? "" : ", or no such line for \(key.kind.render(key.fallback))"
             add("has no value; accepted: \(key.kind.accepted)\(instead)", at: path)
@@ -76,6 +75,7 @@ struct SettingsReader {
         do {
             return try key.kind.read(node)
         } catch {
+            let found = key.traits.isSecret ? ShownText.hidden : node.summary
             refuse(found, at: path, accepted: key.kind.accepted, reason: error.reason)
             return nil
         }

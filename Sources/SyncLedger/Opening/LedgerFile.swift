@@ -27,7 +27,8 @@ enum LedgerFile {
         // has a reason.
         try check(path, rights: .read, "the file cannot be read", for: path)
         try check(path, rights: .write, "the file cannot be written", for: path)
-        try check(folder(of: path), rights: [.write, .execute], "its folder cannot be written", for: path)
+        let toWriteInside = AccessRights(rawValue: W_OK | X_OK)
+        try check(folder(of: path), rights: toWriteInside, "its folder cannot be written", for: path)
     }
 
     private static func folder(of path: FilePath) -> FilePath {

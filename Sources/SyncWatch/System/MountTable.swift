@@ -146,14 +146,14 @@ final class MountEvents {
 }
 
 /// Small files of proc(5).
-enum ProcFile {
+package enum ProcFile {
     /// The text; `nil` where the file cannot be read.
     static func text(_ path: FilePath) -> String? {
         bytes(path).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The bytes; `nil` where the file cannot be read.
-    static func bytes(_ path: FilePath) -> [UInt8]? {
+    package static func bytes(_ path: FilePath) -> [UInt8]? {
         guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else { return nil }
         return try? file.closeAfter {
             var bytes: [UInt8] = []
