@@ -5,7 +5,7 @@ extension ValueKind where Value == StorageClass {
     static var storageClass: Self {
         let names = StorageClass.readable.map(\.rawValue)
         return ValueKind(
-            "choice", accepted: names.dropLast().joined(separator: ", ") + " or " + (names.last ?? ""),
+            "choice", accepted: Array(names.dropLast()).joined(separator: ", ") + " or " + (names.last ?? ""),
             text: { (text) throws(Rejection) in
                 if names.contains(text) { return StorageClass(rawValue: text) }
                 if StorageClass(rawValue: text).isArchive {

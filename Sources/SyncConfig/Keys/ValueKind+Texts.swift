@@ -211,7 +211,7 @@ extension ValueKind where Value: CaseIterable & RawRepresentable, Value.RawValue
     static var choice: Self {
         let names = Value.allCases.map(\.rawValue)
         return ValueKind(
-            "choice", accepted: names.dropLast().joined(separator: ", ") + " or " + (names.last ?? ""),
+            "choice", accepted: Array(names.dropLast()).joined(separator: ", ") + " or " + (names.last ?? ""),
             text: { (text) throws(Rejection) in
                 guard let value = Value(rawValue: text) else {
                     throw Rejection(NearMiss.suggestion(for: text, among: names).map { "did you mean \"\($0)\"?" })
