@@ -182,7 +182,8 @@ package final class Ledger: Sendable {
 extension Ledger {
     func read<Value>(_ operation: String, _ body: (Database) throws -> Value) throws(LedgerError) -> Value {
         do {
-            return try database.read(body)
+            guard let single = database as? DatabaseQueue else { return try database.read(body) }
+            return try single.unsafeRead { try $0.reading(body) }
         } catch {
             throw LedgerError(error, operation: operation, path: path)
         }
@@ -231,6 +232,23 @@ extension Ledger {
 }
 
 extension Database {
+    /// One transaction that writes nothing, as of `DatabaseQueue.read`: of a closed connection, that one asks SQLite how it
+    /// stands, and SQLite follows its null pointer.
+    fileprivate func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        guard sqliteConnection != nil else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
+        return try readOnly {
+            try beginTransaction(.deferred)
+            do {
+                let value = try body(self)
+                try commit()
+                return value
+            } catch {
+                try rollback()
+                throw error
+            }
+        }
+    }
+
     /// One transaction that is on the disk when this returns: with FULL, SQLite syncs the write-ahead log at the commit
     /// (https://www.sqlite.org/pragma.html#pragma_synchronous). The level cannot be changed inside of a transaction.
     fileprivate func durably<Value>(_ body: (Database) throws -> Value) throws -> Value {

@@ -62,12 +62,19 @@ import Testing
         #expect(try ledger.check() == [])
     }
 
-    @Test func `a closed ledger says so`() throws {
+    @Test(arguments: [Ledger.Connections.pool, .single])
+    func `a closed ledger says so`(connections: Ledger.Connections) throws {
         let state = try StateFolder()
-        let ledger = try Ledger(at: state.ledger)
+        try Ledger(at: state.ledger).close()
+        let ledger = try Ledger(at: state.ledger, connections: connections)
         try ledger.close()
-        let error = #expect(throws: LedgerError.self) { try ledger.overview() }
-        #expect(error?.message.hasPrefix("the ledger is closed") == true)
+        let calls: [() throws -> Void] = [
+            { _ = try ledger.overview() }, { _ = try ledger.claim(limit: 1, at: Date(timeIntervalSince1970: 0)) },
+        ]
+        for call in calls {
+            let error = #expect(throws: LedgerError.self) { try call() }
+            #expect(error?.message.hasPrefix("the ledger is closed") == true)
+        }
     }
 
     @Test(arguments: [Ledger.Connections.pool, .single])
