@@ -56,11 +56,16 @@ package struct MachineNoteWriter: Sendable {
     /// - Throws: ``StoreError`` when the store does not take it; ``LedgerError``, `CancellationError`.
     func tell(passEndedAt: Date? = nil, always: Bool = false) async throws {
         let now = time.now()
-        let (written, note) = try await ledger { [self] ledger in
+        let (written, noted, isBegunAnew) = try await ledger { [self] ledger in
             let written = try ledger.writtenMachineNote()
-            return (written, try self.note(ledger, isFirst: written == nil, passEndedAt))
+            let note = try self.note(ledger, isFirst: written == nil, passEndedAt)
+            return (written, note, try ledger.catalogStanding().segments.isEmpty)
         }
-        guard let note else { return }
+        guard var note = noted else { return }
+        if isBegunAnew, let write = note.catalogWrite {
+            // Numbers of writes that did not come to the store are none that anybody is to look for.
+            note.catalogWrite = min(write, try await store.note(of: note.id, keys)?.catalogWrite ?? write)
+        }
         let digest = try note.digest()
         if !always, let written, written.digest == digest {
             // A moment in the future is one from before the clock was set back.
@@ -108,18 +113,21 @@ struct OwnNote: Sendable {
         let (machine, digest) = try await ledger {
             (try $0.catalogStanding().machine, try $0.writtenMachineNote()?.digest)
         }
-        guard let digest, try await !isInStore(machine, digest) else { return false }
+        guard let digest, try await store.note(of: machine, keys)?.digest() != digest else { return false }
         return try await ledger { try $0.forgetMachineNote(digest) }
     }
+}
 
-    private func isInStore(_ machine: String, _ digest: String) async throws -> Bool {
+extension ReadableStore {
+    /// What a machine tells; `nil` where that is gone, or damaged.
+    fileprivate func note(of machine: String, _ keys: KeyLayout) async throws -> MachineNote? {
         do {
-            let bytes = try await store.bytes(of: keys.machine(machine), limit: MachineNote.maximumSize)
-            return try MachineNote(parsing: bytes, of: machine).digest() == digest
+            let text = try await bytes(of: keys.machine(machine), limit: MachineNote.maximumSize)
+            return try MachineNote(parsing: text, of: machine)
         } catch let error as StoreError where [.notFound, .badDigest, .tooLarge].contains(error.code) {
-            return false
+            return nil
         } catch is MachineNote.Damage {
-            return false
+            return nil
         }
     }
 }

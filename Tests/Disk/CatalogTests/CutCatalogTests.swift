@@ -74,6 +74,23 @@ import Testing
         #expect(try await Set(notes().machines.map(\.name)) == ["laptop", "nas"])
     }
 
+    @Test func `numbers of writes that did not come to the store are not missed`() async throws {
+        _ = try await writeTwice()
+        bench.memory.lose(try #require(try await bench.keysOfSegments().min()))
+        #expect(try await laptop.look() != nil)
+        let machine = try laptop.ledger.catalogStanding().machine
+        for number in 3...5 {
+            let key = try CatalogSegment(machine: machine, from: 1, to: number).key(bench.keys)
+            bench.store.add(StoreFault(.put, key: key.rawValue, .failBefore(.serverFailed)))
+            try await laptop.service().round()
+        }
+        #expect(try await notes().machines.map { $0.note?.catalogWrite } == [2])
+        #expect(try await notes().problems == [])
+        #expect(try await problemsOfShares() == [])
+        try await laptop.service().round()
+        #expect(try await notes().machines.map { $0.note?.catalogWrite } == [6])
+    }
+
     @Test func `what is written while others look is not missed`() async throws {
         try await laptop.see(many)
         try await laptop.service().round()
