@@ -106,7 +106,10 @@ import Testing
         #expect(found == [NextClaim](repeating: .nothing(until: nil), count: 4))
     }
 
-    @Test func `a process that dies leaves what it committed, and its uploads go on`() throws {
+    @Test(arguments: [Ledger.Connections.pool, .single])
+    func `a process that dies leaves what it committed, and its uploads go on`(
+        connections: Ledger.Connections
+    ) throws {
         let (state, survivor) = try (StateFolder(), StateFolder())
         let ledger = try Ledger(at: state.ledger)
         let folder = try ledger.fill(5)
@@ -114,7 +117,7 @@ import Testing
         try ledger.commit(claims[0], outcome: .skipped("no photo"), at: now)
         try state.copyAsAfterCrash(to: survivor)
 
-        let after = try Ledger(at: survivor.ledger)
+        let after = try Ledger(at: survivor.ledger, connections: connections)
         #expect(try after.check() == [])
         #expect(try after.knownFileCount(folder) == 5)
         #expect(try after.recoverInterrupted(at: now) == 2)
