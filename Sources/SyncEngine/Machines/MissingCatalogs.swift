@@ -89,27 +89,33 @@ struct MissingCatalogs: Sendable {
         for (note, write) in doubtful where !found.isReplaced(note.id) {
             // A catalogue comes before the note that tells of it, and goes after one that does not: between two that
             // tell of it, it is there, up to that write.
-            let last: Int?
             do {
-                let segments = try await reader.segments(of: note.id)[note.id] ?? []
-                last = CatalogChain(segments).segments.last?.to
+                var last = try await lastListed(note.id)
+                if let last, last >= write { continue }
+                guard let second = try await self.note(of: note.id, &found)?.catalogWrite else { continue }
+                // While a segment takes the place of another one, a listing may have neither.
+                let again = try await lastListed(note.id)
+                last = [last, again].compactMap(\.self).max()
+                if let last, last >= write { continue }
+                guard let last else {
+                    found.missing.append(note)
+                    continue
+                }
+                // Whoever has written since has seen what is gone, and has written all of it anew.
+                if second == write { found.cut.append(Cut(note: note, lacks: (last + 1)...write)) }
             } catch let error as StoreError where error.mayConcernOneObject {
-                found.reasons[note.id] = "the catalogue of the machine \(note.name.escapingControls): \(error)"
-                continue
+                found.reasons[note.id] = "\(Self.catalog(of: note)): \(error)"
             }
-            if let last, last >= write { continue }
-            guard let second = try await self.note(of: note.id, &found)?.catalogWrite else { continue }
-            guard let last else {
-                found.missing.append(note)
-                continue
-            }
-            // Whoever has written since has seen what is gone, and has written all of it anew.
-            if second == write { found.cut.append(Cut(note: note, lacks: (last + 1)...write)) }
         }
         if !found.missing.isEmpty {
             found.namesakes = try await namesakes(of: found.missing, names.merging(found.names) { $1 })
         }
         return found
+    }
+
+    /// By a listing of its own; `nil` where there is none.
+    private func lastListed(_ machine: String) async throws -> Int? {
+        CatalogChain(try await reader.segments(of: machine)[machine] ?? []).segments.last?.to
     }
 
     /// - Parameter names: of other machines. What this one is called, its note tells.

@@ -106,6 +106,20 @@ import Testing
         #expect(try await told == [])
     }
 
+    @Test(arguments: [1, 2])
+    func `what one listing alone leaves out is not missed`(count: Int) async throws {
+        _ = try await writeTwice()
+        let (memory, whole) = (bench.memory, bench.memory.copy())
+        let unlisted = try await bench.keysOfSegments().suffix(count)
+        for key in unlisted { memory.lose(key) }
+        let note = try bench.keys.machine(laptop.ledger.catalogStanding().machine).rawValue
+        bench.store.add(
+            StoreFault(
+                .get, key: note, number: 2,
+                .meanwhile { for key in unlisted { memory.bringBack(key, from: whole) } }))
+        #expect(try await problemsOfShares() == [])
+    }
+
     @Test func `it is told of a silent machine, of which nothing counts as forgotten meanwhile`() async throws {
         let second = try await writeTwice()
         await bench.time.advance(by: Self.day * 3)

@@ -66,6 +66,12 @@ extension InMemoryStore {
         entries.withLock { _ = $0.removeValue(forKey: key) }
     }
 
+    /// What was lost is there again, as another store has it.
+    package func bringBack(_ key: ObjectKey, from other: InMemoryStore) {
+        let entry = other.entries.withLock { $0[key] }
+        entries.withLock { $0[key] = entry }
+    }
+
     /// Flips a bit of the stored bytes, as a bad disk does.
     package func damage(_ key: ObjectKey) {
         entries.withLock { entries in
