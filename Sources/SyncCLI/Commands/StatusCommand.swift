@@ -187,19 +187,19 @@ extension StatusCommand {
         var flags = Set(words.dropFirst())
         guard flags.count == words.count - 1 else { return nil }
         func take(_ flag: String) -> Bool { flags.remove(flag) != nil }
-        self.init()
-        paths = []
-        watch = take("--watch")
-        refresh = take("--refresh")
-        machines = take("--machines")
-        check = take("--check")
-        var global = GlobalOptions()
-        global.configurationFile = nil
-        global.verbose = take("--verbose")
-        var options = AnswerOptions()
-        options.json = take("--json")
-        options.global = global
-        self.options = options
-        guard flags.isEmpty, (try? validate()) != nil else { return nil }
+        // Set within an initialiser of its own, the properties would be defined again, and hold nothing.
+        var command = Self()
+        command.paths = []
+        command.watch = take("--watch")
+        command.refresh = take("--refresh")
+        command.machines = take("--machines")
+        command.check = take("--check")
+        command.options = AnswerOptions()
+        command.options.json = take("--json")
+        command.options.global = GlobalOptions()
+        command.options.global.configurationFile = nil
+        command.options.global.verbose = take("--verbose")
+        guard flags.isEmpty, (try? command.validate()) != nil else { return nil }
+        self = command
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SyncCore
 import SystemPackage
 import Testing
 
