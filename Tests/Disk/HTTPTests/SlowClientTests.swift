@@ -36,8 +36,11 @@ import Testing
         try await TestedServer.run(limits: limits) { server in
             let silent = try Visitor(port: server.port)
             #expect(await silent.readToEnd().isEmpty)
-            let visitor = try Visitor(port: server.port)
-            #expect(await visitor.ask("GET /").status == 200)
+            // One who is late with the request, on a busy machine, finds the connection closed and comes again.
+            let visitor = try await eventually("an answer") { () -> Visitor? in
+                let visitor = try Visitor(port: server.port)
+                return await visitor.ask("GET /").status == 200 ? visitor : nil
+            }
             #expect(await visitor.readToEnd().isEmpty)
         }
     }
