@@ -8,7 +8,7 @@ import Testing
 @Suite struct SlowClientTests {
     @Test(arguments: ["G", "GET / HTTP/1.1\r\nHost: a\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r"])
     func `A header that does not end in time is 408`(sent: String) async throws {
-        var limits = HTTPLimits.short
+        var limits = HTTPLimits.patient
         limits.headerTime = .milliseconds(50)
         try await TestedServer.run(limits: limits) { server in
             let visitor = try Visitor(port: server.port)
@@ -20,7 +20,7 @@ import Testing
 
     @Test(arguments: ["Content-Length: 5\r\n\r\nabcd", "Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n"])
     func `A body that does not end in time is 408`(sent: String) async throws {
-        var limits = HTTPLimits.short
+        var limits = HTTPLimits.patient
         limits.bodyTime = .milliseconds(50)
         try await TestedServer.run(limits: limits) { server in
             let visitor = try Visitor(port: server.port)
@@ -65,7 +65,8 @@ import Testing
     }
 
     @Test func `Many idle connections keep no neighbour from an answer`() async throws {
-        var limits = HTTPLimits.short
+        var limits = HTTPLimits()
+        limits.lingerTime = .milliseconds(200)
         limits.connections = 512
         // Fewer where the system gives fewer descriptors: other tests need some, too.
         let count = Int(min(10_000, DescriptorLimit.raise(upTo: 20_000) / 2))
