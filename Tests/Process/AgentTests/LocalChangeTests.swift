@@ -101,7 +101,7 @@ struct LocalChangeTests {
         let after = try FileStamp(of: photo)
         #expect((after.inode, after.size, after.modified) == (before.inode, before.size, before.modified))
         if let agent {
-            // Nothing else is there to be stored. Its time may be set back only when it is stored: then it is read again.
+            // Nothing else is there to be stored. Its time may be set back behind that, and it is read once more.
             try await agent.stored(atLeast: 1)
             #expect(agent.outcomes.first == LoggedOutcome(path: photo.string, kind: .stored))
         } else {
