@@ -105,17 +105,25 @@ private enum Ending {
                 return (int)syscall(SYS_prctl, what, a, b, c, d);
             }
 
-            int pthread_join(pthread_t thread, void **value) {
-                int (*real)(pthread_t, void **) = dlsym(RTLD_NEXT, "pthread_join");
+            // A later thread may have the place in memory of one that was joined.
+            static int mark(pthread_t thread) {
+                int found = 0;
                 pthread_mutex_lock(&lock);
-                // A later thread may have the place in memory of one that was joined.
-                for (int each = count - 1; each >= 0; each--) {
-                    if (!pthread_equal(threads[each].thread, thread)) continue;
-                    threads[each].joined = 1;
-                    break;
+                for (int each = count - 1; each >= 0 && !found; each--) {
+                    if (threads[each].joined || !pthread_equal(threads[each].thread, thread)) continue;
+                    threads[each].joined = found = 1;
                 }
                 pthread_mutex_unlock(&lock);
-                return real(thread, value);
+                return found;
+            }
+
+            int pthread_join(pthread_t thread, void **value) {
+                int (*real)(pthread_t, void **) = dlsym(RTLD_NEXT, "pthread_join");
+                int found = mark(thread);
+                int result = real(thread, value);
+                // One that did not get the processor before has named itself meanwhile.
+                if (!found) mark(thread);
+                return result;
             }
 
             __attribute__((destructor)) static void end(void) {
