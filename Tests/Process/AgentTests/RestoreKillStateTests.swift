@@ -56,16 +56,19 @@ import Testing
             let home = try AgentHome(over: server)
             try await fill(home)
             server.script(fault, on: .restoreObject, numbers: 1...99)
+            let wasCarriedOut = fault == .stall(.beforeReply)
             let killed = try home.start(["restore", "Rome", "--yes"])
             _ = try await eventually("requests") {
-                server.requests(.restoreObject).count >= Self.inFlight ? true : nil
+                // A request is noted when it arrives, and carried out later.
+                let carriedOut = server.photoKeys.count { server.object($0)?.restore != nil }
+                let arrived = server.requests(.restoreObject).count
+                return (wasCarriedOut ? carriedOut : arrived) >= Self.inFlight ? true : nil
             }
             try await kill(killed)
             server.clearScript()
             #expect(try await home.restores().map(\.state) == ["sending"])
             let job = try await home.refreshed { $0.state == "retrieving" }
             #expect(job.items == Self.photos && job.failed == 0)
-            let wasCarriedOut = fault == .stall(.beforeReply)
             let answers = server.requests(.restoreObject).compactMap(\.status)
             #expect(answers.count { $0 == 409 } == (wasCarriedOut ? Self.inFlight : 0))
             #expect(server.photoKeys.allSatisfy { server.object($0)?.restore != nil })
