@@ -78,12 +78,15 @@ struct S3FailureTests {
     }
 
     @Test func `an agent whose server is away goes on watching, says so, and stops when asked`() async throws {
-        let home = try home(SilentPort(listens: false), environment: Self.keys)
+        let port = try SilentPort(listens: false)
+        let home = try home(port, environment: Self.keys)
         let agent = try await home.startAgent()
         try await agent.logged { $0.contains("the store cannot be used, uploads wait") }
         try home.gallery.appending("b.jpg").create(SamplePhoto.unique(2))
         _ = try await home.photos(at: home.gallery) { $0.map(\.state) == ["pending", "pending"] }
         agent.send(SIGTERM)
         #expect(try await agent.finished().code == 0)
+        // Until here it is nobody else's.
+        withExtendedLifetime(port) {}
     }
 }
