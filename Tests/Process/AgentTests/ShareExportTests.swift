@@ -186,22 +186,28 @@ struct ShareExportTests {
     }
 
     @Test func `an export that was killed has no name, and the next one is whole`() async throws {
-        let home = try AgentHome()
-        for number in 0..<40 {
-            try home.vacations.pushing(FilePath("Rome/\(number).jpg")).create(SamplePhoto.taken(number))
+        try await ScriptedS3Server.run { server in
+            let home = try AgentHome(over: server, tiers: "")
+            try await home.takeTrip(photos: 8)
+            // What is gone from the disk comes from the store, which does not give one of them.
+            try FileManager.default.removeItem(atPath: home.vacations.appending(AgentHome.trip).string)
+            try home.vacations.appending("other.jpg").create(SamplePhoto.unique(9))
+            let missing = try #require(server.photoKeys.first)
+            server.script(.stall(.beforeReply), on: .getObject, key: missing, numbers: 1...99)
+            let place = try destination(home, "Paris")
+            let command = try home.start(["share", AgentHome.trip, "--export", place.string])
+            let hidden = home.tree.path("usb/.Paris.sync-agent-export")
+            _ = try await eventually("a copy in the hidden folder") {
+                let files = (try? FileManager.default.contentsOfDirectory(atPath: hidden.string)) ?? []
+                return files.count > 3 || command.progress.value.isOver ? () : nil
+            }
+            command.send(SIGKILL)
+            #expect(try await command.finished().ending == .signal(SIGKILL), "it was over before")
+            server.clearScript()
+            #expect(try home.tree.files(below: "usb").allSatisfy { $0.hasPrefix(".Paris.sync-agent-export/") })
+            #expect(try await export(home, AgentHome.trip, "--export", place.string).photoCount == 8)
+            #expect(try home.tree.files(below: "usb").allSatisfy { $0.hasPrefix("Paris/") })
         }
-        let place = try destination(home, "Rome")
-        let command = try home.start(["share", "Rome", "--export", place.string])
-        let hidden = home.tree.path("usb/.Rome.sync-agent-export")
-        _ = try await eventually("a copy in the hidden folder") {
-            let files = (try? FileManager.default.contentsOfDirectory(atPath: hidden.string)) ?? []
-            return files.count > 3 || command.progress.value.isOver ? () : nil
-        }
-        command.send(SIGKILL)
-        #expect(try await command.finished().ending == .signal(SIGKILL), "it was over before")
-        #expect(try home.tree.files(below: "usb").allSatisfy { $0.hasPrefix(".Rome.sync-agent-export/") })
-        #expect(try await export(home, "Rome", "--export", place.string).photoCount == 40)
-        #expect(try home.tree.files(below: "usb").allSatisfy { $0.hasPrefix("Rome/") })
     }
 
     @Test func `films are in it without their places, and behind the photos`() async throws {
