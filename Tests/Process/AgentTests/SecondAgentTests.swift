@@ -57,7 +57,9 @@ struct SecondAgentTests {
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
         let agent = try await home.startAgent()
         try await agent.stored(atLeast: 1)
-        try FileManager.default.removeItem(atPath: home.tree.path("state/sync-agent").string)
+        // In one step: the agent may write into the folder while it is removed.
+        try home.tree.path("state/sync-agent").move(to: home.tree.path("away"))
+        try home.tree.path("away").remove()
         try home.gallery.appending("b.jpg").create(SamplePhoto.unique(2))
         let finished = try await agent.finished()
         #expect(finished.code == 1)
