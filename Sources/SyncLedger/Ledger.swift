@@ -181,6 +181,7 @@ package final class Ledger: Sendable {
 
 extension Ledger {
     func read<Value>(_ operation: String, _ body: (Database) throws -> Value) throws(LedgerError) -> Value {
+        try requireUnmoved(operation)
         do {
             guard let single = database as? DatabaseQueue else { return try database.read(body) }
             return try single.unsafeRead { try $0.reading(body) }
@@ -214,8 +215,8 @@ extension Ledger {
         try write(operation, isDurable: isDurable) { try $0.run(sql, arguments) }
     }
 
-    /// SQLite itself goes on to write to a file that was removed (https://www.sqlite.org/howtocorrupt.html, 2.3), and a
-    /// second agent, with a new ledger, would not be kept away.
+    /// SQLite itself goes on with a file that was removed (https://www.sqlite.org/howtocorrupt.html, 2.3): what is read of it
+    /// is true no more, and what is written is gone. A second agent, with a new ledger, would not be kept away.
     private func requireUnmoved(_ operation: String) throws(LedgerError) {
         guard let file else { return }
         do {

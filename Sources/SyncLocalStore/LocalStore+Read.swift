@@ -108,7 +108,8 @@ extension LocalStore {
     static func damaged(_ key: ObjectKey, _ what: String, operation: String) -> StoreError {
         StoreError(
             .badDigest, operation: operation, key: key.rawValue,
-            message: "the stored copy is damaged: \(what.escapingControls); check the disk, and upload the photo again")
+            message: "the stored copy is damaged: \(what.escapingControls); check the disk, and run "
+                + "sync-agent verify and sync-agent sync on the machine that stored it")
     }
 
     static func archived(_ key: ObjectKey, _ record: ObjectRecord, operation: String) -> StoreError {

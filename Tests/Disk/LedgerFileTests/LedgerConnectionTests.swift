@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: ["removed", "replaced", "moved with its folder"])
-    func `nothing is written any more to a ledger that nobody would find`(how: String) throws {
+    func `nothing is written any more to a ledger that nobody would find, and nothing told of it`(how: String) throws {
         let state = try StateFolder()
         let ledger = try Ledger(at: state.path.appending("state/ledger.sqlite"))
         _ = try ledger.fill(3)
@@ -53,6 +53,7 @@ import Testing
         let error = #expect(throws: LedgerError.self) { try ledger.claim(limit: 3, at: now) }
         #expect(error?.code == .moved && error?.mayPass == false)
         #expect(error?.message.contains("start again") == true)
+        #expect(#expect(throws: LedgerError.self) { try ledger.overview() }?.code == .moved)
         // Not even while it closes.
         _ = try? ledger.close()
         #expect(!files.fileExists(atPath: ledger.path.string) || how == "replaced")

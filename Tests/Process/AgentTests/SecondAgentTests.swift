@@ -69,6 +69,23 @@ struct SecondAgentTests {
         #expect(try await next.outcome(of: home.gallery.appending("a.jpg")) == .alreadyStored)
     }
 
+    @Test(arguments: [false, true])
+    func `whoever watches the status of a ledger that is taken away is told, and not that everything is safe`(
+        replaced: Bool
+    ) async throws {
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        _ = try await home.pass()
+        let watch = try home.start(["status", "--watch"])
+        _ = try await eventually("the status") {
+            watch.progress.value.outputLines.contains("Everything is safe.") ? () : nil
+        }
+        try home.tree.path("state/sync-agent").move(to: home.tree.path("away"))
+        if replaced { _ = try await home.run("rebuild") }
+        let finished = try await watch.finished()
+        #expect(finished.code == 1)
+        #expect(finished.complaint.contains("start again"), "\(finished)")
+    }
+
     @Test func `a dry run tells what would be stored, and nothing is stored or remembered`() async throws {
         let photo = home.gallery.appending("a.jpg")
         try photo.create(SamplePhoto.unique(1))
