@@ -164,8 +164,8 @@ struct MachineExamination: Sendable {
     /// Photos that are not safe, and will not be by waiting.
     func photos(_ ledger: Ledger) -> Finding? {
         let name = "photos"
-        guard let totals = try? ledger.overview().totals else { return nil }
-        let (failed, lost) = (totals[.failed].files, totals[.lost].files)
+        guard let overview = try? ledger.overview() else { return nil }
+        let (failed, lost) = (overview.totals[.failed].files, overview.lost)
         if failed + lost == 0 { return .ok(name, "none has failed, and none is lost") }
         var parts: [String] = []
         if failed > 0 { parts.append("\(Quantities.counted(failed, "photo")) failed") }

@@ -25,7 +25,7 @@ struct MachinesReport: Encodable {
         init(this id: String, name: String, _ overview: Overview) {
             (self.id, self.name, isThis) = (id, name, true)
             (lastSyncAt, version) = (overview.lastSyncAt, SyncAgentCommand.version)
-            (pending, failed, lost) = (overview.totals.waiting, overview.totals[.failed].files, overview.lost)
+            (pending, failed, lost) = (overview.totals.waiting, overview.totals[.failed].files, overview.lostHere)
         }
     }
 

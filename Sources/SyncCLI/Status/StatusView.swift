@@ -315,8 +315,7 @@ struct StatusView {
         return lines
     }
 
-    /// Of what no photo of the watched folders needs, as originals and other machines' photos. Those that are lost are
-    /// told by their places.
+    /// Of what no photo that is known needs, as originals. Photos that are lost are told by their places.
     private var brokenLines: [String] {
         let broken = report.broken - report.elsewhere.count
         if broken == 0 || report.totals.lost > 0 { return [] }

@@ -86,7 +86,7 @@ package struct MachineNoteWriter: Sendable {
         return MachineNote(
             id: standing.machine, name: name, version: version, lastSyncAt: passEndedAt ?? overview.lastSyncAt,
             pending: overview.totals[.pending].files + overview.totals[.uploading].files,
-            failed: overview.totals[.failed].files, lost: overview.lost,
+            failed: overview.totals[.failed].files, lost: overview.lostHere,
             replaces: standing.replaces, catalogWrite: keepsCatalog && standing.writtenAt != nil ? last : nil)
     }
 }

@@ -282,13 +282,15 @@ extension Database {
             try run(
                 """
                 UPDATE photos SET device = 0, inode = 0, changed = NULL, born = NULL, size = ?, modified = ?, md5 = ?,
-                    object_id = ?, object_generation = IIF(?, generation, -1), uploaded_at = ?
+                    object_id = ?, object_generation = IIF(?, generation, -1), uploaded_at = ?,
+                    state = IIF(state IN ('missing', 'lost'), ?, state),
+                    error = IIF(state IN ('missing', 'lost'), ?, error)
                 WHERE id = ?
                 """,
                 [
                     photo.file?.size ?? photo.size,
                     photo.file?.modified ?? photo.believedTime(storedAt: object.storedAt), photo.md5?.blob, object.id,
-                    photo.file != nil, object.storedAt, row.id,
+                    photo.file != nil, object.storedAt, fault == nil ? "missing" : "lost", fault?.lossWords, row.id,
                 ])
             return
         }

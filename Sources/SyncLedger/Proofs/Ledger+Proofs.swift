@@ -61,9 +61,10 @@ extension Ledger {
         }
     }
 
-    /// Photos of which nothing is left, those that were found first at the head.
+    /// Photos of which nothing is left, those that were found first at the head; also those of other machines, since a
+    /// rebuild.
     package func lostPhotos(limit: Int) throws(LedgerError) -> [PhotoStatus] {
-        try read("list lost photos") { try $0.firstPhotos(LedgerQuery.firstLost, limit: limit) }
+        try read("list lost photos") { try $0.firstPhotos(LedgerQuery.firstLost, limit: limit, unwatched: true) }
     }
 
     /// Where the photos of an object are or were, whatever their state.

@@ -117,9 +117,12 @@ extension Ledger {
 
 extension Database {
     /// Photos of all active folders, the oldest at the head.
-    /// - Parameter query: gives the rows of one folder's.
-    func firstPhotos(_ query: String, limit: Int) throws -> [PhotoStatus] {
-        try activeFolders().flatMap { try numbers(query, [$0.id.rawValue, limit]) }
+    /// - Parameters:
+    ///   - query: gives the rows of one folder's.
+    ///   - unwatched: also those of all other folders.
+    func firstPhotos(_ query: String, limit: Int, unwatched: Bool = false) throws -> [PhotoStatus] {
+        let folders = try numbers("SELECT id FROM folders WHERE active = 1 OR ?", [unwatched])
+        return try folders.flatMap { try numbers(query, [$0, limit]) }
             .compactMap { try row(LedgerQuery.photo, [$0], as: PhotoStatus.self) }
             .sorted { ($0.queuedAt, $0.id) < ($1.queuedAt, $1.id) }
             .prefix(limit).map(\.self)

@@ -75,6 +75,8 @@ package struct Overview: Hashable, Sendable {
     package var brokenTiers: [ClassLoad] = []
     /// Archived photos of events, and earlier images of projects, of which nothing is left.
     package var lostBesidePhotos = 0
+    /// Photos of which nothing is left, in folders that are not watched: of other machines, since a rebuild.
+    package var lostUnwatched = 0
     package var oldestUnsynced: Unsynced?
     /// Since when the photo is there that waits longest, and of which nobody says that it cannot be stored.
     package var oldestWaiting: Date?
@@ -107,7 +109,9 @@ package struct Overview: Hashable, Sendable {
         }
     }
     package var bytesStored: Int64 { storedTiers.reduce(0) { $0 + $1.bytes } }
-    package var lost: Int { totals[.lost].files + lostBesidePhotos }
+    package var lost: Int { lostHere + lostUnwatched }
+    /// Without what other machines count themselves.
+    package var lostHere: Int { totals[.lost].files + lostBesidePhotos }
 }
 
 extension Ledger {
@@ -139,6 +143,9 @@ extension Ledger {
                 overview.lostBesidePhotos = try db.rows(
                     LedgerQuery.lostBesidePhotos, ["", Int.max], as: ObjectRecord.self
                 ).count
+                overview.lostUnwatched = try db.numbers("SELECT id FROM folders WHERE active = 0").reduce(0) {
+                    try $0 + db.tallies(of: FolderID(rawValue: $1))[.lost].files
+                }
             }
             return overview
         }

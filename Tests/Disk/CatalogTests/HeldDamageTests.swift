@@ -94,6 +94,48 @@ import Testing
         #expect(try known().isEmpty)
     }
 
+    @Test func `what a rebuild does not find of a machine that stays another one is lost, until it is there again`()
+        async throws
+    {
+        try await tower.see(["own.jpg": "own"])
+        try await tower.write()
+        _ = try await laptopIsGone()
+        let whole = bench.memory.copy()
+        bench.memory.lose(key)
+        _ = try await bench.jobs(tower)
+        #expect(try known().map(\.path) == ["/pictures/Gallery/a.jpg"])
+        for _ in 0..<2 {
+            let summary = try await tower.rebuild()
+            #expect(summary.lost == 1 && summary.photos == 1, "\(summary)")
+            #expect(try tower.ledger.lostPhotos(limit: 9).map(\.path) == ["/machines/laptop/pictures/Gallery/a.jpg"])
+        }
+        #expect(try tower.ledger.overview().lostHere == 0)
+        #expect(try tower.ledger.overview().storedTiers.map(\.objects) == [1])
+        try await tower.refresh()
+        #expect(try tower.ledger.overview().lost == 1)
+        bench.memory.bringBack(key, from: whole)
+        try await tower.refresh()
+        #expect(try tower.ledger.overview().lost == 0)
+        #expect(try tower.ledger.check() == [])
+    }
+
+    @Test(arguments: ["first", "last"])
+    func `a photo that was changed is lost by what is stored of it last`(gone: String) async throws {
+        let laptop = try bench.machine("laptop")
+        let many = Dictionary(uniqueKeysWithValues: (0..<30).map { ("\($0).jpg", "photo \($0)") })
+        for text in ["first", "last"] {
+            try await laptop.see(many.merging(["a.jpg": text]) { $1 })
+            try await laptop.write()
+        }
+        try #require(try await bench.keysOfSegments().count == 2)
+        try await tower.see(["own.jpg": "own"])
+        try await tower.write()
+        bench.memory.lose(try bench.photoKey(gone))
+        _ = try await tower.rebuild()
+        let state = gone == "last" ? "lost" : "missing"
+        #expect(try tower.known().contains("/machines/laptop/pictures/Gallery/a.jpg \(state)"))
+    }
+
     @Test func `what was gone and is listed again is taken up whole`() async throws {
         _ = try await laptopIsGone()
         let content = bench.memory.content(key)
