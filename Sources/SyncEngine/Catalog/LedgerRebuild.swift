@@ -219,7 +219,7 @@ package struct LedgerRebuild: Sendable {
         for entry in entries { replaced.add(entry.replaces, by: entry.machine.id) }
         let (found, problems) = try await MissingCatalogs(reader: reader).look(
             listed: Dictionary(entries.map { ($0.machine.id, $0.last) }) { first, _ in first }, replaced: replaced,
-            consequences: (", and what it shares is not known here", ": what only they told of is under recovered/"))
+            consequences: MissingCatalogs.ofRebuild)
         // Whose place is taken is not missed any more for what nobody can bring back.
         for index in entries.indices {
             entries[index].last = found.promised[entries[index].machine.id] ?? entries[index].last

@@ -7,6 +7,14 @@ struct MissingCatalogs: Sendable {
     /// What follows from a catalogue that is gone, and from one whose last writes are, as the ends of clauses.
     typealias Consequences = (gone: String, cut: String)
 
+    /// For who reads what there is. Nobody tells of it any more where that machine's place is taken.
+    static let ofRebuild: Consequences = (
+        gone: ", and what it shares is not known here",
+        cut: ": what only they told of is under recovered/, but for its shares, which are not known here: "
+            + "sync-agent shares --revoke ID ends one, by the name of a folder below shares/ in the store that "
+            + "sync-agent shares does not list"
+    )
+
     /// A catalogue whose last writes are gone.
     struct Cut: Sendable {
         let note: MachineNote

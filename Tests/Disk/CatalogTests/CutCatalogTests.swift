@@ -55,6 +55,7 @@ import Testing
         }
         let rebuilt = try await bench.machine("nas").rebuild().problems
         #expect(rebuilt.count == 1 && rebuilt[0].hasPrefix("\(lack): what only they told of is under"), "\(rebuilt)")
+        #expect(rebuilt[0].contains("its shares, which are not known here: sync-agent shares --revoke ID"))
         #expect(try await laptop.look() != nil)
         try await laptop.service().round()
         #expect(try await problemsOfShares() == [])
@@ -65,6 +66,7 @@ import Testing
         bench.memory.lose(try await writeTwice())
         let nas = try bench.machine("nas")
         _ = try await nas.rebuild()
+        #expect(try nas.ledger.catalogStanding().replaces == [laptop.ledger.catalogStanding().machine: 2])
         try await nas.service().round()
         #expect(try await problemsOfShares() == [])
         #expect(try await notes().machines.map(\.name) == ["nas"])
