@@ -270,11 +270,16 @@ extension Database {
         return (id, known[1], known[3])
     }
 
+    private func isOfOthers(_ folder: FolderID) throws -> Bool {
+        try number("SELECT 1 FROM folders WHERE id = ? AND machine IS NOT NULL", [folder.rawValue]) != nil
+    }
+
     fileprivate func note(
         _ photo: CatalogPhoto, object: (id: Int64, problem: String?, storedAt: Int64), named name: FilePath.Component,
         in directory: DirectoryID, of folder: FolderID, at time: Date
     ) throws {
         let fault = object.problem == nil ? nil : try loss(of: object.id)
+        let why = try fault.map { try isOfOthers(folder) ? $0.othersLossWords : $0.lossWords }
         let row = try PhotoTable(self).row(in: directory, named: name)
         if let row {
             // The last segment that tells of it is right; with the same object there is nothing new.
@@ -290,7 +295,7 @@ extension Database {
                 [
                     photo.file?.size ?? photo.size,
                     photo.file?.modified ?? photo.believedTime(storedAt: object.storedAt), photo.md5?.blob, object.id,
-                    photo.file != nil, object.storedAt, fault == nil ? "missing" : "lost", fault?.lossWords, row.id,
+                    photo.file != nil, object.storedAt, why == nil ? "missing" : "lost", why, row.id,
                 ])
             return
         }
@@ -303,8 +308,8 @@ extension Database {
             [
                 folder.rawValue, directory.rawValue, Data(name.bytes), photo.file?.size ?? photo.size,
                 photo.file?.modified ?? photo.believedTime(storedAt: object.storedAt),
-                fault == nil ? "missing" : "lost", photo.md5?.blob, object.id,
-                photo.file == nil ? -1 : 1, object.storedAt, time.milliseconds, fault?.lossWords, time.milliseconds,
+                why == nil ? "missing" : "lost", photo.md5?.blob, object.id,
+                photo.file == nil ? -1 : 1, object.storedAt, time.milliseconds, why, time.milliseconds,
             ])
     }
 }

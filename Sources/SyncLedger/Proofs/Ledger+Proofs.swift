@@ -134,14 +134,15 @@ extension Database {
         guard let fault = try loss(of: object) else { return 0 }
         return try run(
             """
-            UPDATE photos SET state = 'lost', error = ?
+            UPDATE photos SET state = 'lost',
+                error = IIF(folder_id IN (SELECT id FROM folders WHERE machine IS NULL), ?, ?)
             WHERE object_id = ? AND state = 'missing' AND NOT EXISTS (
                 SELECT 1 FROM event_files JOIN events ON events.id = event_files.event
                 WHERE event_files.photo_id = photos.id AND events.object_id = photos.object_id
                 AND events.retention = 'archived'
             )
             """,
-            [fault.lossWords, object])
+            [fault.lossWords, fault.othersLossWords, object])
     }
 
     /// The other way round: what was lost for want of an object that is there.
@@ -213,8 +214,11 @@ package enum ObjectFault: Hashable, Sendable {
     }
 
     /// Why a photo is lost.
-    var lossWords: String {
-        "its file is gone, and what was stored of it \(words); any copy of the photo in a watched folder brings it back"
+    var lossWords: String { "its file is gone, and \(othersLossWords)" }
+
+    /// The same of a photo of another machine, whose file may be there.
+    var othersLossWords: String {
+        "what was stored of it \(words); any copy of the photo in a watched folder brings it back"
     }
 }
 
