@@ -119,7 +119,8 @@ package struct CatalogWriter: Sendable {
         do {
             return try await work()
         } catch let error as OlderLedger {
-            return try await refuse(error.description)
+            try await error.note(in: ledger, leaving: "the catalogue in the store", logger)
+            return .refused(error.description)
         } catch  where error is StoreError || error is CatalogError || error is AgentLock.Held {
             reason = "\(error)"
         } catch let error as Errno {
@@ -129,14 +130,6 @@ package struct CatalogWriter: Sendable {
             "the catalogue in the store was not brought up to date: \(reason); the next pass makes up for it")
         try await ledger { try $0.noteCatalogProblem(reason) }
         return .failed(reason)
-    }
-
-    /// An agent meets it each minute, and tells it once.
-    private func refuse(_ reason: String) async throws -> Outcome {
-        let known = try await ledger { try $0.catalogStanding().problem }
-        logger.log(level: known == reason ? .debug : .warning, "the catalogue in the store is left as it is: \(reason)")
-        try await ledger { try $0.noteCatalogProblem(reason) }
-        return .refused(reason)
     }
 
     private func isDue() async throws -> Bool {
@@ -186,6 +179,9 @@ package struct CatalogWriter: Sendable {
             .finish(at: time.now())
         let standing = try await ledger { try $0.catalogStanding() }
         if found.contains(where: { standing.isOlder(than: $0) }) { throw OlderLedger() }
+        // Where the segments of a later ledger are gone, its note alone tells of it.
+        let note = OwnNote(store: store, ledger: ledger, keys: keys)
+        if try await note.laterWriteIfReadable() != nil { throw OlderLedger() }
         return (standing, found)
     }
 

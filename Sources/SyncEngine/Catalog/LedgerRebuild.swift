@@ -107,7 +107,7 @@ package struct LedgerRebuild: Sendable {
     ) async throws -> Summary {
         var summary = Summary()
         let found = try await reader.segments()
-        let plan = try await plan(found, machine, takesOver: takesOver, &summary)
+        let (plan, told) = try await self.plan(found, machine, takesOver: takesOver, &summary)
         if takesOver {
             let taken = plan.last { $0.machine.role == .takenOver }?.machine.id
             try await ledger { try $0.beginRebuild(of: taken ?? "") }
@@ -130,7 +130,8 @@ package struct LedgerRebuild: Sendable {
         try await recover(onStep)
         try await RebuiltMemories(store: store, ledger: ledger, keys: keys).run()
         if takesOver {
-            if isOwnRead, let own = plan.first(where: { $0.machine.role == .this }) { try await noteRead(own) }
+            let own = plan.first { $0.machine.role == .this }
+            if isOwnRead { try await ledger.noteOwnCatalogRead(upTo: max(own?.last ?? 0, told ?? 0)) }
             try await ledger { try $0.endRebuild() }
         }
         let (photos, counts, lost) = try await ledger { ledger in
@@ -156,10 +157,11 @@ package struct LedgerRebuild: Sendable {
         var last: Int
     }
 
-    /// Those that are to be read, this one first; the others are in the summary alone.
+    /// Those that are to be read, this one first; the others are in the summary alone. And the last write of this machine's
+    /// that its note tells of, and its ledger does not know.
     private func plan(
         _ found: [String: [CatalogSegment]], _ wanted: String?, takesOver: Bool, _ summary: inout Summary
-    ) async throws -> [Entry] {
+    ) async throws -> (entries: [Entry], told: Int?) {
         let standing = try await ledger { try $0.catalogStanding() }
         let own = standing.machine
         var entries: [Entry] = []
@@ -207,24 +209,30 @@ package struct LedgerRebuild: Sendable {
             }
         }
         placeOthers(&entries)
-        summary.problems += try await withoutCatalog(&entries, standing)
+        let missing = try await withoutCatalog(&entries, standing, takesOver: takesOver)
+        summary.problems += missing.problems
         summary.machines = entries.map(\.machine)
         let order: [Machine.Role] = [.this, .takenOver, .other]
-        return order.flatMap { role in entries.filter { $0.machine.role == role } }
+        return (order.flatMap { role in entries.filter { $0.machine.role == role } }, missing.told)
     }
 
-    /// What there should be of other machines, and is not, in plain words.
-    private func withoutCatalog(_ entries: inout [Entry], _ standing: CatalogStanding) async throws -> [String] {
+    /// What there should be of other machines, and of this one, and is not, in plain words.
+    private func withoutCatalog(
+        _ entries: inout [Entry], _ standing: CatalogStanding, takesOver: Bool
+    ) async throws -> (problems: [String], told: Int?) {
         var replaced = Replacements(standing.replaces)
         for entry in entries { replaced.add(entry.replaces, by: entry.machine.id) }
-        let (found, problems) = try await MissingCatalogs(reader: reader).look(
-            listed: Dictionary(entries.map { ($0.machine.id, $0.last) }) { first, _ in first }, replaced: replaced,
-            consequences: MissingCatalogs.ofRebuild)
+        let missing = MissingCatalogs(reader: reader)
+        let listed = Dictionary(entries.map { ($0.machine.id, $0.last) }) { first, _ in first }
+        let ends = MissingCatalogs.ofRebuild
+        let (found, problems) = try await missing.look(listed: listed, replaced: replaced, consequences: ends)
         // Whose place is taken is not missed any more for what nobody can bring back.
         for index in entries.indices {
             entries[index].last = found.promised[entries[index].machine.id] ?? entries[index].last
         }
-        return problems
+        guard takesOver, found.hasOwnNote else { return (problems, nil) }
+        let own = try await missing.lookAtOwn(listed: listed, ends)
+        return (problems + own.problems, own.told)
     }
 
     /// The id of the machine whose place this one takes: the one that was named; else none where this one is known by its
@@ -268,14 +276,6 @@ package struct LedgerRebuild: Sendable {
             machines[entry.machine.id] = entry.last
         }
         try await ledger { try $0.noteTakenOver(machines) }
-    }
-
-    /// A ledger that was put back knows its own catalogue from now on, and may write it again.
-    private func noteRead(_ own: Entry) async throws {
-        try await ledger { ledger in
-            guard let last = own.chain.segments.last, try ledger.catalogStanding().isOlder(than: last) else { return }
-            try ledger.restartCatalog(from: last.to + 1)
-        }
     }
 
     // MARK: What is here

@@ -44,6 +44,8 @@ package struct MachineNoteWriter: Sendable {
     package func run(passEndedAt: Date? = nil) async throws {
         do {
             try await tell(passEndedAt: passEndedAt)
+        } catch let error as OlderLedger {
+            try await error.note(in: ledger, leaving: "what this machine tells the others", logger)
         } catch let error as StoreError {
             logger.warning(
                 "the other machines are not told how this one stands: \(error); the next pass makes up for it")
@@ -53,7 +55,8 @@ package struct MachineNoteWriter: Sendable {
     /// - Parameters:
     ///   - passEndedAt: when a whole pass has just ended.
     ///   - always: whatever was told last: the store may have taken a note since, and its answer was lost.
-    /// - Throws: ``StoreError`` when the store does not take it; ``LedgerError``, `CancellationError`.
+    /// - Throws: ``OlderLedger`` where a later ledger has told of later writes; ``StoreError`` when the store does not
+    ///   take it; ``LedgerError``, `CancellationError`.
     func tell(passEndedAt: Date? = nil, always: Bool = false) async throws {
         let now = time.now()
         let (written, noted, isBegunAnew) = try await ledger { [self] ledger in
@@ -72,6 +75,7 @@ package struct MachineNoteWriter: Sendable {
             let isFresh = written.at <= now && now.timeIntervalSince(written.at) < Self.interval
             if isFresh || note.lastSyncAt.map({ $0 <= written.at && written.at <= now }) ?? true { return }
         }
+        if try await OwnNote(store: store, ledger: ledger, keys: keys).laterWrite() != nil { throw OlderLedger() }
         try await StoreRecognition(store: store, ledger: ledger, keys: keys).makeKnown()
         try await ShareStorage(store: store).put(text: note.encoded(), at: keys.machine(note.id))
         try await ledger.finish { try $0.noteMachineNote(digest, at: now) }
@@ -102,19 +106,53 @@ extension MachineNote {
 
 /// Holds what this machine has told the others against what the store has of it.
 struct OwnNote: Sendable {
+    enum Sight: Hashable, Sendable {
+        case asTold
+        /// It is gone, or another thing than was told last, and counts as not told: it is stored again at once.
+        case lost
+        /// It tells of a write that this ledger does not know: ``OlderLedger``.
+        case ofLaterLedger
+    }
+
     let store: any ReadableStore
     let ledger: LedgerQueue
     let keys: KeyLayout
 
-    /// One GET. What is gone, or is another thing than was told last, counts as not told: it is stored again at once.
-    /// - Returns: whether it was.
+    /// One GET.
     /// - Throws: ``StoreError`` when the store does not tell; ``LedgerError``, `CancellationError`.
-    func isLost() async throws -> Bool {
+    func look() async throws -> Sight {
         let (machine, digest) = try await ledger {
             (try $0.catalogStanding().machine, try $0.writtenMachineNote()?.digest)
         }
-        guard let digest, try await store.note(of: machine, keys)?.digest() != digest else { return false }
-        return try await ledger { try $0.forgetMachineNote(digest) }
+        let told = try await store.note(of: machine, keys)
+        if try await laterWrite(in: told) != nil { return .ofLaterLedger }
+        guard let digest, try told?.digest() != digest else { return .asTold }
+        let isNews = try await ledger { try $0.forgetMachineNote(digest) }
+        return isNews ? .lost : .asTold
+    }
+
+    /// The last write that it tells of, where only a later ledger than this one can have made that. One GET.
+    /// - Returns: `nil` also where it is gone, or damaged.
+    /// - Throws: ``StoreError`` when the store does not tell; ``LedgerError``, `CancellationError`.
+    func laterWrite() async throws -> Int? {
+        let machine = try await ledger { try $0.catalogStanding().machine }
+        return try await laterWrite(in: store.note(of: machine, keys))
+    }
+
+    /// The same where nothing is put in its place: `nil` also where the store does not give it now.
+    func laterWriteIfReadable() async throws -> Int? {
+        do {
+            return try await laterWrite()
+        } catch let error as StoreError where error.mayConcernOneObject {
+            return nil
+        }
+    }
+
+    private func laterWrite(in note: MachineNote?) async throws -> Int? {
+        guard let write = note?.catalogWrite else { return nil }
+        // After the note: what this ledger has written meanwhile it knows by now.
+        let standing = try await ledger { try $0.catalogStanding() }
+        return standing.isOlder(than: write) ? write : nil
     }
 }
 

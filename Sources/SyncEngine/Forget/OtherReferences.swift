@@ -100,13 +100,14 @@ package struct OtherReferences: Sendable {
         let now = time.now()
         let machine = try await ledger { try $0.catalogStanding().machine }
         var own: [CatalogSegment] = []
+        var hasNote = false
         var lastSigns: [String: Date] = [:]
         let machines = OtherMachines(store: store, keys: keys)
         for (key, modified) in try await machines.listing(keys.machines) + machines.listing(keys.catalog) {
             let segment = CatalogSegment(key, keys)
             guard let id = segment?.machine ?? keys.machineID(of: key) else { continue }
             if id == machine {
-                if let segment { own.append(segment) }
+                if let segment { own.append(segment) } else { hasNote = true }
                 continue
             }
             lastSigns[id] = max(lastSigns[id] ?? .distantPast, modified ?? now)
@@ -115,6 +116,8 @@ package struct OtherReferences: Sendable {
         try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys, hold: holdCatalog).finish(at: now)
         let standing = try await ledger { try $0.catalogStanding() }
         if own.contains(where: { standing.isOlder(than: $0) }) { return .unread(OlderLedger().description) }
+        let note = OwnNote(store: store, ledger: ledger, keys: keys)
+        if hasNote, try await note.laterWriteIfReadable() != nil { return .unread(OlderLedger().description) }
         for (id, sign) in lastSigns.sorted(by: { $0.key < $1.key }) {
             let isSilent = sign <= now && now.timeIntervalSince(sign) >= Self.silence
             if standing.replaces[id] != nil, isSilent { continue }

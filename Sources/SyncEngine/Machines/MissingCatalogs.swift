@@ -40,6 +40,9 @@ struct MissingCatalogs: Sendable {
             Dictionary(cut.map { ($0.note.id, $0.lacks.upperBound) }) { first, _ in first }
         }
 
+        /// Whether this machine has left a note.
+        fileprivate(set) var hasOwnNote = false
+
         /// What people call the machines whose notes were read, by their ids.
         fileprivate(set) var names: [String: String] = [:]
 
@@ -69,7 +72,8 @@ struct MissingCatalogs: Sendable {
             let own = try await reader.ledger { try $0.catalogStanding().machine }
             let notes = try await OtherMachines(store: reader.store, keys: reader.keys).listing(reader.keys.machines)
             let ids = Set(notes.compactMap { reader.keys.machineID(of: $0.key) })
-            let found = try await look(at: ids.subtracting([own]), listed: listed, replaced: replaced)
+            var found = try await look(at: ids.subtracting([own]), listed: listed, replaced: replaced)
+            found.hasOwnNote = ids.contains(own)
             return (found, try problems(found, consequences))
         } catch let error as StoreError where error.mayConcernOneObject {
             return (Findings(replaced: replaced), ["which machines there are: \(error)"])
@@ -119,6 +123,31 @@ struct MissingCatalogs: Sendable {
             found.namesakes = try await namesakes(of: found.missing, names.merging(found.names) { $1 })
         }
         return found
+    }
+
+    /// What this machine's own note tells of and the store lacks, where a later ledger told it. One GET.
+    /// - Parameter listed: the last write of each machine of which a catalogue was listed.
+    /// - Returns: the last write that it tells of, `nil` where this ledger knows that one; and what is lacking.
+    func lookAtOwn(
+        listed: [String: Int], _ consequences: Consequences
+    ) async throws -> (told: Int?, problems: [String]) {
+        let own = try await reader.ledger { try $0.catalogStanding().machine }
+        let key = try reader.keys.machine(own)
+        let told: Int?
+        do {
+            told = try await OwnNote(store: reader.store, ledger: reader.ledger, keys: reader.keys).laterWrite()
+        } catch let error as StoreError where error.mayConcernOneObject {
+            return (nil, ["\(key): \(error)"])
+        }
+        guard let told else { return (nil, []) }
+        let loss: String
+        if let last = listed[own] {
+            if last >= told { return (told, []) }
+            loss = "lacks its writes \(last + 1) to \(told)\(consequences.cut)"
+        } else {
+            loss = "is missing from the store\(consequences.gone)"
+        }
+        return (told, ["the catalogue of this machine \(loss); the next sync-agent sync writes it anew"])
     }
 
     /// By a listing of its own; `nil` where there is none.

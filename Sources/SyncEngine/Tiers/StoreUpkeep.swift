@@ -110,8 +110,13 @@ package struct StoreUpkeep: Sendable {
         }
         tellCatalog(result.catalogProblem)
         try await unlessStoreFails("look at what this machine tells the others") {
-            guard try await OwnNote(store: store, ledger: ledger, keys: keys).isLost() else { return }
-            logger.notice("gone from the store, or damaged, and stored again: what this machine tells the others")
+            switch try await OwnNote(store: store, ledger: ledger, keys: keys).look() {
+            case .asTold: break
+            case .lost:
+                logger.notice("gone from the store, or damaged, and stored again: what this machine tells the others")
+            case .ofLaterLedger:
+                try await OlderLedger().note(in: ledger, leaving: "what this machine tells the others", logger)
+            }
         }
         do {
             try await CatalogLeftovers(store: store, ledger: ledger, keys: keys, hold: holdCatalog)

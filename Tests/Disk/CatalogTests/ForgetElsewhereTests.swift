@@ -109,6 +109,16 @@ import Testing
         #expect(try isStored("sunset"))
     }
 
+    @Test func `a ledger older than its own note deletes nothing, also where the catalogue is gone`() async throws {
+        let one = try bench.machine("one")
+        try await one.see(["a.jpg": "sunset"])
+        _ = try await planner(one).begin(try await plan(one, "/pictures/Gallery"))
+        try await bench.sign(of: one.ledger.catalogStanding().machine, catalogWrite: 7)
+        let result = try await deletions(one).run()
+        #expect(result.deleted.isEmpty && result.failures.count == 1)
+        #expect(try isStored("sunset"))
+    }
+
     @Test func `a catalogue of another machine that cannot be read keeps everything, and its path`() async throws {
         let (one, two) = (try bench.machine("one"), try bench.machine("two"))
         try await one.see(["a.jpg": "sunset"])

@@ -158,6 +158,32 @@ struct RebuildTests {
         #expect(try await answer(home, "rebuild", "--json")["shares"] as? Int == 1)
     }
 
+    @Test func `of writes that an older ledger does not know, and that are gone, the machine's own note tells`() async throws
+    {
+        let home = try AgentHome()
+        let (state, old) = (home.tree.path("state"), home.tree.path("old state"))
+        try fill(home)
+        _ = try await home.pass()
+        try FileManager.default.copyItem(atPath: state.string, toPath: old.string)
+        try home.gallery.appending("new.jpg").create(SamplePhoto.unique(70))
+        _ = try await home.pass()
+        try home.store.loseCatalog()
+        try FileManager.default.removeItem(atPath: state.string)
+        try FileManager.default.moveItem(atPath: old.string, toPath: state.string)
+        for _ in 0..<2 {
+            let pass = try await answer(home, "sync", "--json", code: 3)
+            let problems = try #require(pass["problems"] as? [Fields])
+            #expect(problems.count == 1)
+            #expect((problems.first?["message"] as? String)?.contains("run sync-agent rebuild") == true)
+            #expect(try home.store.segments().isEmpty)
+        }
+        let lacks = try #require(try await answer(home, "rebuild", "--json", code: 3)["problems"] as? [String])
+        #expect(lacks.count == 1 && lacks[0].hasPrefix("the catalogue of this machine is missing"), "\(lacks)")
+        _ = try await answer(home, "sync", "--json")
+        #expect(try home.store.segments().map { $0.lastComponent?.string.contains("00000001-00000003") } == [true])
+        #expect(try await answer(home, "rebuild", "--json")["problems"] as? [String] == [])
+    }
+
     @Test func `photos that are on the disk too are neither read nor sent`() async throws {
         let home = try AgentHome()
         try fill(home)
