@@ -72,8 +72,7 @@ import Testing
         #expect(try note() == told)
     }
 
-    @Test func `a command that writes between passes is refused where the note alone tells of later writes`() async throws
-    {
+    @Test func `a command between passes is refused where the note alone tells of later writes`() async throws {
         let back = try await putBack(lost: 1)
         try await back.see(many.merging(["new.jpg": "new"]) { $1 })
         #expect(try await isRefused(back.write()))
@@ -83,7 +82,7 @@ import Testing
     @Test(arguments: [
         (0, nil), (1, "the catalogue of this machine lacks its writes 2 to 3: what only they told of"),
         (2, "the catalogue of this machine is missing from the store"),
-    ])
+    ] as [(Int, String?)])
     func `a rebuild tells what is lacking, and the next write is above what the note tells of`(
         lost: Int, problem: String?
     ) async throws {

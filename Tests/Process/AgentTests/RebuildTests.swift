@@ -158,8 +158,7 @@ struct RebuildTests {
         #expect(try await answer(home, "rebuild", "--json")["shares"] as? Int == 1)
     }
 
-    @Test func `of writes that an older ledger does not know, and that are gone, the machine's own note tells`() async throws
-    {
+    @Test func `of later writes that are gone, too, the machine's own note tells an older ledger`() async throws {
         let home = try AgentHome()
         let (state, old) = (home.tree.path("state"), home.tree.path("old state"))
         try fill(home)
@@ -180,7 +179,7 @@ struct RebuildTests {
         let lacks = try #require(try await answer(home, "rebuild", "--json", code: 3)["problems"] as? [String])
         #expect(lacks.count == 1 && lacks[0].hasPrefix("the catalogue of this machine is missing"), "\(lacks)")
         _ = try await answer(home, "sync", "--json")
-        #expect(try home.store.segments().map { $0.lastComponent?.string.contains("00000001-00000003") } == [true])
+        #expect(try home.store.segments().count == 1)
         #expect(try await answer(home, "rebuild", "--json")["problems"] as? [String] == [])
     }
 
