@@ -3,6 +3,8 @@
 package struct CatalogSegment: Hashable, Sendable, Comparable {
     private static let ending = ".jsonl.gz"
     private static let digits = 8
+    /// No machine comes to more writes: a higher number is damage, and nobody is to reckon with it.
+    package static let highestWrite = 1_000_000_000_000
 
     package var machine: String
     package var from: Int
@@ -20,9 +22,9 @@ package struct CatalogSegment: Hashable, Sendable, Comparable {
         let parts = key.rawValue.dropFirst(keys.catalog.count).split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, parts[1].hasSuffix(Self.ending) else { return nil }
         let numbers = parts[1].dropLast(Self.ending.count).split(separator: "-", omittingEmptySubsequences: false)
-        guard numbers.count == 2, let from = Int(numbers[0]), let to = Int(numbers[1]), from >= 1, from <= to else {
-            return nil
-        }
+        guard numbers.count == 2, let from = Int(numbers[0]), let to = Int(numbers[1]), from >= 1, from <= to,
+            to <= Self.highestWrite
+        else { return nil }
         self.init(machine: String(parts[0]), from: from, to: to)
     }
 

@@ -63,6 +63,10 @@ package struct MachineNote: Hashable, Sendable, Codable {
         }
         guard self.id == id else { throw Damage(description: "it is the note of another machine") }
         guard pending >= 0, failed >= 0, lost >= 0 else { throw Damage(description: "it counts less than nothing") }
+        let writes = [catalogWrite].compactMap(\.self) + (replacedUpTo ?? [:]).values
+        guard writes.allSatisfy({ (1...CatalogSegment.highestWrite).contains($0) }) else {
+            throw Damage(description: "it tells of a write that no catalogue has")
+        }
         name = String(name.prefix(Self.longestText))
         version = String(version.prefix(Self.longestText))
     }

@@ -30,6 +30,11 @@ import Testing
         ).run()
     }
 
+    /// A note with these fields, beside those that each one has.
+    static func strange(_ fields: String) -> String {
+        #"{"format":1,"id":"strange","name":"x","version":"1","pending":0,"failed":0,"lost":0,\#(fields)}"#
+    }
+
     private func puts() -> Int {
         bench.store.calls.count { $0.key.hasPrefix(bench.keys.machines) && $0.operation == .put }
     }
@@ -149,6 +154,9 @@ import Testing
             #"{"format":9,"id":"strange","name":"x","version":"1","pending":0,"failed":0,"lost":0,"replaces":[]}"#,
             "newer version"
         ),
+        (MachineNoteTests.strange(#""replaces":[],"catalogWrite":0"#), "no catalogue has"),
+        (MachineNoteTests.strange(#""replaces":[],"catalogWrite":9223372036854775807"#), "no catalogue has"),
+        (MachineNoteTests.strange(#""replaces":["a"],"replacedUpTo":{"a":9223372036854775807}"#), "no catalogue has"),
     ])
     func `a note that is none is told, and the others are read`(text: String, reason: String) async throws {
         let machine = try bench.machine("laptop")

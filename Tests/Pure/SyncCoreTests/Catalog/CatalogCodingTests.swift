@@ -105,7 +105,10 @@ struct CatalogCodingTests {
         let key = try segment(3, 12).key(keys)
         #expect(key.rawValue == "users/ana/catalog/m/00000003-00000012.jsonl.gz")
         #expect(CatalogSegment(key, keys) == segment(3, 12))
+        let last = segment(1, CatalogSegment.highestWrite)
+        #expect(CatalogSegment(try last.key(keys), keys) == last)
         for other in [
+            "users/ana/catalog/m/1-1000000000001.jsonl.gz", "users/ana/catalog/m/1-\(Int.max).jsonl.gz",
             "users/ana/catalog/m/0-1.jsonl.gz", "users/ana/catalog/m/5-4.jsonl.gz", "users/ana/catalog/m/1-2.json",
             "users/ana/catalog/1-2.jsonl.gz", "users/ben/catalog/m/1-2.jsonl.gz", "users/ana/photos/1-2.jsonl.gz",
         ] {
