@@ -70,16 +70,16 @@ package struct CatalogWriter: Sendable {
             defer { withExtendedLifetime(lock) {} }
             // Whoever had it may have written what was new.
             if try await !isDue() { return .unchanged }
-            var stale = try await reconcile()
+            var found = try await reconcile()
             let written: CatalogStanding.Segment
             do {
-                written = try await write()
+                written = try await write(skipsNumber: found.isNoteHidden)
             } catch let error as StoreError where error.code == .alreadyExists {
                 // Somebody else has this number, or it is our own of an earlier run.
-                stale = try await reconcile()
-                written = try await write()
+                found = try await reconcile()
+                written = try await write(skipsNumber: found.isNoteHidden)
             }
-            try await delete(stale)
+            try await delete(found.stale)
             return .written(written)
         }
     }
@@ -94,7 +94,7 @@ package struct CatalogWriter: Sendable {
             guard standing.isTracking || standing.problem != nil else { return .unchanged }
             let lock = try await hold()
             defer { withExtendedLifetime(lock) {} }
-            let (_, found) = try await lookAtOwn()
+            let found = try await lookAtOwn().segments
             try await tell()
             try await delete(found)
             try await ledger { try $0.endCatalog() }
@@ -121,6 +121,8 @@ package struct CatalogWriter: Sendable {
         } catch let error as OlderLedger {
             try await error.note(in: ledger, leaving: "the catalogue in the store", logger)
             return .refused(error.description)
+        } catch let error as HiddenNote {
+            reason = "what this machine tells the others: \(error)"
         } catch  where error is StoreError || error is CatalogError || error is AgentLock.Held {
             reason = "\(error)"
         } catch let error as Errno {
@@ -152,13 +154,13 @@ package struct CatalogWriter: Sendable {
     // MARK: What is in the store
 
     /// Sees that the store has what the ledger believes it has. Where it does not, the next write is a full one.
-    /// - Returns: what a full one stands for when it is proven.
+    /// - Returns: what a full one stands for when it is proven; and whether this machine's note cannot be read.
     /// - Throws: ``OlderLedger``.
-    private func reconcile() async throws -> [CatalogSegment] {
-        let (standing, found) = try await lookAtOwn()
+    private func reconcile() async throws -> (stale: [CatalogSegment], isNoteHidden: Bool) {
+        let (standing, found, isNoteHidden) = try await lookAtOwn()
         if let leftovers = standing.leftovers(among: found) {
             try await delete(leftovers)
-            return []
+            return ([], isNoteHidden)
         }
         let last = found.map(\.to).max() ?? 0
         let isGone = standing.problem == nil && !Set(found).isSuperset(of: standing.ownSegments)
@@ -166,12 +168,12 @@ package struct CatalogWriter: Sendable {
             if isGone { try ledger.noteCatalogProblem(ObjectFault.missing.lossOfCatalog) }
             try ledger.restartCatalog(from: last + 1, keepsProblem: true)
         }
-        return found
+        return (found, isNoteHidden)
     }
 
-    /// What the store has of this machine's catalogue. The lock is held.
-    /// - Throws: ``OlderLedger`` where a later ledger has written of it.
-    private func lookAtOwn() async throws -> (standing: CatalogStanding, segments: [CatalogSegment]) {
+    /// What the store has of this machine's catalogue, and whether the note beside it cannot be read. The lock is held.
+    /// - Throws: ``OlderLedger`` where a later ledger has written of it; ``StoreError`` when the store does not tell.
+    private func lookAtOwn() async throws -> (standing: CatalogStanding, segments: [CatalogSegment], isHidden: Bool) {
         let machine = try await ledger { try $0.catalogStanding().machine }
         let found = try await reader.segments(of: machine)[machine] ?? []
         // After the list: what was interrupted and is in it is noted by now.
@@ -181,8 +183,11 @@ package struct CatalogWriter: Sendable {
         if found.contains(where: { standing.isOlder(than: $0) }) { throw OlderLedger() }
         // Where the segments of a later ledger are gone, its note alone tells of it.
         let note = OwnNote(store: store, ledger: ledger, keys: keys)
-        if try await note.laterWriteIfReadable() != nil { throw OlderLedger() }
-        return (standing, found)
+        let told = try await note.read()
+        if try await note.laterWrite(in: told) != nil { throw OlderLedger() }
+        // What nobody lets this machine read holds up no write for ever.
+        if case .refused = told { return (standing, found, true) }
+        return (standing, found, false)
     }
 
     /// What cannot be deleted now is met by the next write.
@@ -194,8 +199,11 @@ package struct CatalogWriter: Sendable {
 
     // MARK: A write
 
-    private func write() async throws -> CatalogStanding.Segment {
-        let (standing, state) = try await ledger { (try $0.beginCatalogWrite(), try $0.catalogState()) }
+    /// - Parameter skipsNumber: a later ledger may have given the next number, and the store have lost that write.
+    private func write(skipsNumber: Bool) async throws -> CatalogStanding.Segment {
+        let (standing, state) = try await ledger {
+            (try $0.beginCatalogWrite(skipsNumber: skipsNumber), try $0.catalogState())
+        }
         let taken = CatalogCompaction.absorbed(
             standing.segments.map(\.lines), new: standing.unwritten + state.count + Self.frame)
         let absorbed = Array(standing.segments.suffix(taken))

@@ -46,6 +46,8 @@ package struct MachineNoteWriter: Sendable {
             try await tell(passEndedAt: passEndedAt)
         } catch let error as OlderLedger {
             try await error.note(in: ledger, leaving: "what this machine tells the others", logger)
+        } catch let error as HiddenNote {
+            try await error.note(in: ledger, logger)
         } catch let error as StoreError {
             logger.warning(
                 "the other machines are not told how this one stands: \(error); the next pass makes up for it")
@@ -55,8 +57,8 @@ package struct MachineNoteWriter: Sendable {
     /// - Parameters:
     ///   - passEndedAt: when a whole pass has just ended.
     ///   - always: whatever was told last: the store may have taken a note since, and its answer was lost.
-    /// - Throws: ``OlderLedger`` where a later ledger has told of later writes; ``StoreError`` when the store does not
-    ///   take it; ``LedgerError``, `CancellationError`.
+    /// - Throws: ``OlderLedger`` where a later ledger has told of later writes, ``HiddenNote`` where nobody knows that;
+    ///   ``StoreError`` when the store does not take it; ``LedgerError``, `CancellationError`.
     func tell(passEndedAt: Date? = nil, always: Bool = false) async throws {
         let now = time.now()
         let (written, noted, isBegunAnew) = try await ledger { [self] ledger in
@@ -65,19 +67,35 @@ package struct MachineNoteWriter: Sendable {
             return (written, note, try ledger.catalogStanding().segments.isEmpty)
         }
         guard var note = noted else { return }
-        if isBegunAnew, let write = note.catalogWrite {
-            // Numbers of writes that did not come to the store are none that anybody is to look for.
-            note.catalogWrite = min(write, try await store.note(of: note.id, keys)?.catalogWrite ?? write)
+        let own = OwnNote(store: store, ledger: ledger, keys: keys)
+        var early: OwnNote.Reading?
+        if isBegunAnew, keepsCatalog {
+            let reading = try await own.read()
+            // What is lacking of it is told until it is written anew. Numbers of writes that did not come to the store
+            // are none that anybody is to look for.
+            note.catalogWrite = reading.catalogWrite ?? note.catalogWrite
+            early = reading
         }
-        let digest = try note.digest()
-        if !always, let written, written.digest == digest {
+        if !always, let written, try written.digest == note.digest() {
             // A moment in the future is one from before the clock was set back.
             let isFresh = written.at <= now && now.timeIntervalSince(written.at) < Self.interval
             if isFresh || note.lastSyncAt.map({ $0 <= written.at && written.at <= now }) ?? true { return }
         }
-        if try await OwnNote(store: store, ledger: ledger, keys: keys).laterWrite() != nil { throw OlderLedger() }
+        let told: OwnNote.Reading
+        if let early { told = early } else { told = try await own.read() }
+        if try await own.laterWrite(in: told) != nil { throw OlderLedger() }
+        if case .refused(let error) = told, error.code != .archived {
+            let isInDoubt = isBegunAnew && note.catalogWrite != nil
+            let isKnown = try await isInDoubt ? false : own.isCatalogAsKnown()
+            if !isKnown { throw HiddenNote(reason: error) }
+        }
+        if let known = note.catalogWrite, let write = told.catalogWrite, !isBegunAnew {
+            // A write that was interrupted may have been told by a ledger that has noted it.
+            note.catalogWrite = max(known, write)
+        }
+        let (text, digest) = (try note.encoded(), try note.digest())
         try await StoreRecognition(store: store, ledger: ledger, keys: keys).makeKnown()
-        try await ShareStorage(store: store).put(text: note.encoded(), at: keys.machine(note.id))
+        try await ShareStorage(store: store).put(text: text, at: keys.machine(note.id))
         try await ledger.finish { try $0.noteMachineNote(digest, at: now) }
     }
 
@@ -114,59 +132,81 @@ struct OwnNote: Sendable {
         case ofLaterLedger
     }
 
+    /// What the store gives of it.
+    enum Reading: Hashable, Sendable {
+        case note(MachineNote)
+        /// It is gone, or damaged.
+        case nothing
+        /// It may be there: who may not read it, or has it archived, is told the same by the next request.
+        case refused(StoreError)
+
+        /// The last write that it tells of.
+        var catalogWrite: Int? { if case .note(let note) = self { note.catalogWrite } else { nil } }
+    }
+
     let store: any ReadableStore
     let ledger: LedgerQueue
     let keys: KeyLayout
 
     /// One GET.
+    /// - Throws: ``StoreError`` when the store does not tell it now; ``LedgerError``, `CancellationError`.
+    func read() async throws -> Reading {
+        let machine = try await ledger { try $0.catalogStanding().machine }
+        do {
+            let text = try await store.bytes(of: keys.machine(machine), limit: MachineNote.maximumSize)
+            return .note(try MachineNote(parsing: text, of: machine))
+        } catch let error as StoreError where [.notFound, .badDigest, .tooLarge].contains(error.code) {
+            return .nothing
+        } catch let error as StoreError where [.accessDenied, .archived].contains(error.code) {
+            return .refused(error)
+        } catch is MachineNote.Damage {
+            return .nothing
+        }
+    }
+
+    /// One GET.
     /// - Throws: ``StoreError`` when the store does not tell; ``LedgerError``, `CancellationError`.
     func look() async throws -> Sight {
-        let (machine, digest) = try await ledger {
-            (try $0.catalogStanding().machine, try $0.writtenMachineNote()?.digest)
-        }
-        let told = try await store.note(of: machine, keys)
+        let digest = try await ledger { try $0.writtenMachineNote()?.digest }
+        let told = try await read()
         if try await laterWrite(in: told) != nil { return .ofLaterLedger }
-        guard let digest, try told?.digest() != digest else { return .asTold }
+        guard let digest else { return .asTold }
+        switch told {
+        case .note(let note): if try note.digest() == digest { return .asTold }
+        case .nothing: break
+        case .refused(let error):
+            // Nobody can read an archived one: it is stored again.
+            if error.code != .archived { throw error }
+        }
         let isNews = try await ledger { try $0.forgetMachineNote(digest) }
         return isNews ? .lost : .asTold
     }
 
     /// The last write that it tells of, where only a later ledger than this one can have made that. One GET.
     /// - Returns: `nil` also where it is gone, or damaged.
-    /// - Throws: ``StoreError`` when the store does not tell; ``LedgerError``, `CancellationError`.
+    /// - Throws: ``StoreError`` when the store does not tell, now or ever; ``LedgerError``, `CancellationError`.
     func laterWrite() async throws -> Int? {
-        let machine = try await ledger { try $0.catalogStanding().machine }
-        return try await laterWrite(in: store.note(of: machine, keys))
+        let told = try await read()
+        if case .refused(let error) = told { throw error }
+        return try await laterWrite(in: told)
     }
 
-    /// The same where nothing is put in its place: `nil` also where the store does not give it now.
-    func laterWriteIfReadable() async throws -> Int? {
-        do {
-            return try await laterWrite()
-        } catch let error as StoreError where error.mayConcernOneObject {
-            return nil
-        }
-    }
-
-    private func laterWrite(in note: MachineNote?) async throws -> Int? {
-        guard let write = note?.catalogWrite else { return nil }
+    /// The same of what was read.
+    func laterWrite(in told: Reading) async throws -> Int? {
+        guard let write = told.catalogWrite else { return nil }
         // After the note: what this ledger has written meanwhile it knows by now.
         let standing = try await ledger { try $0.catalogStanding() }
-        return standing.isOlder(than: write) ? write : nil
+        // What this ledger has begun is its own, also where the store has lost it since.
+        return standing.isOlder(than: write) && write != standing.begun?.segment.to ? write : nil
     }
-}
 
-extension ReadableStore {
-    /// What a machine tells; `nil` where that is gone, or damaged.
-    fileprivate func note(of machine: String, _ keys: KeyLayout) async throws -> MachineNote? {
-        do {
-            let text = try await bytes(of: keys.machine(machine), limit: MachineNote.maximumSize)
-            return try MachineNote(parsing: text, of: machine)
-        } catch let error as StoreError where [.notFound, .badDigest, .tooLarge].contains(error.code) {
-            return nil
-        } catch is MachineNote.Damage {
-            return nil
-        }
+    /// Whether the store has of this machine's catalogue what the ledger knows of it. One listing.
+    fileprivate func isCatalogAsKnown() async throws -> Bool {
+        let machine = try await ledger { try $0.catalogStanding().machine }
+        let found = try await store.all(below: keys.catalog + machine + "/").keys
+            .compactMap { CatalogSegment($0, keys) }
+        let standing = try await ledger { try $0.catalogStanding() }
+        return standing.leftovers(among: found) != nil
     }
 }
 

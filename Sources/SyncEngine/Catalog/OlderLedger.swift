@@ -20,6 +20,25 @@ struct OlderLedger: Error, CustomStringConvertible {
     }
 }
 
+/// What this machine has told the others may not be read, and its ledger may be an older one: the store has another
+/// thing of its catalogue than the ledger knows. A note in its place might say that nothing is missing.
+struct HiddenNote: Error, CustomStringConvertible {
+    let reason: StoreError
+
+    var description: String {
+        "what it says now cannot be read, and its catalogue is not in the store as the ledger knows it: \(reason); "
+            + "let this machine read that object, or delete it from the store"
+    }
+
+    /// An agent meets it each minute, and tells it once. The catalogue is written then, and ends it.
+    func note(in ledger: LedgerQueue, _ logger: Logger) async throws {
+        let isTold = try await ledger { try $0.catalogStanding().problem != nil }
+        let text = "what this machine tells the others is left as it is: \(self)"
+        logger.log(level: isTold ? .debug : .warning, "\(text)")
+        if !isTold { try await ledger { try $0.noteCatalogProblem(text) } }
+    }
+}
+
 extension CatalogStanding {
     /// Whether a write of this machine is one of a later ledger than this one.
     func isOlder(than write: Int) -> Bool { write >= next }

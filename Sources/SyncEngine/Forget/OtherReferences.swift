@@ -117,7 +117,7 @@ package struct OtherReferences: Sendable {
         let standing = try await ledger { try $0.catalogStanding() }
         if own.contains(where: { standing.isOlder(than: $0) }) { return .unread(OlderLedger().description) }
         let note = OwnNote(store: store, ledger: ledger, keys: keys)
-        if hasNote, try await note.laterWriteIfReadable() != nil { return .unread(OlderLedger().description) }
+        if hasNote, try await note.laterWrite() != nil { return .unread(OlderLedger().description) }
         for (id, sign) in lastSigns.sorted(by: { $0.key < $1.key }) {
             let isSilent = sign <= now && now.timeIntervalSince(sign) >= Self.silence
             if standing.replaces[id] != nil, isSilent { continue }

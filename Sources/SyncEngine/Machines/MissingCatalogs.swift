@@ -131,8 +131,8 @@ struct MissingCatalogs: Sendable {
     func lookAtOwn(
         listed: [String: Int], _ consequences: Consequences
     ) async throws -> (told: Int?, problems: [String]) {
-        let own = try await reader.ledger { try $0.catalogStanding().machine }
-        let key = try reader.keys.machine(own)
+        let standing = try await reader.ledger { try $0.catalogStanding() }
+        let key = try reader.keys.machine(standing.machine)
         let told: Int?
         do {
             told = try await OwnNote(store: reader.store, ledger: reader.ledger, keys: reader.keys).laterWrite()
@@ -141,13 +141,17 @@ struct MissingCatalogs: Sendable {
         }
         guard let told else { return (nil, []) }
         let loss: String
-        if let last = listed[own] {
+        if let last = listed[standing.machine] {
             if last >= told { return (told, []) }
             loss = "lacks its writes \(last + 1) to \(told)\(consequences.cut)"
         } else {
-            loss = "is missing from the store\(consequences.gone)"
+            // Of the writes before these the ledger knows what they told.
+            loss =
+                "is missing from the store, and the ledger does not know its writes \(standing.next) to \(told)"
+                + consequences.cut
         }
-        return (told, ["the catalogue of this machine \(loss); the next sync-agent sync writes it anew"])
+        let remedy = "the next sync-agent sync writes it anew, unless store.catalog is off"
+        return (told, ["the catalogue of this machine \(loss); \(remedy)"])
     }
 
     /// By a listing of its own; `nil` where there is none.

@@ -77,13 +77,14 @@ extension Ledger {
 
     /// Begins a write: what has changed until now belongs to it, what changes from now on to the next one. What was begun
     /// before it is not to be met any more: the changes of this one would be taken for its.
-    package func beginCatalogWrite() throws(LedgerError) -> CatalogStanding {
+    /// - Parameter skipsNumber: leaves out a number that somebody else may have given.
+    package func beginCatalogWrite(skipsNumber: Bool = false) throws(LedgerError) -> CatalogStanding {
         try write("begin a write of the catalogue") { db in
             try db.run(
                 """
-                UPDATE agent SET catalog_tracking = 1, catalog_next = catalog_next + (catalog_begun IS NOT NULL),
-                    catalog_begun = NULL
-                """)
+                UPDATE agent SET catalog_tracking = 1,
+                    catalog_next = catalog_next + (catalog_begun IS NOT NULL) + ?, catalog_begun = NULL
+                """, [skipsNumber])
             try db.run("UPDATE catalog_changes SET segment = 0 WHERE segment IS NULL")
             return try db.catalogStanding()
         }

@@ -119,6 +119,19 @@ import Testing
         #expect(try isStored("sunset"))
     }
 
+    @Test(arguments: [StoreError.Code.serverFailed, .conflict, .accessDenied, .archived])
+    func `a machine whose own note cannot be read deletes nothing`(code: StoreError.Code) async throws {
+        let one = try bench.machine("one")
+        try await one.see(["a.jpg": "sunset"])
+        _ = try await planner(one).begin(try await plan(one, "/pictures/Gallery"))
+        let id = try one.ledger.catalogStanding().machine
+        try await bench.sign(of: id, catalogWrite: 7)
+        bench.store.add(StoreFault(.get, key: try bench.keys.machine(id).rawValue, .failBefore(code)))
+        let result = try await deletions(one).run()
+        #expect(result.deleted.isEmpty && result.failures.count == 1)
+        #expect(try isStored("sunset"))
+    }
+
     @Test func `a catalogue of another machine that cannot be read keeps everything, and its path`() async throws {
         let (one, two) = (try bench.machine("one"), try bench.machine("two"))
         try await one.see(["a.jpg": "sunset"])

@@ -103,6 +103,24 @@ import Testing
         #expect(try await notes().machines.map { $0.note?.catalogWrite } == [1])
     }
 
+    @Test(arguments: [StoreError.Code.accessDenied, .archived])
+    func `a note that cannot be read is stored again where the catalogue is as the ledger knows it`(
+        code: StoreError.Code
+    ) async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        try await machine.service().round()
+        let key = try bench.keys.machine(machine.ledger.catalogStanding().machine)
+        bench.store.add(StoreFault(.get, key: key.rawValue, .failBefore(code)))
+        try await machine.see(["a.jpg": "a", "b.jpg": "b"])
+        try await machine.service().round()
+        #expect(puts() == 2)
+        // Of one that is archived everybody knows that nobody can read it.
+        try await machine.inspect()
+        try await writer(machine).run(passEndedAt: bench.time.now)
+        #expect(puts() == (code == .archived ? 3 : 2))
+    }
+
     @Test func `this machine is none of the others, and what is wrong with its note or catalogue is not told`()
         async throws
     {

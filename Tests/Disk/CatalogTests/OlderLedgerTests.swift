@@ -35,8 +35,12 @@ import Testing
         return try CatalogMachine("laptop", in: bench, ledger: old, folder: "/pictures/Gallery")
     }
 
-    private func note() throws -> [UInt8]? {
-        bench.memory.content(try bench.keys.machine(laptop.ledger.catalogStanding().machine))
+    private func noteKey() throws -> ObjectKey { try bench.keys.machine(laptop.ledger.catalogStanding().machine) }
+
+    private func note() throws -> [UInt8]? { bench.memory.content(try noteKey()) }
+
+    private func refuseNote(_ code: StoreError.Code, calls: ClosedRange<Int> = 1...Int.max) throws {
+        bench.store.add(StoreFault(.get, key: try noteKey().rawValue, numbers: calls, .failBefore(code)))
     }
 
     private func notes() async throws -> (machines: [MachineNotes.Machine], problems: [String]) {
@@ -89,7 +93,13 @@ import Testing
         let back = try await putBack(lost: lost)
         let problems = try await back.rebuild().problems
         #expect(problems.count == (problem == nil ? 0 : 1), "\(problems)")
-        if let problem { #expect(problems.first?.hasPrefix(problem) == true, "\(problems)") }
+        if let problem {
+            #expect(problems.first?.hasPrefix(problem) == true, "\(problems)")
+            // The ledger knows earlier shares; who keeps no catalogue writes none.
+            for words in ["its writes 2 to 3", "sync-agent shares --revoke ID", "unless store.catalog is off"] {
+                #expect(problems.first?.contains(words) == true, "\(problems)")
+            }
+        }
         #expect(try await back.rebuild().problems == [])
         // Until it is written, the others are told of what is lacking as before.
         try await back.noteWriter().run(passEndedAt: bench.time.now)
@@ -105,5 +115,111 @@ import Testing
         #expect(found.machines.map { $0.note?.catalogWrite } == [4] && found.problems == [])
         try await back.inspect()
         #expect(try await back.service().round() == .unchanged)
+    }
+
+    @Test func `after a rebuild the note is read once before it is stored`() async throws {
+        let back = try await putBack(lost: 2)
+        try await back.rebuild()
+        let key = try noteKey().rawValue
+        let before = bench.store.calls.count
+        try await back.noteWriter().run(passEndedAt: bench.time.now)
+        let calls = bench.store.calls.dropFirst(before).filter { $0.key == key }
+        #expect(calls.count { $0.operation == .get } == 1 && calls.contains { $0.operation == .put })
+    }
+
+    @Test(arguments: [false, true])
+    func `what was told stays told where a ledger of before the first write was rebuilt, and cannot write`(
+        isLost: Bool
+    ) async throws {
+        try await laptop.see(many)
+        let old = try laptop.ledger.copyInMemory()
+        try await laptop.service().round()
+        if isLost { try await bench.loseCatalogs() }
+        let back = try CatalogMachine("laptop", in: bench, ledger: old, folder: "/pictures/Gallery")
+        try await back.see(many)
+        try await back.rebuild()
+        let standing = try back.ledger.catalogStanding()
+        #expect(standing.writtenAt == nil && standing.next == 2)
+        let key = try CatalogSegment(machine: standing.machine, from: 1, to: 2).key(bench.keys)
+        bench.store.add(StoreFault(.put, key: key.rawValue, number: 1, .failBefore(.serverFailed)))
+        guard case .failed = try await back.service().round() else {
+            Issue.record("it was written")
+            return
+        }
+        #expect(try await notes().machines.map { $0.note?.catalogWrite } == [1])
+        guard case .written(let segment) = try await back.service().round() else {
+            Issue.record("it was not written")
+            return
+        }
+        #expect(try await notes().machines.map { $0.note?.catalogWrite } == [segment.to])
+    }
+
+    // MARK: A note that cannot be read
+
+    @Test func `where the store does not give the note now nothing is written`() async throws {
+        let back = try await putBack(lost: 1)
+        let told = try #require(try note())
+        try await back.see(many.merging(["new.jpg": "new"]) { $1 })
+        await bench.time.advance(by: .seconds(7_200))
+        // By the catalogue, and by the note itself.
+        try refuseNote(.serverFailed, calls: 1...2)
+        guard case .failed = try await back.service().round() else {
+            Issue.record("it was written")
+            return
+        }
+        #expect(try await isRefused(back.write()))
+        #expect(try await bench.segments() == ["00000001-00000001.jsonl.gz"])
+        #expect(try note() == told)
+    }
+
+    @Test(arguments: [StoreError.Code.accessDenied, .archived])
+    func `where nobody can read the note no number is given twice`(code: StoreError.Code) async throws {
+        try await laptop.see(many)
+        try await laptop.service().round()
+        let old = try laptop.ledger.copyInMemory()
+        try await laptop.see(many.merging(["second.jpg": "second"]) { $1 })
+        try await laptop.service().round()
+        let last = try #require(try await bench.keysOfSegments().sorted().last)
+        #expect(last.rawValue.hasSuffix("/00000002-00000002.jsonl.gz"))
+        bench.memory.lose(last)
+        try refuseNote(code)
+        let back = try CatalogMachine("laptop", in: bench, ledger: old, folder: "/pictures/Gallery")
+        try await back.see(many.merging(["new.jpg": "new"]) { $1 })
+        guard case .written(let segment) = try await back.write() else {
+            Issue.record("it was not written")
+            return
+        }
+        #expect(segment.from == 2 && segment.to == 3)
+    }
+
+    @Test func `a note that may not be read stays until the catalogue is as the ledger knows it`() async throws {
+        let back = try await putBack(lost: 2)
+        let told = try #require(try note())
+        try refuseNote(.accessDenied)
+        await bench.time.advance(by: .seconds(7_200))
+        try await back.see(many.merging(["new.jpg": "new"]) { $1 })
+        for _ in 0..<2 {
+            try await back.noteWriter().run(passEndedAt: bench.time.now)
+            #expect(try note() == told)
+            #expect(try back.ledger.catalogStanding().problem?.contains("let this machine read that object") == true)
+        }
+        guard case .written(let segment) = try await back.service().round() else {
+            Issue.record("it was not written")
+            return
+        }
+        #expect(try back.ledger.catalogStanding().problem == nil)
+        let text = try #require(try note())
+        let stored = try MachineNote(parsing: text, of: back.ledger.catalogStanding().machine)
+        #expect(stored.catalogWrite == segment.to)
+    }
+
+    @Test func `a write that this ledger has begun is its own where the note tells of it`() async throws {
+        let (machine, begun) = try await bench.interrupted(comes: false)
+        try await bench.sign(of: machine.ledger.catalogStanding().machine, catalogWrite: begun.segment.to)
+        guard case .written(let segment) = try await machine.write() else {
+            Issue.record("it was not written")
+            return
+        }
+        #expect(segment.to == begun.segment.to + 1)
     }
 }
