@@ -16,6 +16,7 @@ struct StatusReader {
         let failed: [PhotoStatus]
         let lost: [PhotoStatus]
         let lostObjects: [ObjectRecord]
+        let brokenOfLost: Int
         let now: Date
         let home: String?
         /// Since when the photo is there that waits longest.
@@ -23,7 +24,8 @@ struct StatusReader {
 
         func view(on terminal: Terminal) -> StatusView {
             StatusView(
-                report: report, failed: failed, lost: lost, lostObjects: lostObjects, terminal: terminal, now: now,
+                report: report, failed: failed, lost: lost, lostObjects: lostObjects,
+                brokenOfLost: brokenOfLost, terminal: terminal, now: now,
                 home: home)
         }
     }
@@ -79,8 +81,9 @@ struct StatusReader {
         return Status(
             report: report, failed: try ledger.failedPhotos(limit: Self.failedShown),
             lost: try ledger.lostPhotos(limit: Self.failedShown),
-            lostObjects: try ledger.lostBesidePhotos(limit: Self.failedShown), now: installation.time.now(),
-            home: installation.location.home?.string, waitingSince: overview.oldestWaiting)
+            lostObjects: try ledger.lostBesidePhotos(limit: Self.failedShown), brokenOfLost: overview.brokenOfLost,
+            now: installation.time.now(), home: installation.location.home?.string,
+            waitingSince: overview.oldestWaiting)
     }
 
     /// As their folders were seen last: an overview waits for no disk.

@@ -12,6 +12,8 @@ struct StatusView {
     var lost: [PhotoStatus] = []
     /// Archived photos of events, and earlier images of projects, of which nothing is left.
     var lostObjects: [ObjectRecord] = []
+    /// Objects of what is lost.
+    var brokenOfLost = 0
     let terminal: Terminal
     let now: Date
     /// The user's home folder, shown as `~`.
@@ -315,10 +317,10 @@ struct StatusView {
         return lines
     }
 
-    /// Of what no photo that is known needs, as originals. Photos that are lost are told by their places.
+    /// As originals. What is lost is told by its places.
     private var brokenLines: [String] {
-        let broken = report.broken - report.elsewhere.count
-        if broken == 0 || report.totals.lost > 0 { return [] }
+        let broken = report.broken - report.elsewhere.count - brokenOfLost
+        if broken <= 0 { return [] }
         let objects = Quantities.counted(broken, "stored object is", plural: "stored objects are")
         return terminal.wrapped(
             "\(objects) damaged or gone: sync-agent verify --all names \(broken == 1 ? "it" : "them")", indent: 2,

@@ -78,8 +78,10 @@ package struct SilentObjects: Sendable {
     /// - Throws: ``StoreError`` when the store as a whole cannot be used, or does not have the class; ``LedgerError``,
     ///   `CancellationError`.
     package func run(_ machines: [String: Bool], now: Date) async throws -> Summary {
+        let others = Set(machines.keys)
         let (own, known) = try await ledger {
-            (try $0.forgetOwnDamage(), try $0.otherDamage(limit: Self.mostDamage))
+            try $0.lose(leftToAllBut: others)
+            return (try $0.forgetOwnDamage(), try $0.otherDamage(limit: Self.mostDamage))
         }
         var summary = Summary()
         summary.mended = own
@@ -99,6 +101,8 @@ package struct SilentObjects: Sendable {
         /// US dollars that are left of this month.
         var budget: Double
         var known: Set<ObjectKey>
+        /// What is known to be gone or damaged unless its machine has replaced it: its turn is today.
+        var suspects: Set<ObjectKey>
         /// Whether what no catalogue names is this machine's to see to.
         var seesToUnnamed: Bool
         var summary: Summary
@@ -109,13 +113,15 @@ package struct SilentObjects: Sendable {
     ) async throws {
         let found = try await catalogs.read(machines)
         let today = time.now()
-        let spent = try await ledger { try $0.verificationStanding(at: today).spentUSD }
+        let (spent, suspects) = try await ledger {
+            (try $0.verificationStanding(at: today).spentUSD, try $0.leftToOthers())
+        }
         var round = Round(
             names: found.names,
             choice: DayChoice(
                 percent: verification.percentPerDay, day: Int((now.timeIntervalSince1970 / 86_400).rounded(.down))),
             now: now, budget: max(verification.maximumUSDPerMonth - spent, 0), known: Set(known.map(\.key)),
-            seesToUnnamed: machines.values.allSatisfy(\.self), summary: summary)
+            suspects: suspects, seesToUnnamed: machines.values.allSatisfy(\.self), summary: summary)
         for problem in found.problems { round.summary.add(problem) }
         try await lookAgain(at: known, found, &round)
         for prefix in prefixes {
@@ -293,7 +299,7 @@ package struct SilentObjects: Sendable {
         // What is not listed, or cannot be read by the store itself, needs no turn.
         let (doubtful, listed) = (objects.filter { $0.info == nil }, objects.filter { $0.info != nil })
         try await examine(doubtful, &broken, &round)
-        let chosen = listed.filter { round.choice.contains($0.key) }
+        let chosen = listed.filter { round.choice.contains($0.key) || round.suspects.contains($0.key) }
         for part in chosen.grouped(atMost: Self.looksAtOnce) {
             var (price, affordable) = (0.0, [Due]())
             for object in part {

@@ -48,7 +48,8 @@ package struct UserJobs: Sendable {
     package func run() async throws -> Summary {
         let day = CalendarDay(time.now())
         let (last, own, hasDamage) = try await ledger {
-            (try $0.userJobsDay(), try $0.catalogStanding().machine, try !$0.otherDamage(limit: 1).isEmpty)
+            let hasDamage = try !$0.otherDamage(limit: 1).isEmpty || !$0.leftToOthers().isEmpty
+            return (try $0.userJobsDay(), try $0.catalogStanding().machine, hasDamage)
         }
         var summary = Summary()
         if last == day { return summary }

@@ -102,7 +102,7 @@ package struct TroubleAnnouncer: Sendable {
                         "Since \(since.formatted(.iso8601)): \(error). New photos wait, and are sent when it is back.",
                     facts: ["since": since.formatted(.iso8601)]))
         }
-        let broken = overview.brokenTiers.reduce(0) { $0 + $1.objects }
+        let broken = overview.broken
         let elsewhere = try ledger.otherDamage(limit: SilentObjects.mostDamage).count
         if broken + elsewhere + overview.lost > 0 {
             troubles.append(

@@ -111,6 +111,10 @@ package struct Verifier: Sendable {
                     onProgress(result.checked + result.undecided, total)
                 }
             }
+            // Of an object that is asked for by name it is told.
+            if result.broken.isEmpty { break }
+            let others = try await ledger { try $0.leftToOthers() }
+            result.broken.removeAll { others.contains($0.key) }
         }
         return result
     }

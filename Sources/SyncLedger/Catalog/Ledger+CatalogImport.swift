@@ -10,7 +10,7 @@ package enum FolderOwner: Hashable, Sendable {
     /// Nobody knows: they were found in the store without a name.
     case recovered
 
-    fileprivate static let recoveredName = "recovered"
+    static let recoveredName = "recovered"
 
     fileprivate var column: String? {
         switch self {

@@ -60,7 +60,8 @@ extension Ledger {
             try db.run(
                 """
                 DELETE FROM other_damage WHERE EXISTS (
-                    SELECT 1 FROM objects WHERE objects.key = other_damage.key AND objects.problem IS NOT NULL)
+                    SELECT 1 FROM objects WHERE objects.key = other_damage.key AND objects.problem IS NOT NULL
+                    AND NOT \(LedgerQuery.isLeftToOthers))
                 """)
             return try db.run("DELETE FROM other_damage WHERE \(Self.isOwn)")
         }
@@ -73,10 +74,93 @@ extension Ledger {
         }
     }
 
-    private static let isOwn = "EXISTS (SELECT 1 FROM objects WHERE objects.key = other_damage.key)"
+    private static let isOwn =
+        "EXISTS (SELECT 1 FROM objects WHERE objects.key = other_damage.key AND NOT \(LedgerQuery.isLeftToOthers))"
+}
+
+extension Ledger {
+    /// Objects that are gone or damaged by what is known here, which is what other machines' catalogues named at a rebuild.
+    /// They may have replaced or deleted them since: by their present catalogues somebody tells whether that is a loss.
+    package func leftToOthers() throws(LedgerError) -> Set<ObjectKey> {
+        try read("list what is left to other machines") { Set(try $0.leftToOthers().keys) }
+    }
+
+    /// What is left to machines of which nothing is in the store that could tell more is lost.
+    /// - Parameter machines: the ids of all others.
+    package func lose(leftToAllBut machines: Set<String>) throws(LedgerError) {
+        try write("note what is lost") { db in
+            for object in try db.leftToOthers().values {
+                let owners = try db.texts(
+                    """
+                    SELECT folders.machine FROM photos JOIN folders ON folders.id = photos.folder_id
+                    WHERE photos.object_id = ?
+                    """, [object])
+                guard machines.isDisjoint(with: owners), let fault = try db.loss(of: object) else { continue }
+                try db.run(
+                    "UPDATE photos SET state = 'lost', error = ? WHERE object_id = ? AND state = 'missing'",
+                    [fault.othersLossWords, object])
+            }
+        }
+    }
+
+    /// Forgets it before a rebuild, which takes up what the store has and the catalogues name now.
+    package func forgetLeftToOthers() throws(LedgerError) {
+        try write("forget what is left to other machines") { db in
+            for object in try db.leftToOthers().values {
+                try db.run("DELETE FROM photos WHERE object_id = ?", [object])
+                try db.forgetUnused(object)
+            }
+        }
+    }
+}
+
+extension LedgerQuery {
+    /// Whether the photos of a folder are this machine's, or nobody's.
+    static let isNoOthers = "(folders.machine IS NULL OR folders.machine = '\(FolderOwner.recoveredName)')"
+
+    /// Of an object: whether it is gone or damaged, and only photos of other machines need it, or its copy, of which none is
+    /// known to be lost.
+    static let isLeftToOthers = """
+        (objects.problem IS NOT NULL AND EXISTS (\(photosOfObject)) AND NOT EXISTS (
+            SELECT 1 FROM photos JOIN folders ON folders.id = photos.folder_id
+            WHERE photos.id IN (\(photosOfObject)) AND (photos.state <> 'missing' OR \(isNoOthers))
+        )
+        AND NOT EXISTS (SELECT 1 FROM events WHERE events.object_id = objects.id)
+        AND NOT EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
+        AND NOT EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key))
+        """
+
+    /// Also of its earlier versions.
+    private static let photosOfObject = """
+        SELECT kept.id FROM photos AS kept WHERE kept.object_id IN (\(objectAndCopy))
+        UNION ALL
+        SELECT earlier.photo_id FROM photo_versions AS earlier WHERE earlier.object_id IN (\(objectAndCopy))
+        """
+
+    /// As ``ObjectKey/copyOfOriginal`` has it.
+    static let objectAndCopy = """
+        SELECT named.id FROM objects AS named
+        WHERE named.key IN (objects.key, REPLACE(objects.key, '/originals/', '/photos/'))
+        """
 }
 
 extension Database {
+    /// By their keys.
+    func leftToOthers() throws -> [ObjectKey: Int64] {
+        try rawRows(
+            """
+            SELECT key, id FROM objects INDEXED BY objects_broken
+            WHERE problem IS NOT NULL AND key > '' AND \(LedgerQuery.isLeftToOthers)
+            """
+        ).reduce(into: [:]) { objects, row in
+            objects[try ObjectKey(row[0] as String)] = row[1] as Int64
+        }
+    }
+
+    func isLeftToOthers(_ object: Int64) throws -> Bool {
+        try number("SELECT 1 FROM objects WHERE id = ? AND \(LedgerQuery.isLeftToOthers)", [object]) != nil
+    }
+
     /// What is known to be wrong of other machines' objects.
     func otherFaults() throws -> [ObjectKey: ObjectFault] {
         try rawRows("SELECT key, problem FROM other_damage").reduce(into: [:]) { faults, row in

@@ -68,7 +68,9 @@ extension Ledger {
                 SELECT key, size, md5, sha256, type, machine, path, MAX(sha256 IS NOT NULL)
                 FROM temp.other_places AS places
                 WHERE \(KeyRange.condition)
-                AND NOT EXISTS (SELECT 1 FROM main.objects WHERE objects.key = places.key)
+                AND NOT EXISTS (
+                    SELECT 1 FROM main.objects WHERE objects.key = places.key AND NOT \(LedgerQuery.isLeftToOthers)
+                )
                 AND NOT EXISTS (SELECT 1 FROM temp.other_places AS own WHERE own.key = places.key AND own.lives = 1)
                 GROUP BY key ORDER BY key LIMIT ?
                 """, [range.from, range.to, limit])
@@ -93,7 +95,9 @@ extension Ledger {
                 keys.filter { key in
                     try db.number(
                         """
-                        SELECT 1 WHERE EXISTS (SELECT 1 FROM main.objects WHERE key = ?1)
+                        SELECT 1 WHERE EXISTS (
+                            SELECT 1 FROM main.objects WHERE key = ?1 AND NOT \(LedgerQuery.isLeftToOthers)
+                        )
                         OR EXISTS (SELECT 1 FROM temp.other_places WHERE key = ?1)
                         OR EXISTS (SELECT 1 FROM main.object_deletions WHERE key = ?1)
                         """, [key.rawValue]) == nil

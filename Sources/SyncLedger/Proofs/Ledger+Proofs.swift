@@ -28,7 +28,8 @@ package struct BrokenObject: Hashable, Sendable {
 
 extension Ledger {
     /// Notes that objects are not what was stored, whoever has found out: a listing, a read, a restore, a copy or a
-    /// verification. This is the one way by which a photo stops being safe while its file is as it was.
+    /// verification. This is the one way by which a photo stops being safe while its file is as it was. Objects that only
+    /// other machines need are not counted: see ``leftToOthers()``.
     ///
     /// Photos whose file is on the disk are pending again; those whose file is gone are lost, but for files of events whose
     /// photo is in the archive as well. Events whose photo it was have none stored, and their files are read again. An
@@ -102,7 +103,6 @@ extension Database {
             "UPDATE objects SET problem = ? WHERE key = ? AND stored_at = ? AND problem IS NOT ? RETURNING id",
             [problem.text, key.rawValue, broken.record.storedAt.milliseconds, problem.text])
         guard let id else { return }
-        count.objects += 1
         if let copy = key.copyOfOriginal { count.lost += try noteOriginalBroken(of: copy) }
         // Before its photos: the file of an event has the object of its first photo, and is read anew.
         try unstoreEvents(of: id, problem)
@@ -116,6 +116,7 @@ extension Database {
         let lost = try lose(photosOf: id)
         count.pending += pending
         if pending == 0 { count.lost += lost }
+        if try !isLeftToOthers(id) { count.objects += 1 }
     }
 
     /// Whether nothing that is stored of a photo can be had back: its copy is broken, and so is its original, if it has one.
@@ -127,7 +128,8 @@ extension Database {
         return problem
     }
 
-    /// Photos that are not on the disk, and of which nothing that is stored can be had back.
+    /// Photos that are not on the disk, and of which nothing that is stored can be had back. What other machines need of it
+    /// they tell: a ledger that was rebuilt knows what they named then.
     /// - Parameter object: their copy.
     @discardableResult
     func lose(photosOf object: Int64) throws -> Int {
@@ -136,7 +138,8 @@ extension Database {
             """
             UPDATE photos SET state = 'lost',
                 error = IIF(folder_id IN (SELECT id FROM folders WHERE machine IS NULL), ?, ?)
-            WHERE object_id = ? AND state = 'missing' AND NOT EXISTS (
+            WHERE object_id = ? AND state = 'missing'
+            AND folder_id IN (SELECT id FROM folders WHERE \(LedgerQuery.isNoOthers)) AND NOT EXISTS (
                 SELECT 1 FROM event_files JOIN events ON events.id = event_files.event
                 WHERE event_files.photo_id = photos.id AND events.object_id = photos.object_id
                 AND events.retention = 'archived'

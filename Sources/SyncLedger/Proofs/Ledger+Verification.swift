@@ -89,7 +89,10 @@ extension Ledger {
             var standing = VerificationStatus()
             standing.oldest = try db.number(LedgerQuery.oldestProof).map(Date.init(milliseconds:))
             standing.checked = try db.total("SELECT SUM(objects) FROM verified_objects")
-            let broken = "SELECT COUNT(*) FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL"
+            let broken = """
+                SELECT COUNT(*) FROM objects INDEXED BY objects_broken
+                WHERE problem IS NOT NULL AND NOT \(LedgerQuery.isLeftToOthers)
+                """
             standing.missing = try db.total("\(broken) AND problem = 'missing'")
             standing.damaged = try db.total(broken) - standing.missing
             standing.unread = try db.total("SELECT COUNT(*) FROM matched_photos")

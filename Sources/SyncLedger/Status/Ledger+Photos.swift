@@ -176,6 +176,16 @@ extension LedgerQuery {
         ) ORDER BY key LIMIT ?
         """
 
+    /// How many of them are named with what is lost.
+    static let brokenOfLost = """
+        SELECT COUNT(*) FROM objects INDEXED BY objects_broken
+        WHERE problem IS NOT NULL AND key > '' AND (
+            EXISTS (SELECT 1 FROM photos WHERE photos.object_id IN (\(objectAndCopy)) AND photos.state = 'lost')
+            OR EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
+            OR EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key)
+        )
+        """
+
     static let ofVersions = [versionsOfPhoto, photosOfVersion, brokenStock, lostBesidePhotos]
 }
 

@@ -73,6 +73,10 @@ package struct Overview: Hashable, Sendable {
     package var tiers: [ClassLoad]
     /// Of those that are.
     package var brokenTiers: [ClassLoad] = []
+    /// How many of those are left to other machines, which tell what is wrong with them.
+    package var leftToOthers = 0
+    /// How many of them are of photos, or of what ``lostBesidePhotos`` counts, of which nothing is left.
+    package var brokenOfLost = 0
     /// Archived photos of events, and earlier images of projects, of which nothing is left.
     package var lostBesidePhotos = 0
     /// Photos of which nothing is left, in folders that are not watched: of other machines, since a rebuild.
@@ -108,6 +112,8 @@ package struct Overview: Hashable, Sendable {
                 bytes: tier.bytes - broken.bytes)
         }
     }
+    /// Objects that are gone or damaged, without those that are left to other machines.
+    package var broken: Int { brokenTiers.reduce(0) { $0 + $1.objects } - leftToOthers }
     package var bytesStored: Int64 { storedTiers.reduce(0) { $0 + $1.bytes } }
     package var lost: Int { lostHere + lostUnwatched }
     /// Without what other machines count themselves.
@@ -140,9 +146,11 @@ extension Ledger {
             overview.oldestWaiting = try db.oldestWaiting(in: folders.map(\.record.id))
             overview.brokenTiers = try db.brokenTiers()
             if !overview.brokenTiers.isEmpty {
+                overview.leftToOthers = try db.leftToOthers().count
                 overview.lostBesidePhotos = try db.rows(
                     LedgerQuery.lostBesidePhotos, ["", Int.max], as: ObjectRecord.self
                 ).count
+                overview.brokenOfLost = try db.total(LedgerQuery.brokenOfLost)
                 overview.lostUnwatched = try db.numbers("SELECT id FROM folders WHERE active = 0").reduce(0) {
                     try $0 + db.tallies(of: FolderID(rawValue: $1))[.lost].files
                 }
