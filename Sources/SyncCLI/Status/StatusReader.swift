@@ -24,9 +24,8 @@ struct StatusReader {
 
         func view(on terminal: Terminal) -> StatusView {
             StatusView(
-                report: report, failed: failed, lost: lost, lostObjects: lostObjects,
-                brokenOfLost: brokenOfLost, terminal: terminal, now: now,
-                home: home)
+                report: report, failed: failed, lost: lost, lostObjects: lostObjects, brokenOfLost: brokenOfLost,
+                terminal: terminal, now: now, home: home)
         }
     }
 

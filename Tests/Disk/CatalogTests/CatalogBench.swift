@@ -98,8 +98,12 @@ final class CatalogMachine: Sendable {
     }
 
     /// As a folder is seen with these files, and what is new of it is stored. The text of a file is its stamp and content.
-    /// - Parameter moves: whether a new file may be a known one under another name.
-    func see(_ files: [String: String], in directory: FilePath = "", moves: Bool = false) async throws {
+    /// - Parameters:
+    ///   - moves: whether a new file may be a known one under another name.
+    ///   - place: of a file that is kept under its own name, as those of projects; `nil`: in the pool.
+    func see(
+        _ files: [String: String], in directory: FilePath = "", moves: Bool = false, at place: ObjectKey? = nil
+    ) async throws {
         let now = bench.time.now
         let scanned = files.map { name, text in
             ScannedFile(name: FilePath.Component(name) ?? "x", stamp: Self.stamp(text))
@@ -112,14 +116,14 @@ final class CatalogMachine: Sendable {
         for claim in try ledger.claim(limit: 1_000, at: now) {
             let text = files[claim.relativePath.lastComponent?.string ?? ""] ?? ""
             let digest = ContentDigest(of: Array(text.utf8))
-            let key = try bench.keys.photo(PhotoID(digest.md5))
+            let key = try place ?? bench.keys.photo(PhotoID(digest.md5))
             do {
                 _ = try await bench.memory.put(
                     ObjectBody(bytes: Array(text.utf8), digest: digest), at: key,
                     attributes: ObjectAttributes(
                         contentType: "image/jpeg",
                         metadata: [MetadataName.md5: "\(digest.md5)", MetadataName.takenAt: "2024-06-15T07:30:00"]),
-                    condition: .ifAbsent)
+                    condition: place == nil ? .ifAbsent : .overwrite)
             } catch let error as StoreError where error.code == .alreadyExists {}
             let object = ObjectRecord(
                 key: key, size: Int64(text.utf8.count), md5: digest.md5, sha256: digest.sha256,

@@ -91,6 +91,22 @@ import Testing
         #expect(StatusCheck(report, waitingSince: nil, now: now).result.level == .critical)
     }
 
+    @Test func `what is damaged or gone beside what is lost is told, too`() {
+        let before = view(tallies(uploaded: 3))
+        var report = before.report
+        (report.verification.missing, report.totals.lost) = (3, 1)
+        let text = StatusView(
+            report: report, failed: [], brokenOfLost: 1, terminal: before.terminal, now: now, home: before.home
+        ).text.replacing("\n", with: " ")
+        #expect(text.contains("and 1 more that are lost"))
+        #expect(text.contains("2 stored objects are damaged or gone: sync-agent verify --all names them"))
+        report.verification.missing = 1
+        let lost = StatusView(
+            report: report, failed: [], brokenOfLost: 1, terminal: before.terminal, now: now, home: before.home
+        ).text
+        #expect(!lost.contains("damaged or gone"))
+    }
+
     @Test func `while the store cannot be reached nothing is called safe`() {
         let text = view(tallies(uploaded: 3), storeError: "it is not the store that this ledger knows").text
         #expect(!text.contains("Everything is safe"))

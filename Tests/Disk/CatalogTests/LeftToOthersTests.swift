@@ -1,0 +1,149 @@
+import FoundationEssentials
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// What a ledger that was rebuilt knows of another machine, which lives on or is silent since.
+@Suite struct LeftToOthersTests {
+    private static let day = Duration.seconds(86_400)
+
+    private let bench: CatalogBench
+    private let tower: CatalogMachine
+    private let laptop: CatalogMachine
+
+    init() throws {
+        bench = try CatalogBench()
+        tower = try bench.machine("tower")
+        laptop = try bench.machine("laptop")
+    }
+
+    private var standing: VerificationStatus {
+        get throws { try tower.ledger.verificationStanding(at: bench.time.now) }
+    }
+
+    /// The laptop has written, and the tower's ledger takes it up.
+    private func rebuild() async throws {
+        try await laptop.write()
+        try await tower.see(["own.jpg": "own"])
+        try await tower.write()
+        #expect(try await tower.rebuild().lost == 0)
+    }
+
+    /// The tower looks at the whole store, and finds nothing that it would have to tell.
+    private func lookInVain(left: Int) async throws {
+        try await tower.refresh()
+        let overview = try tower.ledger.overview()
+        #expect(overview.lost == 0 && overview.broken == 0 && overview.leftToOthers == left, "\(overview)")
+        #expect(try standing.damaged + standing.missing == 0)
+        #expect(try await bench.jobs(tower).problems == [])
+        #expect(try tower.ledger.otherDamage(limit: 9).isEmpty)
+        #expect(try tower.ledger.check() == [])
+    }
+
+    @Test func `what a machine has replaced is no loss, whether it lives or is silent, until it is damaged`() async throws {
+        let image = try bench.keys.projectFile("p1.jpg")
+        let place = "/machines/laptop/pictures/Gallery/p1.jpg"
+        try await laptop.see(["p1.jpg": "first"], at: image)
+        try await rebuild()
+        try await laptop.see(["p1.jpg": "another"], at: image)
+        try await laptop.write()
+        try await lookInVain(left: 1)
+        #expect(try tower.ledger.object(image)?.problem?.isDamage == true)
+        #expect(try tower.known().contains("\(place) missing"))
+        await bench.time.advance(by: Self.day * 3)
+        try await lookInVain(left: 1)
+        let whole = bench.memory.copy()
+        bench.memory.damage(image)
+        await bench.time.advance(by: Self.day)
+        // Whoever is silent has its turn each day.
+        let told = try await bench.jobs(tower, percent: 0).problems
+        #expect(told.count == 1 && told[0].hasPrefix("/pictures/Gallery/p1.jpg: "), "\(told)")
+        bench.memory.lose(image)
+        bench.memory.bringBack(image, from: whole)
+        await bench.time.advance(by: Self.day)
+        #expect(try await bench.jobs(tower, percent: 0).problems == [])
+        // A rebuild takes up what it is now.
+        #expect(try await tower.rebuild().lost == 0)
+        try await lookInVain(left: 0)
+        #expect(try tower.ledger.object(image)?.problem == nil)
+        #expect(try tower.known().contains("\(place) missing"))
+    }
+
+    @Test func `what a machine has deleted is no loss, and neither is its original`() async throws {
+        let image = try bench.keys.projectFile("p1.jpg")
+        let photo = try bench.photoKey("sunset")
+        let original = try #require(photo.original)
+        try await laptop.see(["p1.jpg": "first"], in: "projects", at: image)
+        try await laptop.see(["a.jpg": "sunset"])
+        try await bench.memory.store(Array("the sunset itself".utf8), at: original)
+        try await rebuild()
+        #expect(try tower.ledger.object(original) != nil)
+        for key in [image, photo, original] { bench.memory.lose(key) }
+        try await laptop.see([:], in: "projects")
+        try await laptop.see([:])
+        try await laptop.refresh()
+        let lost = try laptop.ledger.lostPhotos(limit: 9).map(\.id)
+        #expect(try laptop.ledger.forget(photos: lost, objects: []) == 2)
+        try await laptop.write()
+        try await lookInVain(left: 3)
+        await bench.time.advance(by: Self.day * 3)
+        try await lookInVain(left: 3)
+        #expect(try await tower.rebuild().lost == 0)
+        try await lookInVain(left: 0)
+    }
+
+    @Test func `what is gone of a machine that is silent is told until it is there again`() async throws {
+        let key = try bench.photoKey("sunset")
+        try await laptop.see(["a.jpg": "sunset"])
+        try await rebuild()
+        let whole = bench.memory.copy()
+        bench.memory.lose(key)
+        // It lives, and tells it itself.
+        try await lookInVain(left: 1)
+        await bench.time.advance(by: Self.day * 3)
+        try await tower.refresh()
+        let told = try await bench.jobs(tower, percent: 0).problems
+        #expect(told.count == 1 && told[0].hasPrefix("/pictures/Gallery/a.jpg: "), "\(told)")
+        let known = try tower.ledger.otherDamage(limit: 9)
+        #expect(known.map(\.key) == [key] && known.map(\.machine) == ["laptop"])
+        #expect(known.map(\.problem) == [.missing] && known.map(\.seenAt) == [bench.time.now])
+        bench.memory.bringBack(key, from: whole)
+        await bench.time.advance(by: Self.day)
+        try await lookInVain(left: 0)
+    }
+
+    @Test func `what is gone of a machine of which nothing is left is lost`() async throws {
+        let key = try bench.photoKey("sunset")
+        try await laptop.see(["a.jpg": "sunset"])
+        try await rebuild()
+        let whole = bench.memory.copy()
+        bench.memory.lose(key)
+        try await bench.loseCatalogs()
+        try await tower.refresh()
+        #expect(try tower.ledger.overview().lost == 0)
+        _ = try await bench.jobs(tower)
+        let lost = try tower.ledger.lostPhotos(limit: 9)
+        #expect(lost.map(\.path) == ["/machines/laptop/pictures/Gallery/a.jpg"])
+        #expect(lost.first?.why?.hasPrefix("what was stored of it is no longer in the store") == true, "\(lost)")
+        let overview = try tower.ledger.overview()
+        #expect(overview.lost == 1 && overview.broken == 1 && overview.brokenOfLost == 1, "\(overview)")
+        bench.memory.bringBack(key, from: whole)
+        try await tower.refresh()
+        #expect(try tower.ledger.overview().lost == 0)
+    }
+
+    @Test func `verify tells it of what is asked for by name alone`() async throws {
+        let key = try bench.photoKey("sunset")
+        try await laptop.see(["a.jpg": "sunset"])
+        try await rebuild()
+        bench.memory.lose(key)
+        let verifier = Verifier(
+            store: bench.store, ledger: LedgerQueue(tower.ledger), cost: VerificationCost(prices: nil),
+            time: bench.time.source)
+        #expect(try await verifier.run(.percent(100), costingAtMost: nil).broken.isEmpty)
+        #expect(try await verifier.run(.keys([key]), costingAtMost: nil).broken.map(\.key) == [key])
+    }
+}
