@@ -114,14 +114,16 @@ extension Ledger {
                     let directory = try DirectoryTable(db).find(place.path.removingLastComponent(), in: folder)
                 else { continue }
                 let other = machine.flatMap { name.toldApart(by: $0) } ?? name
-                let removed = try db.run(
+                let removed = try db.numbers(
                     """
                     DELETE FROM photos WHERE directory_id = ? AND name IN (?, ?) AND state IN ('missing', 'lost')
                     AND (EXISTS (SELECT 1 FROM photos AS others
                             WHERE others.object_id = photos.object_id AND others.id <> photos.id)
                         OR EXISTS (SELECT 1 FROM objects WHERE id = photos.object_id AND problem IS NOT NULL))
+                    RETURNING object_id
                     """, [directory.rawValue, Data(name.bytes), Data(other.bytes)])
-                if removed > 0 { try DirectoryTable(db).removeIfEmpty(directory) }
+                for object in removed { try db.forgetUnused(object) }
+                if !removed.isEmpty { try DirectoryTable(db).removeIfEmpty(directory) }
             }
         }
     }

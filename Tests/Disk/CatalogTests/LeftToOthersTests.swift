@@ -43,7 +43,9 @@ import Testing
         #expect(try tower.ledger.check() == [])
     }
 
-    @Test func `what a machine has replaced is no loss, whether it lives or is silent, until it is damaged`() async throws {
+    @Test func `what a machine has replaced is no loss, whether it lives or is silent, until it is damaged`()
+        async throws
+    {
         let image = try bench.keys.projectFile("p1.jpg")
         let place = "/machines/laptop/pictures/Gallery/p1.jpg"
         try await laptop.see(["p1.jpg": "first"], at: image)
@@ -58,7 +60,7 @@ import Testing
         let whole = bench.memory.copy()
         bench.memory.damage(image)
         await bench.time.advance(by: Self.day)
-        // Whoever is silent has its turn each day.
+        // What is known otherwise has its turn each day.
         let told = try await bench.jobs(tower, percent: 0).problems
         #expect(told.count == 1 && told[0].hasPrefix("/pictures/Gallery/p1.jpg: "), "\(told)")
         bench.memory.lose(image)
