@@ -135,6 +135,13 @@ import Testing
         #expect(text.contains("/home/ben/a.jpg") && text.contains("users/ana/photos/11.dat"))
         #expect(text.contains("was silent: what was stored"))
         #expect(text.contains("and 2 more of machines that are silent"))
+        for found in [damage, []] {
+            let pass = SyncReport(
+                PassSummary(), intake: SyncPass.Scanned(), moved: TierMover.Summary(),
+                overview: Overview(folders: [], tiers: []), unfinished: 0, failed: [], delayed: [], elsewhere: found,
+                unclear: (store: "/home/ana/store", objects: 0), told: [])
+            #expect(pass.status == (found.isEmpty ? .done : .partlyDone))
+        }
     }
 
     @Test func `photos of guests that wait are counted, and where they cannot come in not everything is called safe`() {
