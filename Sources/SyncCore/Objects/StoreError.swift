@@ -29,6 +29,8 @@ package struct StoreError: Error, Hashable, Sendable {
     package var detail: String?
     /// Bytes of an object that went to the store for nothing.
     package var sentBytes: Int64 = 0
+    /// Whether this machine's file system said it, and no server.
+    package var isOfThisMachine = false
 
     package init(_ code: Code, operation: String, key: String? = nil, message: String, detail: String? = nil) {
         self.code = code

@@ -132,6 +132,6 @@ extension StoreError {
     /// Whether the next photo might meet it too. Of a server that answers, only asking tells.
     fileprivate var mayConcernWholeStore: Bool { concernsWholeStore || code == .unsupported }
 
-    /// Whether waiting for some seconds cannot help: it was found out on this machine.
-    var isCertain: Bool { code == .credentialsMissing }
+    /// Whether waiting for some seconds cannot help: it was found out on this machine. A disk that is away may just be mounted.
+    var isCertain: Bool { code == .credentialsMissing || code == .accessDenied && isOfThisMachine }
 }

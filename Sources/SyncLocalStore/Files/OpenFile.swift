@@ -221,6 +221,7 @@ extension StoreError {
         self.init(
             code, operation: operation, key: key, message: "\(error.path.string.escapingControls): \(step)",
             detail: "\(error.call): \(error.errno.description.lowercased())")
+        isOfThisMachine = true
     }
 
     private static func fault(_ errno: Errno) -> (StoreError.Code, String) {

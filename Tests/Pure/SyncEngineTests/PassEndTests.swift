@@ -72,12 +72,24 @@ import Testing
         #expect(bench.disk.examined.isEmpty)
     }
 
-    @Test func `what no waiting helps against ends a pass at once`() async throws {
-        let bench = try Bench(faults: [StoreFault(.check, .failBefore(.credentialsMissing))])
+    @Test(arguments: [StoreError.Code.credentialsMissing, .accessDenied])
+    func `what no waiting helps against ends a pass at once`(code: StoreError.Code) async throws {
+        let bench = try Bench(faults: [StoreFault(.check, .failBefore(code, isOfThisMachine: true))])
         write(3, to: bench)
         let error = await #expect(throws: StoreError.self) { try await run(bench) }
-        #expect(error?.code == .credentialsMissing)
+        #expect(error?.code == code)
         #expect(clock.pauses.isEmpty)
+    }
+
+    @Test(arguments: [(StoreError.Code.accessDenied, false), (.storeMissing, true)])
+    func `a server that denies, and a disk that is away, may give way within the patience of a pass`(
+        code: StoreError.Code, isOfThisMachine: Bool
+    ) async throws {
+        let bench = try Bench(
+            faults: [StoreFault(.check, numbers: 1...3, .failBefore(code, isOfThisMachine: isOfThisMachine))])
+        write(3, to: bench)
+        try await run(bench)
+        #expect(bench.memory.keys.count == 3)
     }
 
     @Test func `a pass that tried each photo on a store that takes none ends with its error`() async throws {

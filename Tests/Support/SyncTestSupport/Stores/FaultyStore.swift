@@ -139,7 +139,10 @@ package final class FaultyStore: ObjectStore {
         defer { state.withLock { $0.inFlight[operation, default: 0] -= 1 } }
         for effect in effects {
             switch effect {
-            case .failBefore(let code): throw scripted(code, operation, key)
+            case .failBefore(let code, let isOfThisMachine):
+                var error = scripted(code, operation, key)
+                error.isOfThisMachine = isOfThisMachine
+                throw error
             case .hold(let gate): await gate.pass()
             case .meanwhile(let action): action()
             case .sayAbsent: throw SaidAbsent()

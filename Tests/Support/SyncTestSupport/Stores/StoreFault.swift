@@ -9,8 +9,8 @@ package enum StoreOperation: String, Hashable, Sendable, CaseIterable {
 /// One line of a script for ``FaultyStore``.
 package struct StoreFault: Sendable {
     package enum Effect: Sendable {
-        /// Throws without touching the store: the request never got there.
-        case failBefore(StoreError.Code)
+        /// Throws without touching the store: the request never got there. Or this machine's file system said no.
+        case failBefore(StoreError.Code, isOfThisMachine: Bool = false)
         /// Does the work, then throws: the answer was lost.
         case failAfter(StoreError.Code)
         /// Waits at a gate before the work.
