@@ -151,7 +151,7 @@ extension PhotoFileReducer {
         }
         return try PooledWork.step { () throws(PhotoError) in
             // The array is borrowed for as long as the reader lives.
-            try photo.borrowed { (buffer) throws(PhotoError) in
+            try photo.withUnsafeBufferPointer { (buffer) throws(PhotoError) in
                 let copy = JPEGCopy(photo: ByteStream(photo), unchanged: original, policy: policy)
                 return try copy.make { () throws(PhotoError) in
                     try JPEGReader(reading: buffer, limits: policy.limits)

@@ -10,12 +10,9 @@ struct PhotoFile: ~Copyable {
 
     /// Opens a file. A symbolic link is not followed (it may leave the watched folder), and a FIFO does not block.
     init(opening path: FilePath) throws(PhotoError) {
-        do {
-            descriptor = try FileDescriptor.open(
-                path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking], retryOnInterrupt: true
-            )
-        } catch {
-            throw PhotoError(error, "open")
+        descriptor = try PhotoError.of("open") {
+            try FileDescriptor.open(
+                path, .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking], retryOnInterrupt: true)
         }
     }
 
@@ -25,12 +22,7 @@ struct PhotoFile: ~Copyable {
 
     /// As it is now.
     func stamp() throws(PhotoError) -> FileStamp {
-        let status: FileStatus
-        do throws(Errno) {
-            status = try FileStatus(of: descriptor)
-        } catch {
-            throw PhotoError(error, "statx")
-        }
+        let status = try PhotoError.of("statx") { [descriptor] in try FileStatus(of: descriptor) }
         guard status.kind == .file else { throw PhotoError(.notAFile, "not a regular file") }
         return status.stamp
     }
@@ -49,12 +41,7 @@ struct PhotoFile: ~Copyable {
         while true {
             // It may be sparse, and a terabyte.
             try PhotoError.checkStopped()
-            let count: Int
-            do {
-                count = try descriptor.read(at: offset, into: buffer)
-            } catch {
-                throw PhotoError(error, "read")
-            }
+            let count = try PhotoError.of("read") { [descriptor] in try descriptor.read(at: offset, into: buffer) }
             guard count > 0 else { return hasher.finalize() }
             hasher.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             offset += Int64(count)
@@ -67,20 +54,7 @@ struct PhotoFile: ~Copyable {
     }
 
     static func read(_ range: Range<Int>, of descriptor: FileDescriptor) throws(PhotoError) -> [UInt8] {
-        do {
-            return try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
-                let buffer = UnsafeMutableRawBufferPointer(buffer)
-                while count < range.count {
-                    let read = try descriptor.read(
-                        at: Int64(range.lowerBound + count),
-                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-                    if read == 0 { return }
-                    count += read
-                }
-            }
-        } catch {
-            throw PhotoError(error, "read")
-        }
+        try PhotoError.of("read") { try descriptor.bytes(atMost: range.count, from: Int64(range.lowerBound)) }
     }
 }
 
@@ -137,6 +111,11 @@ extension PhotoFile {
 }
 
 extension PhotoError {
+    /// Runs a system call, and says what its failure means for a photo.
+    static func of<Value>(_ call: String, _ body: () throws -> Value) throws(PhotoError) -> Value {
+        do { return try body() } catch { throw PhotoError(error, call) }
+    }
+
     /// What a failed system call means for a photo.
     init(_ error: any Error, _ call: String) {
         guard let errno = error as? Errno else {
@@ -162,7 +141,7 @@ extension PhotoError {
 
 /// A photo's bytes in order, a window at a time. A value of its own: copies read on from where they are.
 struct ByteStream {
-    private static let windowSize = 256 << 10
+    private static let windowSize: Int64 = 256 << 10
 
     /// What was read and not yet taken begins at `at`.
     private var window: [UInt8]
@@ -197,7 +176,7 @@ struct ByteStream {
     /// The bytes that come next, without taking them: a window of them, at least one unless this is the end.
     mutating func peek() throws(PhotoError) -> ArraySlice<UInt8> {
         if at == window.count, let descriptor {
-            window = try Self.read(descriptor, at: offset, atMost: min(Self.windowSize, Int(size - offset)))
+            window = try PhotoFile.read(Int(offset)..<Int(min(offset + Self.windowSize, size)), of: descriptor)
             offset += Int64(window.count)
             at = 0
         }
@@ -257,20 +236,6 @@ struct ByteStream {
             }
             at += found ?? rest.count
             guard found == nil else { return }
-        }
-    }
-
-    private static func read(
-        _ descriptor: FileDescriptor, at offset: Int64, atMost limit: Int
-    ) throws(PhotoError) -> [UInt8] {
-        do {
-            return try [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
-                count = try descriptor.read(
-                    at: offset,
-                    into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<limit]))
-            }
-        } catch {
-            throw PhotoError(error, "read")
         }
     }
 }

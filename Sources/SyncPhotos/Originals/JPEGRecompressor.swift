@@ -85,12 +85,7 @@ package struct JPEGRecompressor: OriginalRecompressor {
     }
 
     private func run(_ format: CSyncDecoder_Format, _ file: FileDescriptor, size: Int64) throws(PhotoError) -> Product {
-        let product: MemoryFile
-        do throws(Errno) {
-            product = try MemoryFile(named: "original")
-        } catch {
-            throw PhotoError(.outOfResources, "its decoder cannot be given memory: \(error)")
-        }
+        let product = try PhotoError.givingMemory { () throws(Errno) in try MemoryFile(named: "original") }
         let request = CSyncDecoder_Request(
             format: format.rawValue, reserved: 0, pixels: PhotoLimits().pixels, memory_bytes: memory, file_bytes: size)
         // The way back is gone by another process: one that a JPEG has made its own proves nothing.

@@ -33,7 +33,7 @@ struct DecodedPicture {
     ) throws(PhotoError) -> Result {
         switch content {
         case .jpeg(let bytes):
-            return try bytes.borrowed { (buffer) throws(PhotoError) in
+            return try bytes.withUnsafeBufferPointer { (buffer) throws(PhotoError) in
                 try body(try JPEGReader(reading: buffer, limits: limits, memory: nil))
             }
         case .samples(let samples, let memory):
@@ -56,42 +56,32 @@ extension WorkerAnswer<DecodedPicture> {
     /// - Parameters:
     ///   - samples: what the worker was given to fill. It may still write to it.
     ///   - pixels: that it was allowed.
-    init(_ reply: CSyncDecoder_Reply, samples: MemoryFile, format: PictureFormat, pixels: Int64) {
-        if let failure = Self.failure(reply) {
-            self = failure
-            return
-        }
+    static func picture(
+        _ reply: CSyncDecoder_Reply, in samples: MemoryFile, format: PictureFormat, pixels: Int64
+    ) -> Self {
+        if let failure = Self.failure(reply) { return failure }
         guard let size = try? samples.size() else {
-            self = .failure(PhotoError(.outOfResources, "its samples cannot be read"))
-            return
+            return .failure(PhotoError(.outOfResources, "its samples cannot be read"))
         }
         let (width, height) = (Int64(reply.width), Int64(reply.height))
         guard width > 0, height > 0, width * height <= pixels else {
-            self = .nonsense("a picture of \(width) × \(height) pixels")
-            return
+            return .nonsense("a picture of \(width) × \(height) pixels")
         }
-        guard (1...8).contains(reply.orientation) else {
-            self = .nonsense("orientation \(reply.orientation)")
-            return
-        }
+        guard (1...8).contains(reply.orientation) else { return .nonsense("orientation \(reply.orientation)") }
         for (offset, count) in [
             (reply.samples_offset, reply.samples_bytes), (reply.icc_offset, reply.icc_bytes),
             (reply.exif_offset, reply.exif_bytes),
         ] {
             let (end, isOver) = offset.addingReportingOverflow(count)
-            guard !isOver, end <= UInt64(max(size, 0)) else {
-                self = .nonsense("bytes behind the end of its memory")
-                return
-            }
+            guard !isOver, end <= UInt64(max(size, 0)) else { return .nonsense("bytes behind the end of its memory") }
         }
         do throws(Errno) {
             let picture = try DecodedPicture(
-                reply, samples, format,
-                profile: Self.bytes(of: samples, reply.icc_offset, reply.icc_bytes, Self.mostProfile),
-                exif: Self.bytes(of: samples, reply.exif_offset, reply.exif_bytes, Self.mostExif))
-            self = picture.map(Self.content) ?? .nonsense("samples of an unknown kind or of another size")
+                reply, samples, format, profile: bytes(of: samples, reply.icc_offset, reply.icc_bytes, mostProfile),
+                exif: bytes(of: samples, reply.exif_offset, reply.exif_bytes, mostExif))
+            return picture.map(Self.content) ?? .nonsense("samples of an unknown kind or of another size")
         } catch {
-            self = .failure(PhotoError(.outOfResources, "its samples cannot be read: \(error)"))
+            return .failure(PhotoError(.outOfResources, "its samples cannot be read: \(error)"))
         }
     }
 

@@ -108,12 +108,7 @@ package final class PictureWorkers: Sendable {
         _ photo: PictureFile, as format: PictureFormat, in room: PictureRoom
     ) throws(PhotoError) -> DecodedPicture? {
         defer { withExtendedLifetime(photo) {} }
-        let samples: MemoryFile
-        do throws(Errno) {
-            samples = try MemoryFile(named: "samples")
-        } catch {
-            throw PhotoError(.outOfResources, "its decoder cannot be given memory: \(error)")
-        }
+        let samples = try PhotoError.givingMemory { () throws(Errno) in try MemoryFile(named: "samples") }
         let request = CSyncDecoder_Request(
             format: format.code.rawValue, reserved: 0, pixels: room.pixels, memory_bytes: room.memory,
             file_bytes: photo.size)
@@ -122,7 +117,8 @@ package final class PictureWorkers: Sendable {
             if room.isMoreLeft, status == CSYNC_DECODER_OVER_LIMIT || status == CSYNC_DECODER_OUT_OF_MEMORY {
                 return .content(nil)
             }
-            return WorkerAnswer(reply, samples: samples, format: format, pixels: room.pixels).map { $0 }
+            return WorkerAnswer<DecodedPicture>
+                .picture(reply, in: samples, format: format, pixels: room.pixels).map { $0 }
         }
     }
 
@@ -224,6 +220,15 @@ extension PhotoError {
         PhotoError(.corrupt, "its decoder answered nonsense (\(reason)); the picture may be made to do so")
     }
 
+    /// Makes what a worker reads or fills.
+    static func givingMemory<Value>(_ make: () throws(Errno) -> Value) throws(PhotoError) -> Value {
+        do throws(Errno) {
+            return try make()
+        } catch {
+            throw PhotoError(.outOfResources, "its decoder cannot be given memory: \(error)")
+        }
+    }
+
     /// `.unsupported`: there is nothing that could look into it.
     static let noDecoder = PhotoError(
         .unsupported,
@@ -256,13 +261,12 @@ private struct PictureFile {
         case .file(let descriptor, let size):
             (self.descriptor, self.size, copy) = (descriptor, size, nil)
         case .bytes(let bytes):
-            do throws(Errno) {
+            let copy = try PhotoError.givingMemory { () throws(Errno) in
                 let copy = try MemoryFile(named: "picture")
                 try copy.write(bytes)
-                (descriptor, size, self.copy) = (copy.descriptor, Int64(bytes.count), copy)
-            } catch {
-                throw PhotoError(.outOfResources, "its decoder cannot be given memory: \(error)")
+                return copy
             }
+            (descriptor, size, self.copy) = (copy.descriptor, Int64(bytes.count), copy)
         }
     }
 }

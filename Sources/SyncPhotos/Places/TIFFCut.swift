@@ -182,10 +182,7 @@ struct TIFFBlock {
 
     /// `nil` where the block ends before it.
     func number(at offset: Int, size: Int) -> Int? {
-        guard offset >= 0, offset <= bytes.count - size else { return nil }
-        let piece = bytes[offset..<offset + size]
-        return isBigEndian
-            ? piece.reduce(0) { $0 << 8 | Int($1) } : piece.reversed().reduce(0) { $0 << 8 | Int($1) }
+        isBigEndian ? bytes.big(at: offset, size: size) : bytes.little(at: offset, size: size)
     }
 
     func encoded(_ value: Int, size: Int) -> [UInt8] { value.bytes(size, isBigEndian: isBigEndian) }

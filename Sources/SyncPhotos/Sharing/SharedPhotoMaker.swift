@@ -290,15 +290,8 @@ extension [UInt8] {
     func decoded<Result>(
         within limits: PhotoLimits, _ body: (borrowing JPEGReader) throws(PhotoError) -> Result
     ) throws(PhotoError) -> Result {
-        try borrowed { (buffer) throws(PhotoError) in
+        try withUnsafeBufferPointer { (buffer) throws(PhotoError) in
             try body(try JPEGReader(reading: buffer, limits: limits))
         }
-    }
-
-    /// Hands out the bytes where they lie.
-    func borrowed<Result>(
-        _ body: (UnsafeBufferPointer<UInt8>) throws(PhotoError) -> Result
-    ) throws(PhotoError) -> Result {
-        try withUnsafeBufferPointer(body)
     }
 }
