@@ -2,16 +2,6 @@ import SyncCore
 
 /// A file of boxes (ISO 14496-12): HEIC, AVIF, JPEG XL, QuickTime and MP4.
 struct BoxFile {
-    struct Box {
-        /// A character for each of its bytes (Mac Roman's © is one of them).
-        let type: String
-        /// Of what is in the box.
-        let start: Int64
-        let end: Int64
-
-        var size: Int64 { end - start }
-    }
-
     let bytes: MetadataBytes
 
     init(_ bytes: MetadataBytes) {
@@ -34,18 +24,12 @@ struct BoxFile {
 
     func boxes(_ start: Int64, _ end: Int64) throws(PhotoError) -> [Box] {
         var (boxes, offset): ([Box], Int64) = ([], start)
-        while boxes.count < CaptureTimeReader.mostParts, let head = try bytes.read(offset, 8) {
-            var (size, body) = (head[..<4].bigEndian, offset + 8)
-            if size == 1 {
-                guard let long = try bytes.read(offset + 8, 8) else { break }
-                (size, body) = (long.bigEndian, offset + 16)
-            } else if size == 0 {
-                size = end - offset
-            }
-            guard size >= body - offset, size <= end - offset else { break }
-            boxes.append(Box(type: head.text(at: 4) ?? "", start: body, end: offset + size))
-            offset += size
-            if offset >= end { break }
+        while boxes.count < CaptureTimeReader.mostParts, offset < end,
+            let head = try bytes.read(offset, min(16, bytes.size - offset)),
+            let box = Box(head, from: 0, at: Int(offset), before: Int(end))
+        {
+            boxes.append(box)
+            offset = box.end
         }
         return boxes
     }

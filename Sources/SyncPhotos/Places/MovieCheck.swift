@@ -121,10 +121,16 @@ struct MovieCheck {
 
 /// A box of ISO 14496-12 (section 4.2).
 struct Box {
+    /// A character for each of its bytes (Mac Roman's © is one of them).
     let type: String
     /// With its header.
     let all: Range<Int>
     let body: Range<Int>
+
+    /// Of what is in the box.
+    var start: Int64 { Int64(body.lowerBound) }
+    var end: Int64 { Int64(body.upperBound) }
+    var size: Int64 { Int64(body.count) }
 }
 
 extension Box {
