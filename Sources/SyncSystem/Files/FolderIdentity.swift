@@ -12,9 +12,10 @@ package struct FolderIdentity: Hashable, Sendable {
         (device, inode) = (folder.stamp.device, folder.stamp.inode)
     }
 
-    /// Of the folder that has a name now; links are followed. `nil` where there is none, or it cannot be looked at.
-    package init?(at path: FilePath) {
-        guard let status = try? FileStatus(at: path, followsLinks: true), status.kind == .folder else { return nil }
+    /// Of the folder that has a name now. `nil` where there is none, or it cannot be looked at.
+    package init?(at path: FilePath, followsLinks: Bool = true) {
+        guard let status = try? FileStatus(at: path, followsLinks: followsLinks), status.kind == .folder
+        else { return nil }
         self.init(of: status)
     }
 }

@@ -8,15 +8,9 @@ import SystemPackage
 ///
 /// Stays on the thread that made it.
 final class DirectoryHandle {
-    /// What tells this folder from any other, whatever it is called.
-    struct Identity: Hashable {
-        var device: UInt64
-        var inode: UInt64
-    }
-
     typealias EntryKind = FolderReader.Kind
 
-    let identity: Identity
+    let identity: FolderIdentity
     let access: FolderAccess
     private let reader: FolderReader
     private var isRead = false
@@ -47,7 +41,7 @@ final class DirectoryHandle {
     private init(taking descriptor: Int32) throws(Errno) {
         reader = try FolderReader(taking: descriptor)
         let status = try FileStatus(ofDescriptor: descriptor)
-        identity = Identity(status)
+        identity = FolderIdentity(of: status)
         access = FolderAccess(status)
     }
 
@@ -81,18 +75,6 @@ final class DirectoryHandle {
     private static func check(_ descriptor: Int32) throws(Errno) -> Int32 {
         guard descriptor >= 0 else { throw Errno(rawValue: errno) }
         return descriptor
-    }
-}
-
-extension DirectoryHandle.Identity {
-    init(_ status: FileStatus) {
-        self.init(device: status.stamp.device, inode: status.stamp.inode)
-    }
-
-    /// Of what is at `path` now; `nil` when that cannot be told.
-    init?(at path: FilePath, following: Bool) {
-        guard let status = try? FileStatus(at: path, followsLinks: following) else { return nil }
-        self.init(status)
     }
 }
 

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 import SystemPackage
 
 /// Goes through a tree depth first, parents first, without recursion.
@@ -19,7 +20,7 @@ struct FolderWalk {
     private struct Level {
         var name: EntryName?
         var handle: DirectoryHandle?
-        var identity: DirectoryHandle.Identity
+        var identity: FolderIdentity
         /// Folders below it that are still to visit.
         var pending: [EntryName]
     }

@@ -80,7 +80,7 @@ extension RootWatch {
             // Renamed, and its event is still in the queue; or a bind mount shows it twice.
             let other = tree.path(of: watch)
             let place = other.filePath(below: root)
-            if DirectoryHandle.Identity(at: place, following: other.isEmpty) == folder.identity {
+            if FolderIdentity(at: place, followsLinks: other.isEmpty) == folder.identity {
                 problem = .shownTwice(path, and: other)
                 return nil
             }

@@ -15,7 +15,7 @@ final class RootWatch {
         /// Cannot be opened; looked for now and then.
         case absent
         /// `queue` is `nil` when the root is polled.
-        case present(DirectoryHandle.Identity, queue: Int32?)
+        case present(FolderIdentity, queue: Int32?)
     }
 
     let root: FilePath
@@ -201,7 +201,7 @@ final class RootWatch {
             if case .remote(let type) = problem {
                 // Nothing that could wait for a server that is gone.
                 if calls.fileSystem(identity.device) != type { startOver() }
-            } else if DirectoryHandle.Identity(at: root, following: true) != identity {
+            } else if FolderIdentity(at: root) != identity {
                 startOver()
             }
         }
@@ -214,7 +214,7 @@ final class RootWatch {
             startOver()
         case .shownTwice(let path, let other):
             let identities = [path, other].map { place in
-                DirectoryHandle.Identity(at: place.filePath(below: root), following: place.isEmpty)
+                FolderIdentity(at: place.filePath(below: root), followsLinks: place.isEmpty)
             }
             if identities[0] != identities[1] { startOver() }
         case .remoteBelow(_, let type, let device):

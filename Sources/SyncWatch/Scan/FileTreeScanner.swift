@@ -66,7 +66,7 @@ package struct FileTreeScanner: TreeScanner {
             let status = try FileStatus(at: file)
             return status.kind == .file ? status.stamp : nil
         } catch {
-            if error == .noSuchFileOrDirectory || error == .notDirectory { return nil }
+            if error.isMissing { return nil }
             throw ScanError(error, opening: file)
         }
     }
@@ -76,7 +76,7 @@ package struct FileTreeScanner: TreeScanner {
             _ = try FileStatus(at: path)
             return true
         } catch {
-            return error != .noSuchFileOrDirectory && error != .notDirectory
+            return !error.isMissing
         }
     }
 
@@ -230,11 +230,7 @@ enum OtherEntry {
     }
 
     static func holdsPicture(_ file: FilePath) -> Bool {
-        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY
-        let descriptor = file.withPlatformString { open($0, flags) }
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return isPicture(descriptor)
+        file.withPlatformString { holdsPicture($0, in: AT_FDCWD) }
     }
 
     private static func isPicture(_ descriptor: Int32) -> Bool {

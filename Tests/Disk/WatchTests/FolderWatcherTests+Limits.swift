@@ -134,7 +134,7 @@ extension FolderWatcherTests {
     @Test func `a network file system below a root makes it polled, the rest stays watched`() async throws {
         // Every Linux has file systems mounted in /dev: devpts at least.
         let root = FilePath("/dev")
-        let identity = try #require(DirectoryHandle.Identity(at: root, following: true))
+        let identity = try #require(FolderIdentity(at: root))
         var calls = WatchCalls.system
         calls.fileSystem = { $0 == identity.device ? "devtmpfs" : "nfs4" }
         try await withWatcher([root], pollInterval: .milliseconds(20), calls: calls) { watcher, log in

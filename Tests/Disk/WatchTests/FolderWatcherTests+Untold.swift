@@ -165,9 +165,9 @@ private final class Bindfs {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/bindfs")
         process.arguments = ["-f", folder.string, place.string]
         try process.run()
-        let other = DirectoryHandle.Identity(at: place.removingLastComponent(), following: true)?.device
+        let other = FolderIdentity(at: place.removingLastComponent())?.device
         try await eventually("the mount") {
-            DirectoryHandle.Identity(at: place, following: true).flatMap { $0.device == other ? nil : true }
+            FolderIdentity(at: place).flatMap { $0.device == other ? nil : true }
         }
     }
 

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncSystem
 import SystemPackage
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
     }
 
     @Test func `the file systems of this machine are found`() throws {
-        let identity = try #require(DirectoryHandle.Identity(at: "/proc", following: true))
+        let identity = try #require(FolderIdentity(at: "/proc"))
         #expect(WatchCalls.system.fileSystem(identity.device) == "proc")
     }
 
