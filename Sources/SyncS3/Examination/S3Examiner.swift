@@ -73,7 +73,9 @@ package struct S3Examiner: Sendable {
             return request
         }
         let isProven = isTold && wrong.status >= 400
-        await client.learn { $0.capabilities.noteChecksums(areProven: isProven) }
+        await client.learn { knowledge in
+            if !knowledge.capabilities.settled.contains(.checksum) { knowledge.capabilities.checksums = isProven }
+        }
         return isProven ? .proven : .unproven
     }
 
@@ -127,12 +129,6 @@ extension HTTPURL {
                 halves.count == 1 ? "" : halves[1].percentDecoded(plusIsSpace: false) ?? halves[1])
         }
         self.init(scheme: scheme, host: host, port: parts.port, path: parts.percentEncodedPath, query: items)
-    }
-}
-
-extension S3Capabilities {
-    fileprivate mutating func noteChecksums(areProven: Bool) {
-        if !settled.contains(.checksum) { checksums = areProven }
     }
 }
 

@@ -165,11 +165,9 @@ struct MultipartUpload: Sendable {
     }
 
     private static func telling(of upload: MultipartID, _ error: any Error) -> any Error {
-        guard var failure = error as? StoreError else { return error }
-        failure.message +=
-            "; the parts that were sent (upload \(upload.rawValue.escapingControls)) could not be removed, "
-            + "a later upload tries again"
-        return failure
+        (error as? StoreError)?.adding(
+            "the parts that were sent (upload \(upload.rawValue.escapingControls)) could not be removed, "
+                + "a later upload tries again") ?? error
     }
 }
 

@@ -43,7 +43,7 @@ final class S3FactStore: Sendable {
     func recall() async -> [String: String] {
         let stored = await pool.finish { [memory, place] in memory.facts(of: place) }
         let now = now()
-        let facts = stored.compactMapValues { StoredFact($0)?.value(at: now, lifetime: Self.lifetime) }
+        let facts = stored.compactMapValues { StoredFact.value($0, at: now, lifetime: Self.lifetime) }
         state.withLock { state in state.known.merge(facts) { $1 } }
         return facts
     }
@@ -78,7 +78,7 @@ final class S3FactStore: Sendable {
                 return changed
             }
             for (name, value) in changed.sorted(by: { $0.key < $1.key }) {
-                memory.remember(name, value: StoredFact(value, at: date).text, of: place)
+                memory.remember(name, value: StoredFact.text(value, at: date), of: place)
             }
         }
     }
@@ -115,20 +115,11 @@ final class S3FactStore: Sendable {
 }
 
 /// A fact as it is written down: the moment in seconds since 1970, a space, and what was learned.
-private struct StoredFact {
-    let text: String
-
-    init(_ value: String, at date: Date) {
-        text = "\(Int64(date.timeIntervalSince1970)) \(value)"
-    }
-
-    init?(_ text: String) {
-        guard text.contains(" ") else { return nil }
-        self.text = text
-    }
+private enum StoredFact {
+    static func text(_ value: String, at date: Date) -> String { "\(Int64(date.timeIntervalSince1970)) \(value)" }
 
     /// `nil` when it is too old, or lies in the future: a clock was wrong.
-    func value(at now: Date, lifetime: TimeInterval) -> String? {
+    static func value(_ text: String, at now: Date, lifetime: TimeInterval) -> String? {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, let seconds = Int64(parts[0]) else { return nil }
         let age = now.timeIntervalSince1970 - Double(seconds)

@@ -192,11 +192,11 @@ package final class S3Store: ObjectStore {
 
 extension S3Store {
     private static func prefix(_ text: String) throws(StoreError) -> String {
-        let trimmed = text.split(separator: "/", omittingEmptySubsequences: false).trimmingEmpty().joined(
-            separator: "/")
+        var trimmed = text.drop { $0 == "/" }
+        while trimmed.last == "/" { trimmed.removeLast() }
         if trimmed.isEmpty { return "" }
         do {
-            return try ObjectKey(trimmed).rawValue + "/"
+            return try ObjectKey(String(trimmed)).rawValue + "/"
         } catch {
             throw StoreError(.invalidRequest, operation: "configure", message: "store.prefix: \(error)")
         }
@@ -283,11 +283,7 @@ extension S3Store {
     }
 
     private func emptyRead(_ key: ObjectKey, at offset: Int64, _ context: S3RequestContext) async throws -> ObjectInfo {
-        guard let reply = try await headReply(key, context) else {
-            throw client.error(.notFound, context, "nothing is stored under this key")
-        }
-        if reply.isArchived { throw client.error(.archived, context, "the object is archived; restore it first") }
-        let info = try info(reply, key, context)
+        let info = try info(try await readableReply(key, context), key, context)
         guard offset <= info.size else {
             throw client.error(.invalidRange, context, "the object ends before the bytes that were asked for")
         }
@@ -308,15 +304,6 @@ extension S3Store {
                 .invalidResponse, context, "\(client.knowledge.address.endpoint) does not tell the object's size")
         }
         return info
-    }
-}
-
-extension [Substring] {
-    fileprivate func trimmingEmpty() -> ArraySlice<Substring> {
-        var parts = self[...]
-        while parts.first?.isEmpty == true { parts.removeFirst() }
-        while parts.last?.isEmpty == true { parts.removeLast() }
-        return parts
     }
 }
 

@@ -177,20 +177,13 @@ package struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 /// The reply to a request, whatever its status.
 package struct HTTPResponse: Hashable, Sendable {
     package var status: Int
-    package var headers: HTTPHeaders
+    package var headers: HTTPHeaders = [:]
     /// Empty where the bytes went to a sink.
-    package var body: [UInt8]
+    package var body: [UInt8] = []
     /// Connections that had to be opened for it: 0 when one was reused.
-    package var newConnections: Int
+    package var newConnections = 0
     /// Bytes of the request's body that went out, in all tries of curl's.
     package var sentBytes: Int64 = 0
-
-    package init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = [], newConnections: Int = 0) {
-        self.status = status
-        self.headers = headers
-        self.body = body
-        self.newConnections = newConnections
-    }
 }
 
 /// Where the bytes of a reply go.

@@ -84,11 +84,9 @@ final class SourceFile: Sendable {
     init(_ path: FilePath, stamp: FileStamp) throws(TransportError) {
         self.path = path
         self.stamp = stamp
-        do {
-            descriptor = try FileDescriptor.open(
+        descriptor = try Self.call("open", path) {
+            try FileDescriptor.open(
                 path, .readOnly, options: [.noFollow, .closeOnExec, .nonBlocking], retryOnInterrupt: true)
-        } catch {
-            throw Self.failure("open", path, error)
         }
         try checkStamp()
     }
@@ -99,11 +97,8 @@ final class SourceFile: Sendable {
 
     /// The bytes at an offset, at least one.
     func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int {
-        let count: Int
-        do {
-            count = try descriptor.read(fromAbsoluteOffset: offset, into: buffer, retryOnInterrupt: true)
-        } catch {
-            throw Self.failure("read", path, error)
+        let count = try Self.call("read", path) {
+            try descriptor.read(fromAbsoluteOffset: offset, into: buffer, retryOnInterrupt: true)
         }
         guard count > 0 else {
             throw TransportError(
@@ -114,19 +109,19 @@ final class SourceFile: Sendable {
 
     /// - Throws: `.sourceChanged` when the file was written to since.
     func checkStamp() throws(TransportError) {
-        let found: FileStamp
-        do throws(Errno) {
-            found = try FileStatus(of: descriptor).stamp
-        } catch {
-            throw Self.failure("read", path, error)
-        }
-        guard found == stamp else {
+        guard try Self.call("read", path, { try FileStatus(of: descriptor).stamp }) == stamp else {
             throw TransportError(.sourceChanged, "\(path.string.escapingControls) was changed while it was being sent")
         }
     }
 
-    private static func failure(_ verb: String, _ path: FilePath, _ error: any Error) -> TransportError {
-        TransportError(
-            error is Errno ? .sourceChanged : .failed, "cannot \(verb) \(path.string.escapingControls): \(error)")
+    private static func call<Value>(
+        _ verb: String, _ path: FilePath, _ body: () throws -> Value
+    ) throws(TransportError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw TransportError(
+                error is Errno ? .sourceChanged : .failed, "cannot \(verb) \(path.string.escapingControls): \(error)")
+        }
     }
 }

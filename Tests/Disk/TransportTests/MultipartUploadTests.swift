@@ -1,11 +1,12 @@
 import Foundation
 import SyncCore
 import SyncDigest
-import SyncS3
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncS3
 
 @Suite struct MultipartUploadTests {
     typealias Fault = PartServer.Fault

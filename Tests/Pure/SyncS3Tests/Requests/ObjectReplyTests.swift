@@ -1,7 +1,8 @@
 import FoundationEssentials
 import SyncCore
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 @Suite struct ObjectReplyTests {
     private static let md5 = "5d41402abc4b2a76b9719d911017c592"

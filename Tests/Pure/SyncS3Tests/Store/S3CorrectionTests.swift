@@ -1,7 +1,8 @@
 import FoundationEssentials
 import SyncCore
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 /// What can be set right by a reply.
 @Suite struct S3CorrectionTests {

@@ -1,6 +1,7 @@
 import SyncCore
-import SyncS3
 import SyncSystem
+
+@testable import SyncS3
 
 /// Answers requests from a script, in order, and keeps what was asked. A request beyond the script fails.
 final class ScriptedTransport: HTTPTransport {
