@@ -124,11 +124,7 @@ extension AWSEnvironment: CustomStringConvertible, CustomReflectable {
 
 /// The key pair of the environment's variables.
 package struct EnvironmentCredentials: CredentialProvider {
-    private let environment: AWSEnvironment
-
-    package init(environment: AWSEnvironment) {
-        self.environment = environment
-    }
+    let environment: AWSEnvironment
 
     package func credentials() async throws -> CredentialAnswer {
         let variables = environment.variables

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 import SyncCore
-package import SyncSystem
+import SyncSystem
 
 /// The places that may have credentials, in the order in which they are asked. The first that is set up decides.
 ///
@@ -17,31 +17,19 @@ package struct CredentialChain: Sendable {
         self.now = now
     }
 
-    /// - Parameters:
-    ///   - transport: reaches the endpoints on this machine and network, past any proxy.
-    ///   - region: of the store, where it is Amazon's: roles are taken there. `nil`: that of environment and profile.
-    ///   - form: of the endpoints of Amazon that give credentials.
-    ///   - pool: reads files and waits for programs.
-    ///   - patience: with each answer of such an endpoint; by default a second or two, as most machines have none.
-    ///   - warn: is told what people have to know and no request fails of.
-    package init(
-        environment: AWSEnvironment, transport: any HTTPTransport, region: String? = nil, form: EndpointForm = [],
-        pool: BlockingPool, patience: Duration? = nil, warn: @escaping @Sendable (String) -> Void = { _ in },
-        now: @escaping @Sendable () -> Date
-    ) {
-        let services = CredentialServices(
-            environment: environment, transport: transport, storeRegion: region, form: form, pool: pool,
-            patience: patience, warn: warn, now: now)
+    /// Of the places that these services reach.
+    package init(_ services: CredentialServices) {
         let shared =
             [
-                ProfileCredentials(services), services.container, services.instance,
+                ProfileCredentials(services: services), services.container, services.instance,
             ] as [any CredentialProvider]
-        if environment.isProfileConfigured {
-            self.init(providers: shared, remedy: "add the keys to the profile or correct store.profile", now: now)
+        if services.environment.isProfileConfigured {
+            self.init(
+                providers: shared, remedy: "add the keys to the profile or correct store.profile", now: services.now)
         } else {
             self.init(
-                providers: [services.variables, WebIdentityCredentials(services)] + shared,
-                remedy: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or add the profile", now: now)
+                providers: [services.variables, WebIdentityCredentials(services: services)] + shared,
+                remedy: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or add the profile", now: services.now)
         }
     }
 

@@ -1,6 +1,6 @@
-package import FoundationEssentials
+import FoundationEssentials
 import SyncCore
-package import SyncSystem
+import SyncSystem
 import SystemPackage
 
 /// The services of AWS that give credentials, and how they are reached.
@@ -26,34 +26,20 @@ package struct CredentialServices: Sendable {
     private static let replyLimit = 64 << 10
 
     let environment: AWSEnvironment
+    let transport: any HTTPTransport
+    /// Where roles are taken; `nil`: in the region of environment and profile.
+    var storeRegion: String?
+    /// Of Amazon's endpoints.
+    var form: EndpointForm = []
+    /// Reads files and waits for programs.
     let pool: BlockingPool
+    /// With each answer; `nil` for the usual one: a second or two for endpoints on this machine and network, as most
+    /// machines have none.
+    var patience: Duration?
+    /// Is told what people have to know and no request fails of.
+    var warn: @Sendable (String) -> Void = { _ in }
     let now: @Sendable () -> Date
     let renewedTokens = RenewedTokens()
-    private let form: EndpointForm
-    private let warn: @Sendable (String) -> Void
-    private let transport: any HTTPTransport
-    private let storeRegion: String?
-    private let patience: Duration?
-
-    /// - Parameters:
-    ///   - storeRegion: where roles are taken; `nil`: in the region of environment and profile.
-    ///   - form: of Amazon's endpoints.
-    ///   - patience: with each answer; `nil` for the usual one.
-    ///   - warn: is told what people have to know and no request fails of.
-    package init(
-        environment: AWSEnvironment, transport: any HTTPTransport, storeRegion: String? = nil, form: EndpointForm = [],
-        pool: BlockingPool, patience: Duration? = nil, warn: @escaping @Sendable (String) -> Void = { _ in },
-        now: @escaping @Sendable () -> Date
-    ) {
-        self.form = form
-        self.warn = warn
-        self.environment = environment
-        self.transport = transport
-        self.storeRegion = storeRegion
-        self.pool = pool
-        self.patience = patience
-        self.now = now
-    }
 
     var variables: EnvironmentCredentials { EnvironmentCredentials(environment: environment) }
 
@@ -276,11 +262,7 @@ extension CredentialServices {
 ///
 /// Source: AWS SDKs and Tools Reference Guide, "Assume role credential provider".
 package struct WebIdentityCredentials: CredentialProvider {
-    private let services: CredentialServices
-
-    package init(_ services: CredentialServices) {
-        self.services = services
-    }
+    let services: CredentialServices
 
     package func credentials() async throws -> CredentialAnswer {
         let variables = services.environment.variables

@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import SyncCore
-package import SyncSystem
+import SyncSystem
 
 /// The endpoint that ECS, EKS Pod Identity and a like of theirs give to a container.
 ///
@@ -13,20 +13,11 @@ package struct ContainerCredentials: CredentialProvider {
     /// Besides this machine's own: those to which a token goes over plain HTTP.
     private static let plainHosts: Set = [host, "169.254.170.23", "[fd00:ec2::23]"]
 
-    private let environment: AWSEnvironment
-    private let transport: any HTTPTransport
-    private let pool: BlockingPool
-    private let patience: Duration
-
-    /// - Parameter patience: two seconds unless told.
-    package init(
-        environment: AWSEnvironment, transport: any HTTPTransport, pool: BlockingPool, patience: Duration? = nil
-    ) {
-        self.patience = patience ?? Self.timeout
-        self.environment = environment
-        self.transport = transport
-        self.pool = pool
-    }
+    let environment: AWSEnvironment
+    let transport: any HTTPTransport
+    let pool: BlockingPool
+    /// Two seconds unless told.
+    var patience: Duration?
 
     package func credentials() async throws -> CredentialAnswer {
         guard let url = try Self.url(environment) else {
@@ -36,7 +27,7 @@ package struct ContainerCredentials: CredentialProvider {
         var request = HTTPRequest(.get, url, headers: ["Accept": "application/json"])
         request.headers["Authorization"] = try await token()
         request.isDirect = true
-        request.patience = patience
+        request.patience = patience ?? Self.timeout
         let response: HTTPResponse
         do {
             response = try await transport.send(request, target: .memory(limit: Self.replyLimit))
@@ -163,16 +154,10 @@ package struct InstanceCredentials: CredentialProvider {
     /// Seconds; the longest there is. The token is used at once and not kept.
     private static let tokenLife = "21600"
 
-    private let environment: AWSEnvironment
-    private let transport: any HTTPTransport
-    private let patience: Duration
-
-    /// - Parameter patience: a second for each step unless told.
-    package init(environment: AWSEnvironment, transport: any HTTPTransport, patience: Duration? = nil) {
-        self.patience = patience ?? Self.timeout
-        self.environment = environment
-        self.transport = transport
-    }
+    let environment: AWSEnvironment
+    let transport: any HTTPTransport
+    /// A second for each step unless told.
+    var patience: Duration?
 
     package func credentials() async throws -> CredentialAnswer {
         guard !isTrue("AWS_EC2_METADATA_DISABLED") else { return .absent(reason: "AWS_EC2_METADATA_DISABLED is true") }
@@ -236,7 +221,7 @@ package struct InstanceCredentials: CredentialProvider {
     ) async throws -> HTTPResponse {
         var request = HTTPRequest(method, base.appending(path), headers: headers)
         request.isDirect = true
-        request.patience = patience
+        request.patience = patience ?? Self.timeout
         return try await transport.send(request, target: .memory(limit: Self.replyLimit))
     }
 

@@ -7,11 +7,7 @@ import SystemPackage
 /// In the order of botocore (`credentials.py`): a role comes before keys of the same profile, except for a profile that
 /// is another one's source.
 package struct ProfileCredentials: CredentialProvider {
-    private let services: CredentialServices
-
-    package init(_ services: CredentialServices) {
-        self.services = services
-    }
+    let services: CredentialServices
 
     package func credentials() async throws -> CredentialAnswer {
         let environment = services.environment

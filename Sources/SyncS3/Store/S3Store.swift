@@ -56,15 +56,15 @@ package final class S3Store: ObjectStore {
             type: "s3",
             location: "s3://\(address.bucket)/\(prefix)" + (address.isAmazon ? "" : " at \(address.endpoint)"))
         pool = BlockingPool(name: "credentials", threads: 1)
-        let chain = CredentialChain(
-            environment: environment, transport: transport, region: address.isAmazon ? address.region : nil,
+        let services = CredentialServices(
+            environment: environment, transport: transport, storeRegion: address.isAmazon ? address.region : nil,
             form: try settings.form(in: environment), pool: pool, warn: warn, now: now)
         let capabilities = S3Capabilities(
             isAmazon: address.isAmazon, conditionalPut: settings.conditionalWrites, checksums: settings.checksums,
             encryption: settings.encryption != .byBucket, tags: !settings.tags.isEmpty)
         client = S3Client(
             knowledge: EndpointFacts(address: address, capabilities: capabilities), prefix: prefix,
-            settings: settings, credentials: CredentialCache(chain: chain, now: now),
+            settings: settings, credentials: CredentialCache(chain: CredentialChain(services), now: now),
             transport: transport, memory: memory, warn: warn, now: now)
         self.sizes = sizes ?? settings.parts
         unusedProxy = environment.unusedProxy(for: address.endpoint)

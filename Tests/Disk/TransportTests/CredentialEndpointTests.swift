@@ -1,10 +1,11 @@
 import Foundation
 import SyncCore
-import SyncS3
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncS3
 
 /// The endpoints of containers and instances, over HTTP on the loopback interface.
 @Suite struct CredentialEndpointTests {
@@ -31,8 +32,9 @@ import Testing
         }
         let transport = try CurlTransport()
         let chain = CredentialChain(
-            environment: environment, transport: transport, pool: BlockingPool(name: "test", threads: 1),
-            patience: patience, now: { Date(timeIntervalSince1970: 0) })
+            CredentialServices(
+                environment: environment, transport: transport, pool: BlockingPool(name: "test", threads: 1),
+                patience: patience, now: { Date(timeIntervalSince1970: 0) }))
         let outcome: Result<Void, any Error>
         do {
             outcome = .success(try await work(chain))

@@ -35,7 +35,7 @@ import Testing
             ], profile: "work"
         ) { path throws(StoreError) in try? String(contentsOfFile: path, encoding: .utf8) }
         return try await ProfileCredentials(
-            CredentialServices(
+            services: CredentialServices(
                 environment: environment, transport: try CurlTransport(),
                 pool: BlockingPool(name: "test", threads: 1), now: { Date(timeIntervalSince1970: 0) })
         ).credentials()

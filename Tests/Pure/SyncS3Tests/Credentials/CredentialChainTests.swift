@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SyncCore
-import SyncS3
 import SyncSystem
 import Testing
+
+@testable import SyncS3
 
 @Suite struct CredentialChainTests {
     private let now = Date(timeIntervalSince1970: 1_767_225_600)
@@ -75,7 +76,8 @@ import Testing
 
     private func standard(_ environment: AWSEnvironment) -> CredentialChain {
         CredentialChain(
-            environment: environment, transport: ScriptedTransport([]), pool: BlockingPool(name: "test", threads: 1),
-            now: { now })
+            CredentialServices(
+                environment: environment, transport: ScriptedTransport([]),
+                pool: BlockingPool(name: "test", threads: 1), now: { now }))
     }
 }

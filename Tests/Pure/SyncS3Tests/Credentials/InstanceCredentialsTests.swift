@@ -1,7 +1,8 @@
 import FoundationEssentials
 import SyncCore
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 @Suite struct InstanceCredentialsTests {
     typealias Answer = ScriptedTransport.Answer

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SyncCore
-import SyncS3
 import SyncSystem
 import Testing
+
+@testable import SyncS3
 
 @Suite struct ProfileCredentialsTests {
     private static let files = [
@@ -46,7 +47,7 @@ import Testing
             variables: variables.merging(["HOME": "/home/ana"]) { given, _ in given }, profile: profile
         ) { path throws(StoreError) in Self.files[path] }
         return try await ProfileCredentials(
-            CredentialServices(
+            services: CredentialServices(
                 environment: environment, transport: ScriptedTransport([]),
                 pool: BlockingPool(name: "test", threads: 1), now: { Date(timeIntervalSince1970: 0) })
         ).credentials()

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SyncCore
-import SyncS3
 import SyncSystem
 import Testing
+
+@testable import SyncS3
 
 /// Roles of profiles and of the environment.
 @Suite struct RoleCredentialsTests {
@@ -106,8 +107,9 @@ import Testing
             ["/home/ana/.aws/config": Self.config, "/home/ana/token": "a.b.c\n", "/two": "a b"][path]
         }
         let chain = CredentialChain(
-            environment: environment, transport: transport, pool: BlockingPool(name: "test", threads: 1),
-            now: { Self.start })
+            CredentialServices(
+                environment: environment, transport: transport, pool: BlockingPool(name: "test", threads: 1),
+                now: { Self.start }))
         return (chain, transport)
     }
 
@@ -237,8 +239,9 @@ import Testing
             path == "/home/ana/.aws/config" ? Self.config : nil
         }
         let chain = CredentialChain(
-            environment: environment, transport: scripted, pool: BlockingPool(name: "test", threads: 1),
-            now: { clock.withLock { $0 } })
+            CredentialServices(
+                environment: environment, transport: scripted, pool: BlockingPool(name: "test", threads: 1),
+                now: { clock.withLock { $0 } }))
         let cache = CredentialCache(chain: chain, now: { clock.withLock { $0 } })
         #expect(try await cache.current(for: "put").accessKeyID == "ONE")
         clock.withLock { $0 = Self.start.addingTimeInterval(2_600) }

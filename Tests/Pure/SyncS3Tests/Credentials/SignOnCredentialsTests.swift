@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SyncCore
-import SyncS3
 import SyncSystem
 import Testing
+
+@testable import SyncS3
 
 /// Roles of accounts that somebody has signed in for.
 @Suite struct SignOnCredentialsTests {
@@ -54,8 +55,9 @@ import Testing
             path == "/home/ana/.aws/config" ? Self.config : path == Self.files[profile] ? token : nil
         }
         let chain = CredentialChain(
-            environment: environment, transport: transport, pool: BlockingPool(name: "test", threads: 1),
-            warn: warn, now: { Self.start })
+            CredentialServices(
+                environment: environment, transport: transport, pool: BlockingPool(name: "test", threads: 1),
+                warn: warn, now: { Self.start }))
         return (chain, transport)
     }
 
