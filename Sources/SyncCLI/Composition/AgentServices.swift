@@ -219,7 +219,7 @@ struct ProjectServices: Sendable {
     /// - Parameter store: with retries.
     func versions(in store: any ObjectStore, keys: KeyLayout) -> ProjectVersions {
         ProjectVersions(
-            store: store, ledger: ledger, keys: keys, kept: workspace.settings.projects.versions,
+            store: store, ledger: ledger, keys: keys, kept: workspace.settings.projectVersions,
             now: workspace.time.now, logger: workspace.logger)
     }
 
@@ -270,7 +270,7 @@ extension Installation {
     /// - Throws: `ConfigError` when `cost.prices` names a file that is no price table.
     func metricsReport() throws -> MetricsReport {
         MetricsReport(
-            retention: retentionOutlook, prices: settings.cost.prices == nil ? try pricesThatCount() : try prices())
+            retention: retentionOutlook, prices: settings.prices == nil ? try pricesThatCount() : try prices())
     }
 }
 

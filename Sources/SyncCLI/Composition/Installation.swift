@@ -87,7 +87,7 @@ struct Installation: Sendable {
     }
 
     /// What this machine is called in the store's catalogue.
-    var machineName: String { settings.machine.name ?? ProcessEnvironment.hostName }
+    var machineName: String { settings.machineName ?? ProcessEnvironment.hostName }
 
     /// Opens the ledger, and makes it and the state folder when they are not there yet.
     /// - Throws: ``LedgerError``.
@@ -226,7 +226,7 @@ extension Installation {
     /// What estimates are made from, whatever the store.
     /// - Throws: `ConfigError` when `cost.prices` names a file that is no price table.
     func prices() throws -> PriceTable {
-        try PriceFile.table(for: settings.cost)
+        try PriceFile.table(settings.prices)
     }
 
     /// Those by which archiving has to pay; `nil` but at Amazon: elsewhere nobody knows what an archived object costs. `nil`

@@ -195,7 +195,7 @@ struct OutputPlace {
             Own(folder: $0.removingLastComponent(), kind: .configuration)
         }
         let program = settings.notify.command.first.map { FilePath($0) }.flatMap { $0.isAbsolute ? $0 : nil }
-        let named = [settings.serve.passwordFile, settings.cost.prices, settings.metrics.textfile, program]
+        let named = [settings.serve.passwordFile, settings.prices, settings.metrics.textfile, program]
         return folders + named.compactMap(\.self).map { Own(folder: $0, kind: .named) }
     }
 }

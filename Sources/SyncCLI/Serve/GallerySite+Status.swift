@@ -155,7 +155,7 @@ struct PlaceNames: Sendable {
             places.append((store.path.string, "the embedded store"))
         }
         let settings = installation.settings
-        places += [settings.serve.passwordFile, settings.cost.prices, settings.metrics.textfile].compactMap { $0 }
+        places += [settings.serve.passwordFile, settings.prices, settings.metrics.textfile].compactMap { $0 }
             .map { ($0.string, $0.lastComponent?.string ?? "") }
         places += [(location.stateFolder.string, "the state folder"), (location.file.string, "the configuration")]
         self.init(places, home: location.home?.string)

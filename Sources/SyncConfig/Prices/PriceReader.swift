@@ -149,9 +149,9 @@ struct PriceReader {
 /// Prices as YAML: the file in the program, or one that the configuration names in its place.
 package enum PriceFile {
     /// - Throws: ``ConfigError`` with everything that is wrong with the named file. Blocks, for one small file.
-    package static func table(for settings: CostSettings) throws(ConfigError) -> PriceTable {
+    package static func table(_ file: FilePath? = nil) throws(ConfigError) -> PriceTable {
         // The build makes it from `resources: [.embedInCode("Prices/prices.yaml")]` of the target in Package.swift.
-        guard let file = settings.prices else { return try load(PackageResources.prices_yaml) }
+        guard let file else { return try load(PackageResources.prices_yaml) }
         let (bytes, _) = try ConfigFile.read(
             file, ifMissing: "there is no such file; cost.prices names it: correct the path, or remove the key")
         return try load(bytes, file: file)

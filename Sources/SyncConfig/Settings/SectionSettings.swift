@@ -123,26 +123,6 @@ package enum CatalogSwitch: String, Hashable, Sendable, CaseIterable {
     case on, off
 }
 
-/// This machine among others.
-package struct MachineSettings: Hashable, Sendable {
-    /// `nil`: as the host is called.
-    package var name: String?
-
-    init(from reader: inout SettingsReader) {
-        name = reader.value(ConfigKeys.machineName)
-    }
-}
-
-/// What is stored of projects.
-package struct ProjectSettings: Hashable, Sendable {
-    /// How many versions of an image stay reachable.
-    package var versions: Int
-
-    init(from reader: inout SettingsReader) {
-        versions = reader.value(ConfigKeys.projectVersions)
-    }
-}
-
 /// The bounds of a share.
 package struct ShareSettings: Hashable, Sendable {
     package var maximumPhotos: Int
@@ -210,20 +190,6 @@ package struct ServeSettings: Hashable, Sendable {
         listen = reader.value(ConfigKeys.serveListen)
         passwordFile = reader.optionalPath(ConfigKeys.servePassword)
         baseURL = reader.value(ConfigKeys.serveBaseURL)
-    }
-}
-
-/// What estimates are made from.
-package struct CostSettings: Hashable, Sendable {
-    /// A price file in place of the one in the program; absolute.
-    package var prices: FilePath?
-
-    package init(prices: FilePath? = nil) {
-        self.prices = prices
-    }
-
-    init(from reader: inout SettingsReader) {
-        prices = reader.optionalPath(ConfigKeys.prices)
     }
 }
 

@@ -9,17 +9,20 @@ package struct Settings: Hashable, Sendable {
     package var store: StoreSettings
     /// Whether the store keeps a catalogue of names.
     package var catalog: CatalogSwitch
-    package var machine: MachineSettings
+    /// Of this machine, in the catalogue. `nil`: as the host is called.
+    package var machineName: String?
     package var watch: [WatchedFolder]
     package var photos: PhotoSettings
     package var upload: UploadSettings
     package var tiers: TierSettings
     package var retention: RetentionSettings
     package var restore: RestoreSettings
-    package var cost: CostSettings
+    /// A price file in place of the one in the program; absolute.
+    package var prices: FilePath?
     package var share: ShareSettings
     package var verify: VerifySettings
-    package var projects: ProjectSettings
+    /// How many versions of a project's image stay reachable.
+    package var projectVersions: Int
     package var serve: ServeSettings
     package var notify: NotifySettings
     package var metrics: MetricsSettings
@@ -28,17 +31,17 @@ package struct Settings: Hashable, Sendable {
         user = reader.value(ConfigKeys.user)
         store = StoreSettings(from: &reader)
         catalog = reader.value(ConfigKeys.catalog)
-        machine = MachineSettings(from: &reader)
+        machineName = reader.value(ConfigKeys.machineName)
         watch = Self.watchedFolders(from: &reader, store: store)
         photos = PhotoSettings(from: &reader)
         upload = UploadSettings(from: &reader)
         tiers = TierSettings(from: &reader)
         retention = RetentionSettings(from: &reader)
         restore = RestoreSettings(from: &reader)
-        cost = CostSettings(from: &reader)
+        prices = reader.optionalPath(ConfigKeys.prices)
         share = ShareSettings(from: &reader)
         verify = VerifySettings(from: &reader)
-        projects = ProjectSettings(from: &reader)
+        projectVersions = reader.value(ConfigKeys.projectVersions)
         serve = ServeSettings(from: &reader)
         notify = NotifySettings(from: &reader)
         metrics = MetricsSettings(from: &reader, watched: watch)

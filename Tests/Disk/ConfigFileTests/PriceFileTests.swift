@@ -10,9 +10,8 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder.string) }
         let file = folder.appending("prices.yaml")
-        let settings = CostSettings(prices: file)
 
-        let missing = #expect(throws: ConfigError.self) { try PriceFile.table(for: settings) }
+        let missing = #expect(throws: ConfigError.self) { try PriceFile.table(file) }
         #expect(missing?.file == file)
         #expect(missing?.problems.first?.message.contains("cost.prices") == true)
 
@@ -25,12 +24,12 @@ import Testing
             classes: {STANDARD: {per_gb_month: 0.01, put_per_1000: 0}}
             """
         try Data(text.utf8).write(to: URL(filePath: file.string))
-        let table = try PriceFile.table(for: settings)
+        let table = try PriceFile.table(file)
         #expect(table.region == "nas")
         #expect(table.classes.keys.map(\.rawValue) == ["STANDARD"])
 
         try Data("region: nas".utf8).write(to: URL(filePath: file.string))
-        let wrong = #expect(throws: ConfigError.self) { try PriceFile.table(for: settings) }
+        let wrong = #expect(throws: ConfigError.self) { try PriceFile.table(file) }
         #expect(wrong?.file == file)
         #expect(wrong?.description.contains("classes: is missing") == true)
     }

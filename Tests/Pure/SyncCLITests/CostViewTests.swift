@@ -13,7 +13,7 @@ import Testing
     private let gigabyte: Int64 = 1 << 30
 
     private func report(_ loads: [StoredLoad], hints: [SuggestionReport.Album] = []) throws -> CostReport {
-        let prices = try PriceFile.table(for: CostSettings())
+        let prices = try PriceFile.table()
         return CostReport(
             StorageCost(of: loads, restoreDays: 30, prices: prices), prices: prices, isBilled: true, refreshedAt: now,
             restoreDays: 30, hints: hints)
@@ -74,7 +74,7 @@ import Testing
             photos: 12_000, bytes: gigabyte,
             estimate: RestoreEstimate(
                 of: [RestoreLoad(storageClass: .deepArchive, tier: .bulk, objects: 12_000, bytes: gigabyte)], days: 30,
-                prices: try PriceFile.table(for: CostSettings())))
+                prices: try PriceFile.table()))
         let loads = [
             StoredLoad(
                 storageClass: .deepArchive, objects: 12_345_678, bytes: 1 << 50, youngObjects: 1_234_567,

@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `the prices in the program are those of the list, with region, date and source`() throws {
-        let table = try PriceFile.table(for: CostSettings())
+        let table = try PriceFile.table()
         #expect(table.region == "us-east-1" && table.asOf == "2026-07" && table.source.contains("price list"))
         #expect(table.egressPerGB == 0.09 && table.freeEgressGB == 100)
         #expect(
