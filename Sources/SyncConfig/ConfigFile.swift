@@ -78,9 +78,9 @@ package enum ConfigFile {
                 return (try contents(of: descriptor), mode)
             }
         } catch let error as Errno {
-            throw ConfigError(file: file, problems: [ConfigProblem(message: reason(for: error, ifMissing: message))])
+            throw ConfigError(reason(for: error, ifMissing: message), file: file)
         } catch {
-            throw ConfigError(file: file, problems: [ConfigProblem(message: "cannot be read: \(error)")])
+            throw ConfigError("cannot be read: \(error)", file: file)
         }
     }
 
@@ -117,6 +117,11 @@ package struct ConfigError: Error, Hashable, Sendable, CustomStringConvertible {
     package init(file: FilePath?, problems: [ConfigProblem]) {
         self.file = file
         self.problems = problems.inFileOrder
+    }
+
+    /// One problem, that no line is to blame for.
+    init(_ message: String, file: FilePath? = nil) {
+        self.init(file: file, problems: [ConfigProblem(message: message)])
     }
 
     /// One problem on one line after the file's name; several on lines of their own.

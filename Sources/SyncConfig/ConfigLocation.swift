@@ -33,11 +33,7 @@ package struct ConfigLocation: Hashable, Sendable {
         func below(_ variable: String, else fallback: String) throws(ConfigError) -> FilePath {
             if let folder = folder(variable) { return folder.appending("sync-agent") }
             if let home { return home.pushing(FilePath(fallback)).appending("sync-agent") }
-            throw ConfigError(
-                file: nil,
-                problems: [
-                    ConfigProblem(message: "neither \(variable) nor HOME names an absolute folder; set one of them")
-                ])
+            throw ConfigError("neither \(variable) nor HOME names an absolute folder; set one of them")
         }
 
         let file: FilePath
@@ -55,11 +51,7 @@ package struct ConfigLocation: Hashable, Sendable {
     private static func requireText(of environment: [String: String]) throws(ConfigError) {
         for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "SYNC_AGENT_CONFIG"]
         where environment[name]?.unicodeScalars.contains("\u{FFFD}") == true {
-            throw ConfigError(
-                file: nil,
-                problems: [
-                    ConfigProblem(message: "\(name) is not text in UTF-8; set it to a folder with another name")
-                ])
+            throw ConfigError("\(name) is not text in UTF-8; set it to a folder with another name")
         }
     }
 

@@ -50,14 +50,7 @@ extension ValueKind where Value == PathFilter {
         ValueKind(
             "list of text", accepted: "a list of rules such as [\"- *.CR2\", \"+ /2026/**\", \"- *\"], or []",
             read: { (node) throws(Rejection) in
-                guard case .list(let items) = node.content else { throw Rejection() }
-                var lines: [String] = []
-                for item in items {
-                    guard case .text(let text, _) = item.content, !item.isNull else {
-                        throw Rejection("one of its parts is no text")
-                    }
-                    lines.append(text)
-                }
+                let lines = try node.texts()
                 do throws(PathFilter.Invalid) {
                     return try PathFilter(lines)
                 } catch {

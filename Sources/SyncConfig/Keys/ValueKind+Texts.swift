@@ -112,20 +112,29 @@ extension ValueKind where Value == String {
     }
 }
 
+extension ConfigNode {
+    /// The parts of a list of texts.
+    /// - Parameter accepts: what may be one.
+    func texts(_ accepts: (String) -> Bool = { _ in true }) throws(Rejection) -> [String] {
+        guard case .list(let items) = content else { throw Rejection() }
+        var texts: [String] = []
+        for item in items {
+            guard case .text(let text, _) = item.content, !item.isNull, accepts(text) else {
+                throw Rejection("one of its parts is no text")
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+}
+
 extension ValueKind where Value == [String] {
     /// A command line, word by word: no shell splits it. Empty for none.
     static var command: Self {
         ValueKind(
             "list of text", accepted: "a list of texts, the program first, such as [notify-send, done], or []",
             read: { (node) throws(Rejection) in
-                guard case .list(let items) = node.content else { throw Rejection() }
-                var words: [String] = []
-                for item in items {
-                    guard case .text(let text, _) = item.content, !item.isNull, !text.contains("\0") else {
-                        throw Rejection("one of its parts is no text")
-                    }
-                    words.append(text)
-                }
+                let words = try node.texts { !$0.contains("\0") }
                 if words.first == "" { throw Rejection("the program's name is empty") }
                 return words
             },

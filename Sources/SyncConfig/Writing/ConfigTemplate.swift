@@ -41,66 +41,55 @@ package struct ConfigTemplate: Sendable {
         ]
         lines += Self.comment(ConfigKeys.user.meaning, indent: "")
         lines += ["user: \(YAMLText.scalar(user))"]
-        lines += section("store", values: storeValues)
+        let values = values
+        lines += section("store", values: values)
         lines += watchLines
         for name in KeyTree.names(in: "") where !["user", "store", "watch"].contains(name) {
-            lines += section(name, values: zoneValues.merging(originalValues) { $1 }.merging(tierValues) { $1 })
+            lines += section(name, values: values)
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private var storeValues: [String: String] { Self.values(of: store, location) }
+    /// What is written out, by path.
+    private var values: [String: String] {
+        var values = Self.values(of: store, location)
+        values.set(ConfigKeys.originals, originals)
+        let zone = ConfigKeys.retentionZone
+        if let timeZone, timeZone.identifier != zone.fallback.identifier { values.set(zone, timeZone) }
+        // The default is refused with an access point.
+        if case .s3(let s3) = store, s3.isAccessPoint { values.set(ConfigKeys.tierMode, .agent) }
+        return values
+    }
 
     /// What is written out of a store, by path.
     static func values(of store: StoreSettings, _ location: ConfigLocation) -> [String: String] {
         var values: [String: String] = [:]
-        /// Leaves a default to be a default.
-        func set<Value: Equatable>(_ key: ConfigKey<Value>, _ value: Value) {
-            if value != key.fallback { values[key.path] = key.kind.render(value) }
-        }
         switch store {
         case .directory(let directory):
             values[ConfigKeys.storeType.path] = StoreType.directory.rawValue
             values[ConfigKeys.storePath.path] = YAMLText.scalar(location.abbreviate(directory.path))
-            set(ConfigKeys.restoreSeconds, directory.restoreDuration)
+            values.set(ConfigKeys.restoreSeconds, directory.restoreDuration)
         case .s3(let s3):
             values[ConfigKeys.storeType.path] = StoreType.s3.rawValue
-            set(ConfigKeys.bucket, s3.bucket)
-            set(ConfigKeys.region, s3.region)
-            set(ConfigKeys.endpoint, s3.endpoint)
-            set(ConfigKeys.addressing, s3.addressing)
-            set(ConfigKeys.prefix, s3.prefix)
-            set(ConfigKeys.awsProfile, s3.profile)
-            set(ConfigKeys.encryption, s3.encryption)
-            set(ConfigKeys.encryptionKey, s3.encryptionKey)
-            set(ConfigKeys.checksums, s3.checksums)
-            set(ConfigKeys.conditionalWrites, s3.conditionalWrites)
-            set(ConfigKeys.storageClass, s3.storageClass)
-            set(ConfigKeys.tags, s3.tags)
-            set(ConfigKeys.requestPayer, s3.requestPayer)
-            set(ConfigKeys.partSize, s3.partSize)
-            set(ConfigKeys.attempts, s3.attempts)
-            set(ConfigKeys.dualStack, s3.dualStack)
-            set(ConfigKeys.fips, s3.fips)
+            values.set(ConfigKeys.bucket, s3.bucket)
+            values.set(ConfigKeys.region, s3.region)
+            values.set(ConfigKeys.endpoint, s3.endpoint)
+            values.set(ConfigKeys.addressing, s3.addressing)
+            values.set(ConfigKeys.prefix, s3.prefix)
+            values.set(ConfigKeys.awsProfile, s3.profile)
+            values.set(ConfigKeys.encryption, s3.encryption)
+            values.set(ConfigKeys.encryptionKey, s3.encryptionKey)
+            values.set(ConfigKeys.checksums, s3.checksums)
+            values.set(ConfigKeys.conditionalWrites, s3.conditionalWrites)
+            values.set(ConfigKeys.storageClass, s3.storageClass)
+            values.set(ConfigKeys.tags, s3.tags)
+            values.set(ConfigKeys.requestPayer, s3.requestPayer)
+            values.set(ConfigKeys.partSize, s3.partSize)
+            values.set(ConfigKeys.attempts, s3.attempts)
+            values.set(ConfigKeys.dualStack, s3.dualStack)
+            values.set(ConfigKeys.fips, s3.fips)
         }
         return values
-    }
-
-    private var zoneValues: [String: String] {
-        let key = ConfigKeys.retentionZone
-        guard let timeZone, timeZone.identifier != key.fallback.identifier else { return [:] }
-        return [key.path: key.kind.render(timeZone)]
-    }
-
-    private var originalValues: [String: String] {
-        let key = ConfigKeys.originals
-        return originals == key.fallback ? [:] : [key.path: key.kind.render(originals)]
-    }
-
-    /// The default is refused with an access point.
-    private var tierValues: [String: String] {
-        guard case .s3(let s3) = store, s3.isAccessPoint else { return [:] }
-        return [ConfigKeys.tierMode.path: ConfigKeys.tierMode.kind.render(.agent)]
     }
 
     private var storeType: StoreType {
@@ -146,6 +135,13 @@ package struct ConfigTemplate: Sendable {
 
     private static func comment(_ text: String, indent: String) -> [String] {
         Paragraph.lines(text, prefix: indent + "# ")
+    }
+}
+
+extension [String: String] {
+    /// Leaves a default to be a default.
+    fileprivate mutating func set<Setting: Equatable>(_ key: ConfigKey<Setting>, _ value: Setting) {
+        if value != key.fallback { self[key.path] = key.kind.render(value) }
     }
 }
 
