@@ -81,20 +81,20 @@ package final class ZipFile: ZipWriter {
     package func add(_ entry: ZipEntry, from file: FilePath) throws(ZipError) {
         let source = try ZipSource(file, size: entry.size)
         try begin(entry)
-        try withScratch { (buffer) throws(ZipError) in
-            while true {
-                let piece: UnsafeRawBufferPointer
-                do {
-                    piece = try source.read(into: buffer)
-                } catch {
-                    // The entry has begun: nothing takes it out again.
-                    let lost = ZipError(.ioFailed, file.string, "it could not be read to its end: \(error)")
-                    abandon(lost)
-                    throw lost
-                }
-                if piece.isEmpty { return }
-                try append(piece)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceLength, alignment: 4_096)
+        defer { buffer.deallocate() }
+        while true {
+            let piece: UnsafeRawBufferPointer
+            do {
+                piece = try source.read(into: buffer)
+            } catch {
+                // The entry has begun: nothing takes it out again.
+                let lost = ZipError(.ioFailed, file.string, "it could not be read to its end: \(error)")
+                abandon(lost)
+                throw lost
             }
+            if piece.isEmpty { break }
+            try append(piece)
         }
         try end()
     }
@@ -146,12 +146,6 @@ package final class ZipFile: ZipWriter {
 
     private func unfinished() -> ZipError {
         ZipError(.wrongSize, path.string, "a file got shorter while it was added; try again")
-    }
-
-    private func withScratch(_ body: (UnsafeMutableRawBufferPointer) throws(ZipError) -> Void) throws(ZipError) {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceLength, alignment: 4_096)
-        defer { buffer.deallocate() }
-        try body(buffer)
     }
 }
 

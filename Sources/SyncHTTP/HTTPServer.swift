@@ -30,13 +30,16 @@ package struct HTTPServer: Sendable {
     package func run(isListening: @escaping @Sendable (ListenAddress) -> Void = { _ in }) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let files = BlockingPool(name: "http-files", threads: 2)
-        let result = await Result { () async throws(HTTPServerError) in
+        var failure: HTTPServerError?
+        do throws(HTTPServerError) {
             try await serve(on: group.next(), files, isListening)
+        } catch {
+            failure = error
         }
         await files.shutDown()
         // All of it is closed: nothing is left that could fail.
         try? await group.shutdownGracefully()
-        try result.get()
+        if let failure { throw failure }
     }
 
     private func serve(
@@ -111,17 +114,6 @@ private final class NoRoom: ChannelInboundHandler {
     func channelActive(context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: Self.answer)), promise: nil)
         context.close(promise: nil)
-    }
-}
-
-extension Result where Success == Void {
-    /// Of what waits.
-    fileprivate init(_ body: () async throws(Failure) -> Void) async {
-        do throws(Failure) {
-            self = .success(try await body())
-        } catch {
-            self = .failure(error)
-        }
     }
 }
 

@@ -107,7 +107,7 @@ extension LocalStore {
         + "Copy from it freely; do not rename, change or remove anything in it."
 
     /// 16 hexadecimal digits.
-    func hexID() -> String { makeID().padded(to: 16, radix: 16) }
+    func hexID() -> String { UInt64.random(in: .min ... .max).padded(to: 16, radix: 16) }
 }
 
 // MARK: - Which store it is

@@ -40,7 +40,6 @@ package final class LocalStore: ObjectStore {
     let layout: StoreLayout
     let now: @Sendable () -> Date
     let restoreDuration: Duration
-    let makeID: @Sendable () -> UInt64
     let access: LocalStoreAccess
     let memory: (any StoreIDMemory)?
     let onStep: @Sendable (LocalStoreStep) throws -> Void
@@ -59,13 +58,11 @@ package final class LocalStore: ObjectStore {
     ///   - memory: knows which store it is to be, and learns it from the first.
     ///   - threads: operations that may be under way at once.
     ///   - windowCapacity: entries of one folder that a listing keeps in memory.
-    ///   - makeID: random numbers for file names.
     ///   - onStep: called between the steps of what writes; what it throws fails them. For tests.
     package init(
         root: FilePath, now: @escaping @Sendable () -> Date, restoreDuration: Duration,
         access: LocalStoreAccess = .founds, memory: (any StoreIDMemory)? = nil, threads: Int = 4,
         windowCapacity: Int = FolderWindow.defaultCapacity,
-        makeID: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
         onStep: @escaping @Sendable (LocalStoreStep) throws -> Void = { _ in }
     ) {
         layout = StoreLayout(root: root)
@@ -74,7 +71,6 @@ package final class LocalStore: ObjectStore {
         self.access = access
         self.memory = memory
         self.windowCapacity = windowCapacity
-        self.makeID = makeID
         self.onStep = onStep
         pool = BlockingPool(name: "local-store", threads: threads)
     }

@@ -210,7 +210,7 @@ extension S3Settings {
             bucket: settings.bucket, region: settings.region, endpoint: settings.endpoint?.absoluteString,
             addressing: addressing, prefix: settings.prefix, profile: settings.profile, encryption: encryption,
             checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn,
-            storageClass: settings.storageClass, tags: S3Tags(settings.tags),
+            storageClass: settings.storageClass, tags: settings.tags,
             requesterPays: settings.requestPayer == .requester, parts: PartSizes(part: Int64(settings.partSize)),
             dualStack: settings.dualStack, fips: settings.fips)
     }

@@ -122,11 +122,7 @@ final class RequestAssembler: ChannelDuplexHandler {
         let hosts = head.headers["host"].count
         guard hosts == 1 || head.version == .http1_0 && hosts == 0 else { throw Refusal(status: 400) }
         let length = try bodyLength(head)
-        do throws(RequestTarget.Fault) {
-            target = try RequestTarget(head.uri)
-        } catch {
-            throw Refusal(status: error == .malformed ? 400 : 404)
-        }
+        target = try RequestTarget(head.uri)
         switch head.method {
         case .GET, .HEAD: break
         case .POST: if length == nil { throw Refusal(status: 411) }

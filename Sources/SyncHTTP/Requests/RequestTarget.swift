@@ -2,34 +2,27 @@ import SyncCore
 
 /// The target of a request (RFC 9112, 3.2), split and decoded. It is decoded once, and checked afterwards.
 struct RequestTarget: Hashable {
-    /// What is answered in place of the handler.
-    enum Fault: Error, Hashable {
-        /// No target of ours: 400.
-        case malformed
-        /// A path that no page has: 404.
-        case noSuchPath
-    }
-
     /// Of a target as a proxy writes it: it counts before the header's (RFC 9112, 3.2.2).
     let authority: String?
     let segments: [String]
     let isFolder: Bool
     let query: [WebRequest.Field]
 
-    init(_ target: String) throws(Fault) {
+    /// - Throws: 400 for no target of ours, 404 for a path that no page has.
+    init(_ target: String) throws(Refusal) {
         var rest = target[...]
         if rest.hasPrefix("/") {
             authority = nil
         } else {
             guard let scheme = ["http://", "https://"].first(where: { rest.lowercased().hasPrefix($0) }) else {
-                throw .malformed
+                throw Refusal(status: 400)
             }
             rest = rest.dropFirst(scheme.count)
             let name = rest.prefix { $0 != "/" && $0 != "?" }
             authority = String(name)
             rest = rest[name.endIndex...]
         }
-        guard !rest.contains("#") else { throw .malformed }
+        guard !rest.contains("#") else { throw Refusal(status: 400) }
         let path = rest.prefix { $0 != "?" }
         query = try Self.fields(rest[path.endIndex...].dropFirst())
         var parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
@@ -37,7 +30,7 @@ struct RequestTarget: Hashable {
         if isFolder { parts = parts.dropLast() }
         var segments: [String] = []
         for part in parts {
-            guard let segment = part.percentDecoded(), Self.isName(segment) else { throw .noSuchPath }
+            guard let segment = part.percentDecoded(), Self.isName(segment) else { throw Refusal(status: 404) }
             segments.append(segment)
         }
         self.segments = segments
@@ -50,13 +43,13 @@ struct RequestTarget: Hashable {
             }
     }
 
-    private static func fields(_ query: Substring) throws(Fault) -> [WebRequest.Field] {
+    private static func fields(_ query: Substring) throws(Refusal) -> [WebRequest.Field] {
         var fields: [WebRequest.Field] = []
         for pair in query.split(separator: "&") {
             let name = pair.prefix { $0 != "=" }
             guard let decodedName = name.percentDecoded(plusIsSpace: true),
                 let value = pair[name.endIndex...].dropFirst().percentDecoded(plusIsSpace: true)
-            else { throw .malformed }
+            else { throw Refusal(status: 400) }
             fields.append(WebRequest.Field(decodedName, value))
         }
         return fields

@@ -72,23 +72,12 @@ package struct FolderWindow: Sendable {
     /// Fewer entries than this are quicker to read again than to keep.
     private static let largeCount = 1_024
 
-    /// What tells one state of a folder from another.
-    private struct Version: Hashable, Sendable {
-        var device: UInt64
-        var inode: UInt64
-        var modified: Int64
-
-        init(_ stamp: FileStamp) {
-            (device, inode, modified) = (stamp.device, stamp.inode, stamp.modified)
-        }
-    }
-
     private(set) var entries = EntryList()
     /// There is nothing behind `entries`.
     private(set) var isComplete = true
     private let folder: FilePath
     private let bounds: PieceBounds
-    private let version: Version
+    private let stamp: FileStamp
     private let isSettled: Bool
 
     var isWorthKeeping: Bool { !isComplete || entries.count >= Self.largeCount }
@@ -99,7 +88,7 @@ package struct FolderWindow: Sendable {
         _ folder: FilePath, _ bounds: PieceBounds, capacity: Int, cached: FolderWindow?
     ) throws(FileError) -> FolderWindow? {
         guard let stamp = try Disk.folderStatus(folder)?.stamp else { return nil }
-        if let cached, cached.serves(folder, bounds, Version(stamp)) { return cached }
+        if let cached, cached.serves(folder, bounds, stamp) { return cached }
         var window = FolderWindow(folder: folder, bounds: bounds, stamp: stamp)
         let isThere = try Disk.forEachName(in: folder) { name in
             guard let (piece, kind) = RecordPath.piece(ofEntry: name) else { return }
@@ -117,7 +106,7 @@ package struct FolderWindow: Sendable {
     private init(folder: FilePath, bounds: PieceBounds, stamp: FileStamp) {
         self.folder = folder
         self.bounds = bounds
-        version = Version(stamp)
+        self.stamp = stamp
         // Two changes within a tick of the kernel's clock leave one time: a folder that was changed just now is not
         // known by its time. The kernel's clock it is, hence not the store's.
         var clock = timespec()
@@ -125,8 +114,8 @@ package struct FolderWindow: Sendable {
         isSettled = stamp.modified / 1_000_000_000 + 2 < Int64(clock.tv_sec)
     }
 
-    private func serves(_ folder: FilePath, _ bounds: PieceBounds, _ version: Version) -> Bool {
-        guard self.folder == folder, isSettled, self.version == version, bounds.isWithin(self.bounds) else {
+    private func serves(_ folder: FilePath, _ bounds: PieceBounds, _ stamp: FileStamp) -> Bool {
+        guard self.folder == folder, isSettled, self.stamp == stamp, bounds.isWithin(self.bounds) else {
             return false
         }
         return isComplete || (entries.last.map(bounds.admit) ?? false)

@@ -41,7 +41,15 @@ struct LinkClient: Sendable {
     ) async throws -> Answer {
         var current = link
         for _ in 0...Self.maximumRedirects {
-            let response = try await send(current, range, key, target, limit)
+            var request = HTTPRequest(.get, HTTPURL(current), headers: ["Accept-Encoding": "identity"])
+            request.limit = limit
+            if let range { request.headers["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)" }
+            let response: HTTPResponse
+            do {
+                response = try await transport.send(request, target: target)
+            } catch let error as TransportError {
+                throw StoreError(error, from: current, key: key)
+            }
             guard [301, 302, 303, 307, 308].contains(response.status) else {
                 return Answer(response: response, link: current)
             }
@@ -56,20 +64,6 @@ struct LinkClient: Sendable {
             current = next
         }
         throw refusal("\(link.origin) redirects more than \(Self.maximumRedirects) times", key)
-    }
-
-    private func send(
-        _ link: WebLink, _ range: Range<Int64>?, _ key: ObjectKey?, _ target: HTTPResponseTarget,
-        _ limit: Duration?
-    ) async throws -> HTTPResponse {
-        var request = HTTPRequest(.get, HTTPURL(link), headers: ["Accept-Encoding": "identity"])
-        request.limit = limit
-        if let range { request.headers["Range"] = "bytes=\(range.lowerBound)-\(range.upperBound - 1)" }
-        do {
-            return try await transport.send(request, target: target)
-        } catch let error as TransportError {
-            throw StoreError(error, from: link, key: key)
-        }
     }
 
     private func refusal(_ message: String, _ key: ObjectKey?) -> StoreError {

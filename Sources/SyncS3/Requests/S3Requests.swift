@@ -14,7 +14,7 @@ package struct S3Requests: Hashable, Sendable {
     package let prefix: String
     package var encryption = S3Encryption.byBucket
     /// Of what is put.
-    package var tags = S3Tags()
+    package var tags: [String: String] = [:]
     /// Whether the account that signs pays for requests and traffic, and not the bucket's owner (S3 User Guide, "Using
     /// Requester Pays general purpose buckets").
     package var requesterPays = false
@@ -43,7 +43,7 @@ package struct S3Requests: Hashable, Sendable {
         if features.contains(.encryption) {
             for field in encryption.headers.fields { headers.append(field.name, field.value) }
         }
-        if features.contains(.tags) { headers["x-amz-tagging"] = tags.header }
+        if features.contains(.tags), !tags.isEmpty { headers["x-amz-tagging"] = taggingHeader }
         for (name, value) in attributes.metadata.sorted(by: { $0.key < $1.key }) {
             guard S3Metadata.isName(name) else {
                 throw Self.invalid(key, "\"\(name.escapingControls)\" cannot be the name of user metadata")
@@ -51,6 +51,13 @@ package struct S3Requests: Hashable, Sendable {
             headers.append(S3Metadata.headerPrefix + name, S3Metadata.encode(value))
         }
         return headers
+    }
+
+    /// `album=holidays%202026&owner=ana`: a query, by the names (S3 User Guide, "Categorizing your objects using
+    /// tags").
+    private var taggingHeader: String {
+        tags.sorted { $0.key < $1.key }.map { "\($0.key.uriEncoded())=\($0.value.uriEncoded())" }
+            .joined(separator: "&")
     }
 
     /// HeadBucket: its reply names the region, whatever its status.
@@ -220,7 +227,7 @@ extension S3Requests {
 
     /// PutObjectTagging, of those of the configuration.
     func setTagging(of key: ObjectKey) -> HTTPRequest {
-        let tags = tags.values.sorted { $0.key < $1.key }.map {
+        let tags = tags.sorted { $0.key < $1.key }.map {
             "<Tag><Key>\($0.key.xmlEscaped)</Key><Value>\($0.value.xmlEscaped)</Value></Tag>"
         }
         return sending(

@@ -18,7 +18,7 @@ package struct S3Settings: Hashable, Sendable {
     package var conditionalWrites: Bool?
     /// Of new photos, originals and photos of events; everything else is in STANDARD.
     package var storageClass: StorageClass
-    package var tags: S3Tags
+    package var tags: [String: String]
     package var requesterPays: Bool
     package var parts: PartSizes
     /// Whether Amazon's endpoints of this kind are asked; `nil` where environment and profile decide.
@@ -28,7 +28,7 @@ package struct S3Settings: Hashable, Sendable {
     package init(
         bucket: String, region: String? = nil, endpoint: String? = nil, addressing: S3Address.Addressing = .auto,
         prefix: String = "", profile: String? = nil, encryption: S3Encryption = .byBucket, checksums: Bool? = nil,
-        conditionalWrites: Bool? = nil, storageClass: StorageClass = .standard, tags: S3Tags = S3Tags(),
+        conditionalWrites: Bool? = nil, storageClass: StorageClass = .standard, tags: [String: String] = [:],
         requesterPays: Bool = false, parts: PartSizes = PartSizes(), dualStack: Bool? = nil,
         fips: Bool? = nil
     ) {

@@ -251,7 +251,7 @@ package struct TransportSettings: Hashable, Sendable {
     /// A transfer that moves less than ``stallSpeed`` for so long is given up. There is no limit on the whole.
     package var stallTimeout: Duration
     /// Bytes a second.
-    package var stallSpeed: Int
+    package var stallSpeed = 1_024
     /// Open connections to one host; further requests wait for one.
     package var hostConnections: Int
     /// Bytes a second, for all uploads together; `nil` for no limit. At least 16 KiB: below it a transfer that has only
@@ -261,12 +261,11 @@ package struct TransportSettings: Hashable, Sendable {
     package var caBundle: String?
 
     package init(
-        connectTimeout: Duration = .seconds(10), stallTimeout: Duration = .seconds(60), stallSpeed: Int = 1_024,
+        connectTimeout: Duration = .seconds(10), stallTimeout: Duration = .seconds(60),
         hostConnections: Int = 8, uploadBytesPerSecond: Int? = nil, caBundle: String? = nil
     ) {
         self.connectTimeout = connectTimeout
         self.stallTimeout = stallTimeout
-        self.stallSpeed = stallSpeed
         self.hostConnections = hostConnections
         self.uploadBytesPerSecond = uploadBytesPerSecond
         self.caBundle = caBundle

@@ -14,7 +14,7 @@ import Testing
         var settings = server.settings
         settings.prefix = prefix
         settings.storageClass = .standardIA
-        settings.tags = S3Tags(["owner": "ana b", "album": "süß"])
+        settings.tags = ["owner": "ana b", "album": "süß"]
         settings.requesterPays = true
         let environment = AWSEnvironment(
             variables: ["AWS_ACCESS_KEY_ID": TestServer.keyID, "AWS_SECRET_ACCESS_KEY": TestServer.secret],

@@ -87,7 +87,7 @@ import Testing
 
     @Test func `Each object gets the tags, as a query by their names`() async throws {
         let tags = ["owner": "ana b", "album/": "süß=+", "empty": ""]
-        let made = try ScriptedStore([Self.stored], change: { $0.tags = S3Tags(tags) })
+        let made = try ScriptedStore([Self.stored], change: { $0.tags = tags })
         try await put(made, at: "users/ana/vacations/x.json")
         #expect(
             made.transport.requests.first?.headers["x-amz-tagging"]
@@ -100,7 +100,7 @@ import Testing
             .error(400, "InvalidTag"),
         ] as [Answer])
     func `A store that does not take tags gets nothing`(answer: Answer) async throws {
-        let made = try ScriptedStore([answer], change: { $0.tags = S3Tags(["a": "b"]) })
+        let made = try ScriptedStore([answer], change: { $0.tags = ["a": "b"] })
         let error = await #expect(throws: StoreError.self) { try await put(made) }
         #expect(error?.code == .settingRefused)
         #expect(error?.message.contains("does not take x-amz-tagging, which store.tags asks for") == true)
