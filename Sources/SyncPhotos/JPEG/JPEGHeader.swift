@@ -41,32 +41,31 @@ struct JPEGHeader {
     /// Reads up to the first scan's header, which is left to be read.
     /// - Throws: ``PhotoError`` of the file; `.corrupt` and `.truncated` when there is no scan.
     init(_ stream: inout ByteStream) throws(PhotoError) {
-        let marks = JPEGMarkers()
-        while let marker = try marks.next(&stream) {
+        while let marker = try stream.nextMarker() {
             switch marker {
             case 0xDA: return
-            case 0xE1: read(application: try marks.body(&stream))
+            case 0xE1: read(application: try stream.segment())
             case 0xE2:
                 let start = stream.position + 2
-                read(further: try marks.body(&stream), at: start)
+                read(further: try stream.segment(), at: start)
             case 0xED:
-                let isIPTC = try marks.body(&stream).has("Photoshop 3.0\0")
+                let isIPTC = try stream.segment().has("Photoshop 3.0\0")
                 hasIPTC = hasIPTC || isIPTC
                 hasApplicationData = hasApplicationData || !isIPTC
             // JFIF and Adobe's transform are of the encoder, and written anew.
-            case 0xE0, 0xEE: try marks.skip(&stream)
+            case 0xE0, 0xEE: try stream.skipSegment()
             case 0xE3...0xEC, 0xEF:
                 hasApplicationData = true
-                try marks.skip(&stream)
+                try stream.skipSegment()
             case 0xFE:
                 hasComment = true
-                try marks.skip(&stream)
+                try stream.skipSegment()
             // Of a hierarchical file, the header of the whole counts.
             case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF, 0xDE:
-                let frame = Frame(marker: marker, body: try marks.body(&stream))
+                let frame = Frame(marker: marker, body: try stream.segment())
                 self.frame = self.frame ?? frame
             case 0xD9: throw PhotoError(.corrupt, "the picture's data is damaged (it ends before its first scan)")
-            default: try marks.skip(&stream)
+            default: try stream.skipSegment()
             }
         }
         throw PhotoError(.truncated, "the file ends before its picture does (in its header)")
@@ -111,45 +110,46 @@ struct JPEGHeader {
 }
 
 /// The markers of a JPEG one after the other, with the segments behind them.
-struct JPEGMarkers {
+extension ByteStream {
     /// The next marker's second byte; `nil` at the end of the file. What stands in front of it, data of scans too, and
     /// what has no segment is passed over.
-    func next(_ stream: inout ByteStream) throws(PhotoError) -> UInt8? {
+    mutating func nextMarker() throws(PhotoError) -> UInt8? {
         while true {
-            try stream.skipToFF()
-            guard let code = try code(&stream) else { return nil }
+            try skipToFF()
+            guard let code = try markerCode() else { return nil }
             if code > 0x01, !(0xD0...0xD8).contains(code) { return code }
         }
     }
 
     /// What follows the 0xFF that comes next; more of these are mere filling.
-    func code(_ stream: inout ByteStream) throws(PhotoError) -> UInt8? {
-        while let byte = try stream.next() {
+    mutating func markerCode() throws(PhotoError) -> UInt8? {
+        while let byte = try next() {
             if byte != 0xFF { return byte }
         }
         return nil
     }
 
-    func body(_ stream: inout ByteStream) throws(PhotoError) -> [UInt8] {
-        let length = try length(&stream)
+    mutating func segment() throws(PhotoError) -> [UInt8] {
+        let length = try segmentLength()
         var body: [UInt8] = []
-        try stream.take(length, into: &body)
-        guard body.count == length else { throw Self.truncated }
+        try take(length, into: &body)
+        guard body.count == length else { throw Self.cutSegment }
         return body
     }
 
-    func skip(_ stream: inout ByteStream) throws(PhotoError) {
-        try stream.skip(try length(&stream))
+    mutating func skipSegment() throws(PhotoError) {
+        let length = try segmentLength()
+        try skip(length)
     }
 
-    private func length(_ stream: inout ByteStream) throws(PhotoError) -> Int {
-        guard let high = try stream.next(), let low = try stream.next() else { throw Self.truncated }
+    private mutating func segmentLength() throws(PhotoError) -> Int {
+        guard let high = try next(), let low = try next() else { throw Self.cutSegment }
         let length = Int(high) << 8 | Int(low)
         guard length >= 2 else { throw PhotoError(.corrupt, "the picture's data is damaged (Bogus marker length)") }
         return length - 2
     }
 
-    private static let truncated = PhotoError(.truncated, "the file ends before its picture does (in a segment)")
+    private static let cutSegment = PhotoError(.truncated, "the file ends before its picture does (in a segment)")
 }
 
 /// A JPEG file as the parts that it is made of: its picture, and what stands beside and behind it.
@@ -166,11 +166,10 @@ struct JPEGParts {
     init(_ photo: ByteStream) throws(PhotoError) {
         var stream = photo
         header = try JPEGHeader(&stream)
-        let marks = JPEGMarkers()
         var end: Int64?
         // The header was read up to the length of the first scan's own.
-        try marks.skip(&stream)
-        while end == nil, let marker = try marks.next(&stream) {
+        try stream.skipSegment()
+        while end == nil, let marker = try stream.nextMarker() {
             switch marker {
             case 0xD9: end = stream.position
             case 0xDC: hasLateHeight = true
@@ -179,7 +178,7 @@ struct JPEGParts {
             case 0xE0...0xEF: beside.insert(.applicationData)
             default: break
             }
-            if end == nil { try marks.skip(&stream) }
+            if end == nil { try stream.skipSegment() }
         }
         self.end = end
         if header.hasXMP { beside.insert(.xmp) }
@@ -246,9 +245,8 @@ extension ByteStream {
 
     /// From its first scan's header on.
     fileprivate mutating func skipToEndOfPicture() throws(PhotoError) {
-        let marks = JPEGMarkers()
-        try marks.skip(&self)
-        while let marker = try marks.next(&self), marker != 0xD9 { try marks.skip(&self) }
+        try skipSegment()
+        while let marker = try nextMarker(), marker != 0xD9 { try skipSegment() }
     }
 
     /// What stands behind a picture's end, where this stream is; `nil` for nothing but filling.

@@ -1,14 +1,11 @@
 /// The ICC profile of a JPEG: one or more APP2 segments (ICC.1:2010, B.4).
 struct ICCProfile {
-    private static let header = Array("ICC_PROFILE\0".utf8)
+    static let name = "ICC_PROFILE\0"
+    private static let header = Array(name.utf8)
     private static let chunkSize = 65_519
 
     /// Bodies of segments in the order of the file, as they are written again.
     let bodies: [[UInt8]]
-
-    static func isChunk(_ body: [UInt8]) -> Bool {
-        body.starts(with: header)
-    }
 
     /// `nil` when chunks are missing or told twice, or when they are no profile: readers take no colours from such.
     ///

@@ -16,7 +16,6 @@ struct JPEGCut {
     }
 
     private var stream: ByteStream
-    private let marks = JPEGMarkers()
     private var output: [UInt8] = []
     /// Segments before the first scan; written once all of them are known. `nil` afterwards.
     private var header: [Segment]? = []
@@ -45,7 +44,7 @@ struct JPEGCut {
 
     private mutating func run() throws(PhotoError) {
         try stream.take(2, into: &output)
-        var marker = try marks.next(&stream)
+        var marker = try stream.nextMarker()
         while let current = marker {
             switch current {
             case 0xD9:
@@ -54,15 +53,15 @@ struct JPEGCut {
                 return
             // Behind a scan, these may follow too.
             case 0x00, 0x01, 0xD0...0xD8:
-                marker = try marks.next(&stream)
+                marker = try stream.nextMarker()
             case 0xDA:
-                let body = try marks.body(&stream)
+                let body = try stream.segment()
                 writeHeader()
                 write(Segment(marker: current, body: body))
                 marker = try takeScan()
             default:
                 try takeSegment(current)
-                marker = try marks.next(&stream)
+                marker = try stream.nextMarker()
             }
         }
     }
@@ -71,7 +70,7 @@ struct JPEGCut {
     private mutating func takeScan() throws(PhotoError) -> UInt8? {
         while true {
             try stream.takeToFF(into: &output)
-            guard let code = try marks.code(&stream) else { return nil }
+            guard let code = try stream.markerCode() else { return nil }
             guard code == 0x00 || (0xD0...0xD7).contains(code) else { return code }
             output += [0xFF, code]
         }
@@ -81,16 +80,16 @@ struct JPEGCut {
         switch marker {
         // Frames, Huffman codes, conditions of arithmetic codes, quantisation, a late height, restart interval, hierarchy.
         case 0xC0...0xC7, 0xC9...0xCF, 0xDB...0xDF:
-            let segment = Segment(marker: marker, body: try marks.body(&stream))
+            let segment = Segment(marker: marker, body: try stream.segment())
             if header == nil { write(segment) } else { header?.append(segment) }
         case 0xE0, 0xE2, 0xEE:
-            let body = try marks.body(&stream)
+            let body = try stream.segment()
             // Readers look for these in front of the picture only.
             if header != nil, let body = Self.shared(marker, body) {
                 header?.append(Segment(marker: marker, body: body))
             }
         default:
-            try marks.skip(&stream)
+            try stream.skipSegment()
         }
     }
 
@@ -100,7 +99,7 @@ struct JPEGCut {
         case 0xE0 where body.count >= 14 && body.starts(with: Array("JFIF\0".utf8)):
             // JFIF 1.02: density, then the sides of a thumbnail and its pixels.
             body[..<12] + [0, 0]
-        case 0xE2 where ICCProfile.isChunk(body):
+        case 0xE2 where body.has(ICCProfile.name):
             body
         case 0xEE where body.count >= 12 && body.starts(with: Array("Adobe".utf8)):
             Array(body[..<12])

@@ -60,7 +60,7 @@ package struct CredentialServices: Sendable {
     func url(of service: Service, in region: String) async throws -> HTTPURL {
         let endpoint = try await pool.run { [environment] in try environment.endpoint(of: service.rawValue) }
         let text = endpoint ?? "https://\(form.credentialHost(service.host, in: region))"
-        guard let url = MetadataURL.parse(text) else {
+        guard let url = HTTPURL.parsing(text) else {
             throw StoreError(
                 .credentialsRejected,
                 "the endpoint of \(service.rawValue) cannot be used (AWS_ENDPOINT_URL_\(service.rawValue.uppercased()), "

@@ -46,13 +46,13 @@ package struct ContainerCredentials: CredentialProvider {
     /// - Throws: `StoreError` when it is a URL to which no token may be sent.
     package static func url(_ environment: AWSEnvironment) throws(StoreError) -> HTTPURL? {
         if let path = environment.variables["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"] {
-            if path.hasPrefix("/"), let url = MetadataURL.parse("http://\(host)\(path)") { return url }
+            if path.hasPrefix("/"), let url = HTTPURL.parsing("http://\(host)\(path)") { return url }
             throw invalid("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "it has to be a path that begins with /")
         }
         let name = "AWS_CONTAINER_CREDENTIALS_FULL_URI"
         guard let text = environment.variables[name] else { return nil }
-        guard let url = MetadataURL.parse(text) else { throw invalid(name, "it has to be a URL") }
-        guard url.scheme == "https" || plainHosts.contains(url.host) || MetadataURL.isLoopback(url.host) else {
+        guard let url = HTTPURL.parsing(text) else { throw invalid(name, "it has to be a URL") }
+        guard url.scheme == "https" || plainHosts.contains(url.host) || url.isOfThisMachine else {
             throw invalid(
                 name, "over http it may be this machine, 169.254.170.2, 169.254.170.23 or [fd00:ec2::23]; use https"
             )
@@ -122,10 +122,10 @@ extension StoreError.Code {
     }
 }
 
-/// Parses the URLs that the environment gives for credential endpoints.
-enum MetadataURL {
+/// URLs that the environment gives for credential endpoints, and links.
+extension HTTPURL {
     /// `nil` when the text is no absolute `http` or `https` URL.
-    static func parse(_ text: String) -> HTTPURL? {
+    static func parsing(_ text: String) -> HTTPURL? {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             scheme == "http" || scheme == "https", let host = parts.host, !host.isEmpty, parts.user == nil
         else { return nil }
@@ -137,7 +137,7 @@ enum MetadataURL {
     }
 
     /// Whether it is this machine by its address or its fixed name; nothing is resolved.
-    static func isLoopback(_ host: String) -> Bool {
+    var isOfThisMachine: Bool {
         let bytes = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
         return host == "localhost" || host == "[::1]" || (bytes.count == 4 && bytes[0] == 127 && !bytes.contains(nil))
     }
@@ -162,7 +162,7 @@ package struct InstanceCredentials: CredentialProvider {
     package func credentials() async throws -> CredentialAnswer {
         guard !isTrue("AWS_EC2_METADATA_DISABLED") else { return .absent(reason: "AWS_EC2_METADATA_DISABLED is true") }
         let service = environment.variables["AWS_EC2_METADATA_SERVICE_ENDPOINT"] ?? "http://169.254.169.254"
-        guard let base = MetadataURL.parse(service) else {
+        guard let base = HTTPURL.parsing(service) else {
             throw StoreError(
                 .credentialsRejected,
                 "AWS_EC2_METADATA_SERVICE_ENDPOINT is \"\(service.escapingControls)\": it has to be a URL")

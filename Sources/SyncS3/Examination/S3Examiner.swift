@@ -82,7 +82,9 @@ package struct S3Examiner: Sendable {
     /// Reads a link without credentials, as whoever gets it does.
     package func fetch(_ link: StoreLink) async throws -> [UInt8] {
         let context = client.context("link", nil)
-        guard let url = HTTPURL(link.url) else { throw client.error(.invalidResponse, context, "the link is no URL") }
+        guard let url = HTTPURL.parsing(link.url) else {
+            throw client.error(.invalidResponse, context, "the link is no URL")
+        }
         let response = try await client.sendUnsigned(context) { _ in HTTPRequest(.get, url) }
         guard response.status == 200 else { throw client.failure(response, context) }
         return response.body
@@ -114,21 +116,6 @@ package struct S3Examiner: Sendable {
     /// `501 NotImplemented`
     static func words(_ response: HTTPResponse) -> String {
         ["\(response.status)", ErrorReply(response).code?.escapingControls].compactMap(\.self).joined(separator: " ")
-    }
-}
-
-extension HTTPURL {
-    /// An absolute URL, with its path as it is.
-    fileprivate init?(_ text: String) {
-        guard let parts = URLComponents(string: text), let scheme = parts.scheme, let host = parts.percentEncodedHost
-        else { return nil }
-        let items = (parts.percentEncodedQuery ?? "").split(separator: "&").map { item in
-            let halves = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            return HTTPQueryItem(
-                halves[0].percentDecoded(plusIsSpace: false) ?? halves[0],
-                halves.count == 1 ? "" : halves[1].percentDecoded(plusIsSpace: false) ?? halves[1])
-        }
-        self.init(scheme: scheme, host: host, port: parts.port, path: parts.percentEncodedPath, query: items)
     }
 }
 

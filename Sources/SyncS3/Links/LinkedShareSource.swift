@@ -30,7 +30,7 @@ package struct LinkedShareSource: ShareSource {
             guard let beside = manifestBelowFolder else { throw error }
             return try await manifest(at: beside)
         }
-        switch answer.response.body.first(where: { !Self.isBlank($0) }) {
+        switch answer.response.body.first(where: { !Self.blanks.contains($0) }) {
         case UInt8(ascii: "{"): return try share(answer)
         case UInt8(ascii: "<"): return try await share(ofPage: answer)
         default: throw ShareRefusal("what is at this link is neither the page nor the manifest of a share")
@@ -72,9 +72,7 @@ package struct LinkedShareSource: ShareSource {
     }
 
     /// White space, and the byte order mark of UTF-8.
-    private static func isBlank(_ byte: UInt8) -> Bool {
-        [0x20, 0x09, 0x0A, 0x0C, 0x0D, 0xEF, 0xBB, 0xBF].contains(byte)
-    }
+    private static let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0C, 0x0D, 0xEF, 0xBB, 0xBF]
 }
 
 /// The photos of a share behind links, as objects under the keys that they have in the sharer's store.

@@ -117,7 +117,8 @@ package struct PutFeatures: OptionSet, Hashable, Sendable {
             return feature
         }
         // Ceph without the class: 400 InvalidArgument, and not a word more.
-        if response.saysNothingOfWhichArgument, contains(.storageClass) { return .storageClass }
+        let isSilent = reply.code == "InvalidArgument" && words.allSatisfy(\.isEmpty)
+        if response.status == 400, isSilent, contains(.storageClass) { return .storageClass }
         guard response.status == 501 else { return nil }
         let order = Self.words.map(\.feature).filter(contains)
         return order.first { !demanded.contains($0) } ?? order.first
@@ -138,14 +139,5 @@ package struct PutFeatures: OptionSet, Hashable, Sendable {
         case .tags: ("x-amz-tagging", "store.tags")
         default: nil
         }
-    }
-}
-
-extension HTTPResponse {
-    fileprivate var saysNothingOfWhichArgument: Bool {
-        guard status == 400 else { return false }
-        let reply = ErrorReply(self)
-        return reply.code == "InvalidArgument"
-            && [reply.message, reply.header, reply.argument].allSatisfy { $0?.isEmpty ?? true }
     }
 }

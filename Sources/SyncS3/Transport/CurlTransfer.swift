@@ -130,7 +130,13 @@ extension CurlTransfer {
     func configure(for request: HTTPRequest, settings: TransportSettings) throws(TransportError) {
         try configureConnection(settings, patience: request.patience)
         if let limit = request.limit { try set(.timeoutMilliseconds, Int64(max(limit / .milliseconds(1), 1))) }
-        if request.isDirect { try configureDirect(patience: request.patience ?? settings.connectTimeout) }
+        if request.isDirect {
+            // A link-local endpoint answers at once or is not there; a proxy would ask its own, and see the reply.
+            // Empty is how curl is told to use none, whatever the environment says.
+            try set(.proxy, "")
+            let patience = request.patience ?? settings.connectTimeout
+            try set(.connectTimeoutMilliseconds, Int64(patience / .milliseconds(1)))
+        }
         try set(.URL, "\(request.url)")
         switch request.method {
         case .get: try set(.httpGet, 1)
@@ -172,13 +178,6 @@ extension CurlTransfer {
         try set(.lowSpeedLimit, Int64(settings.stallSpeed))
         try set(.lowSpeedTime, Int64(max((patience ?? settings.stallTimeout).components.seconds, 1)))
         try add(header: "User-Agent: sync-agent")
-    }
-
-    /// A link-local endpoint answers at once or is not there; a proxy would ask its own, and see the reply.
-    private func configureDirect(patience: Duration) throws(TransportError) {
-        // Empty is how curl is told to use none, whatever the environment says.
-        try set(.proxy, "")
-        try set(.connectTimeoutMilliseconds, Int64(patience / .milliseconds(1)))
     }
 
     private func set(_ option: CSyncCurl_NumberOption, _ value: Int64) throws(TransportError) {
