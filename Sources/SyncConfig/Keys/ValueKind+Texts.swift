@@ -236,11 +236,8 @@ extension ValueKind where Value == ListenAddress {
         ValueKind(
             "address", accepted: "an address and a port, such as 127.0.0.1:8420, [::1]:8420 or 0.0.0.0:8420",
             text: { (text) throws(Rejection) in
-                do throws(ListenAddressError) {
-                    return try ListenAddress(text)
-                } catch {
-                    throw Rejection()
-                }
+                guard let address = try? ListenAddress(text) else { throw Rejection() }
+                return address
             },
             render: { YAMLText.scalar("\($0)") })
     }

@@ -24,12 +24,9 @@ struct JPEGHeader {
     private static let gainMapNames = ["hdrgm:", "HDRGainMap", "Semantic=\"GainMap\""].map { Array($0.utf8) }
 
     private(set) var frame: Frame?
-    private(set) var hasXMP = false
     private(set) var hasGainMap = false
-    private(set) var hasIPTC = false
-    private(set) var hasComment = false
-    /// Whether a segment tells more than the picture, its colours and what is named above.
-    private(set) var hasApplicationData = false
+    /// XMP, IPTC, comments, and as application data what tells more than the picture, its colours and EXIF.
+    private(set) var parts: Set<DroppedPart> = []
     /// Where further pictures begin, counted from the first byte that was read. Previews are not among them.
     private(set) var furtherPictures: [Int64] = []
     private(set) var previews: [Int64] = []
@@ -49,16 +46,14 @@ struct JPEGHeader {
                 let start = stream.position + 2
                 read(further: try stream.segment(), at: start)
             case 0xED:
-                let isIPTC = try stream.segment().has("Photoshop 3.0\0")
-                hasIPTC = hasIPTC || isIPTC
-                hasApplicationData = hasApplicationData || !isIPTC
+                parts.insert(try stream.segment().has("Photoshop 3.0\0") ? .iptc : .applicationData)
             // JFIF and Adobe's transform are of the encoder, and written anew.
             case 0xE0, 0xEE: try stream.skipSegment()
             case 0xE3...0xEC, 0xEF:
-                hasApplicationData = true
+                parts.insert(.applicationData)
                 try stream.skipSegment()
             case 0xFE:
-                hasComment = true
+                parts.insert(.comment)
                 try stream.skipSegment()
             // Of a hierarchical file, the header of the whole counts.
             case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF, 0xDE:
@@ -82,17 +77,17 @@ struct JPEGHeader {
                 exifBytes?.append(contentsOf: block)
             }
         } else if body.has("http://ns.adobe.com/x") {
-            hasXMP = true
+            parts.insert(.xmp)
             if Self.gainMapNames.contains(where: { body.firstRange(of: $0) != nil }) { hasGainMap = true }
         } else {
-            hasApplicationData = true
+            parts.insert(.applicationData)
         }
     }
 
     private mutating func read(further body: [UInt8], at start: Int64) {
         let isGainMap = body.has("urn:iso:std:iso:ts:21496:-1\0")
         if isGainMap { hasGainMap = true }
-        if !isGainMap, !body.has("ICC_PROFILE\0"), !body.has("MPF\0") { hasApplicationData = true }
+        if !isGainMap, !body.has("ICC_PROFILE\0"), !body.has("MPF\0") { parts.insert(.applicationData) }
         // CIPA DC-007: a TIFF structure, and in its tag 0xB002 sixteen bytes for each picture, of which the first is this.
         guard body.has("MPF\0"), let block = TIFFBlock(Array(body.dropFirst(4))),
             let entries = block.entries(at: block.firstDirectory),
@@ -181,10 +176,7 @@ struct JPEGParts {
             if end == nil { try stream.skipSegment() }
         }
         self.end = end
-        if header.hasXMP { beside.insert(.xmp) }
-        if header.hasIPTC { beside.insert(.iptc) }
-        if header.hasComment { beside.insert(.comment) }
-        if header.hasApplicationData { beside.insert(.applicationData) }
+        beside.formUnion(header.parts)
         if let end, end < photo.size { try look(behind: end, in: photo, from: stream) }
     }
 

@@ -87,20 +87,15 @@ package final class PictureWorkers: Sendable {
         _ body: (DecodedPicture) throws(PhotoError) -> Value
     ) throws(PhotoError) -> Value {
         let photo = try PictureFile(source)
-        let usual = PictureRoom.usual(limits)
-        let value = try memory.with(usual.bytes) { () throws(PhotoError) -> Value? in
-            guard let picture = try decode(photo, as: format, in: usual) else { return nil }
-            return try body(picture)
-        }
-        if let value { return value }
         // A large picture has all the memory, and waits until nobody else decodes.
-        let all = PictureRoom.all(limits)
-        return try memory.with(all.bytes) { () throws(PhotoError) -> Value in
-            guard let picture = try decode(photo, as: format, in: all) else {
-                throw PhotoError(.overLimit, "over the limits")
+        for room in [PictureRoom.usual(limits), PictureRoom.all(limits)] {
+            let value = try memory.with(room.bytes) { () throws(PhotoError) -> Value? in
+                guard let picture = try decode(photo, as: format, in: room) else { return nil }
+                return try body(picture)
             }
-            return try body(picture)
+            if let value { return value }
         }
+        throw PhotoError(.overLimit, "over the limits")
     }
 
     /// - Returns: `nil` when it takes more room, and there is more.

@@ -41,7 +41,11 @@ package struct CredentialChain: Sendable {
         for provider in providers {
             switch try await provider.credentials() {
             case .found(let credentials):
-                try check(credentials)
+                let now = now()
+                guard RefreshRule(expiration: credentials.expiration, now: now) != .expired else {
+                    throw StoreError(
+                        .credentialsRejected, "the credentials are \(credentials.provenance(at: now)); get new ones")
+                }
                 return credentials
             case .absent(let reason):
                 reasons.append(reason)
@@ -50,12 +54,6 @@ package struct CredentialChain: Sendable {
         throw StoreError(
             .credentialsMissing,
             "no S3 credentials: \(reasons.joined(separator: "; ")). To go on, \(remedy)")
-    }
-
-    private func check(_ credentials: AWSCredentials) throws(StoreError) {
-        let now = now()
-        guard RefreshRule(expiration: credentials.expiration, now: now) == .expired else { return }
-        throw StoreError(.credentialsRejected, "the credentials are \(credentials.provenance(at: now)); get new ones")
     }
 }
 
@@ -106,7 +104,7 @@ package final class CredentialCache: Sendable {
     package func current(
         for operation: String, insteadOf refused: AWSCredentials? = nil
     ) async throws -> AWSCredentials {
-        if let refused { discard(refused) }
+        if let refused { state.withLock { if $0.current == refused { $0.current = nil } } }
         do {
             while true {
                 switch nextStep() {
@@ -123,12 +121,6 @@ package final class CredentialCache: Sendable {
 
     /// Those that were used last, for errors.
     package var latest: AWSCredentials? { state.withLock { $0.current } }
-
-    private func discard(_ refused: AWSCredentials) {
-        state.withLock { state in
-            if state.current == refused { state.current = nil }
-        }
-    }
 
     private func nextStep() -> Step {
         let now = now()
@@ -155,18 +147,14 @@ package final class CredentialCache: Sendable {
             finish(nil)
             throw error
         } catch {
-            guard let current = stillWorking() else {
+            // Those that still work are used on.
+            guard let current = latest, RefreshRule(expiration: current.expiration, now: now()) != .expired else {
                 finish(.failure(error))
                 throw error
             }
             finish(.success(current))
             return current
         }
-    }
-
-    private func stillWorking() -> AWSCredentials? {
-        guard let current = state.withLock({ $0.current }) else { return nil }
-        return RefreshRule(expiration: current.expiration, now: now()) == .expired ? nil : current
     }
 
     private func finish(_ outcome: Outcome?) {

@@ -22,14 +22,14 @@ extension RootWatch {
             guard !isStopping() else { return [] }
             do throws(Errno) {
                 let folder = try visit.folder.get()
-                let above = visit.depth == 0 ? parent : walk.chain[visit.depth - 1]
-                let device = visit.depth == 0 ? folder.identity.device : walk.devices[visit.depth - 1]
+                let above = visit.depth == 0 ? parent : walk.chain[visit.depth - 1].watch
+                let device = visit.depth == 0 ? folder.identity.device : walk.chain[visit.depth - 1].device
                 if folder.identity.device != device, let type = remoteType(of: folder.identity.device) {
                     problem = .remoteBelow(visit.path, type: type, device: folder.identity.device)
                     return []
                 }
                 let outcome = add(folder, at: visit.path, under: above, of: &walk)
-                if case .known = outcome, visit.depth == 0, unlessKnown { isDue = false }
+                if outcome?.isKnown == true, visit.depth == 0, unlessKnown { isDue = false }
                 guard isDue, let outcome else { return [] }
                 walk.enter(depth: visit.depth, watch: outcome.watch, device: folder.identity.device)
                 return try folder.folders()
@@ -57,7 +57,7 @@ extension RootWatch {
     ) -> Placement? {
         guard walk.unwatched == 0, let queue else {
             walk.unwatched += 1
-            return .unwatched
+            return Placement()
         }
         let watch: WatchID
         do throws(Errno) {
@@ -69,14 +69,14 @@ extension RootWatch {
             }
             walk.firstUnwatched = path
             walk.unwatched = 1
-            return .unwatched
+            return Placement()
         }
         guard let name = path.last, let parent else {
             tree.insertRoot(watch, access: folder.access)
-            return .new(watch)
+            return Placement(watch: watch)
         }
         if let known = tree[watch] {
-            if known.parent == parent, known.name == name { return .known(watch) }
+            if known.parent == parent, known.name == name { return Placement(watch: watch, isKnown: true) }
             // Renamed, and its event is still in the queue; or a bind mount shows it twice.
             let other = tree.path(of: watch)
             let place = other.filePath(below: root)
@@ -88,7 +88,7 @@ extension RootWatch {
         // Refused when folders are moved into each other while we walk: their events are still to come.
         guard let displaced = tree.place(watch, named: name, under: parent, access: folder.access) else { return nil }
         removeWatches(displaced)
-        return .new(watch)
+        return Placement(watch: watch)
     }
 
     /// A folder that is gone again or may not be read is no problem of watching: the first has events of its own, the
@@ -102,35 +102,24 @@ extension RootWatch {
 }
 
 /// What came of asking for one folder's watch.
-private enum Placement {
-    case new(InotifyEvent.WatchID)
+private struct Placement {
+    /// `nil` where the limit is reached. The folder is walked all the same, to count what is needed.
+    var watch: InotifyEvent.WatchID?
     /// It has been watched at this place before.
-    case known(InotifyEvent.WatchID)
-    /// The limit is reached. It is walked all the same, to count what is needed.
-    case unwatched
-
-    var watch: InotifyEvent.WatchID? {
-        switch self {
-        case .new(let watch), .known(let watch): watch
-        case .unwatched: nil
-        }
-    }
+    var isKnown = false
 }
 
 /// Where a walk stands.
 private struct WatchWalk {
     /// The watches and devices of the folders from the start to here.
-    var chain: [InotifyEvent.WatchID?] = []
-    var devices: [UInt64] = []
+    var chain: [(watch: InotifyEvent.WatchID?, device: UInt64)] = []
     /// Folders that got no watch because the limit was reached.
     var unwatched = 0
     var firstUnwatched: RelativePath?
 
     mutating func enter(depth: Int, watch: InotifyEvent.WatchID?, device: UInt64) {
         chain.removeSubrange(depth...)
-        devices.removeSubrange(depth...)
-        chain.append(watch)
-        devices.append(device)
+        chain.append((watch, device))
     }
 }
 
