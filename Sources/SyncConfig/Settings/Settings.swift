@@ -131,57 +131,38 @@ package struct S3StoreSettings: Hashable, Sendable {
     package var bucket: String
     package var region: String?
     package var endpoint: URL?
-    package var addressing: Addressing
+    package var addressing = Addressing.auto
     /// Without `/` at its ends; empty for none.
-    package var prefix: String
+    package var prefix = ""
     /// Of the shared AWS files.
     package var profile: String?
-    package var encryption: Encryption
+    package var encryption = Encryption.none
     /// Only with ``Encryption/keyService``.
     package var encryptionKey: String?
-    package var checksums: Switch
-    package var conditionalWrites: Switch
+    package var checksums = Switch.auto
+    package var conditionalWrites = Switch.auto
     /// Of new photos.
-    package var storageClass: StorageClass
-    package var tags: [String: String]
-    package var requestPayer: RequestPayer
+    package var storageClass = StorageClass.standard
+    package var tags: [String: String] = [:]
+    package var requestPayer = RequestPayer.owner
     /// Bytes of a part of a large file.
-    package var partSize: Int
+    package var partSize = 16 << 20
     /// Of one request, the first included.
-    package var attempts: Int
+    package var attempts = 3
     /// `nil`: the AWS environment decides.
     package var dualStack: Bool?
     package var fips: Bool?
 
-    package init(
-        bucket: String, region: String? = nil, endpoint: URL? = nil, addressing: Addressing = .auto,
-        prefix: String = "", profile: String? = nil, encryption: Encryption = .none, encryptionKey: String? = nil,
-        checksums: Switch = .auto, conditionalWrites: Switch = .auto, storageClass: StorageClass = .standard,
-        tags: [String: String] = [:], requestPayer: RequestPayer = .owner,
-        partSize: Int = 16 << 20, attempts: Int = 3,
-        dualStack: Bool? = nil, fips: Bool? = nil
-    ) {
-        self.bucket = bucket
-        self.region = region
-        self.endpoint = endpoint
-        self.addressing = addressing
-        self.prefix = prefix
-        self.profile = profile
-        self.encryption = encryption
-        self.encryptionKey = encryptionKey
-        self.checksums = checksums
-        self.conditionalWrites = conditionalWrites
-        self.storageClass = storageClass
-        self.tags = tags
-        self.requestPayer = requestPayer
-        self.partSize = partSize
-        self.attempts = attempts
-        self.dualStack = dualStack
-        self.fips = fips
-    }
-
     /// Whether ``bucket`` is the ARN of one, whole or not.
     var isAccessPoint: Bool { bucket.hasPrefix("arn:") }
+}
+
+extension S3StoreSettings {
+    /// What a command is told of a bucket; all else is as by default.
+    package init(bucket: String, region: String?, endpoint: URL?, prefix: String, profile: String?) {
+        self.init(
+            bucket: bucket, region: region, endpoint: endpoint, addressing: .auto, prefix: prefix, profile: profile)
+    }
 }
 
 extension StoreSettings {

@@ -172,12 +172,7 @@ final class RequestAssembler: ChannelDuplexHandler {
 
     private func end() {
         guard let head, let target else { return }
-        let method: WebRequest.Method =
-            switch head.method {
-            case .GET: .get
-            case .HEAD: .head
-            default: .post
-            }
+        let method: WebRequest.Method = head.method == .GET ? .get : head.method == .HEAD ? .head : .post
         let request = WebRequest(
             method, target.segments, isFolder: target.isFolder, query: target.query,
             headers: head.headers.map { field in

@@ -47,7 +47,7 @@ struct DecodedPicture {
     }
 }
 
-extension WorkerAnswer<DecodedPicture> {
+extension WorkerAnswer<DecodedPicture?> {
     /// Bytes; larger profiles and blocks are no use in a JPEG.
     private static var mostProfile: UInt64 { 4 << 20 }
     private static var mostExif: UInt64 { 1 << 20 }
@@ -79,7 +79,8 @@ extension WorkerAnswer<DecodedPicture> {
             let picture = try DecodedPicture(
                 reply, samples, format, profile: bytes(of: samples, reply.icc_offset, reply.icc_bytes, mostProfile),
                 exif: bytes(of: samples, reply.exif_offset, reply.exif_bytes, mostExif))
-            return picture.map(Self.content) ?? .nonsense("samples of an unknown kind or of another size")
+            guard let picture else { return .nonsense("samples of an unknown kind or of another size") }
+            return .content(picture)
         } catch {
             return .failure(PhotoError(.outOfResources, "its samples cannot be read: \(error)"))
         }
@@ -104,7 +105,7 @@ extension DecodedPicture {
         beside = Self.parts(reply.dropped, format)
         end = Int64(exactly: reply.picture_end).flatMap { $0 > 0 ? $0 : nil }
         if format == .raw, reply.colour == 0 {
-            guard reply.samples_bytes > 0, reply.samples_bytes <= WorkerAnswer<DecodedPicture>.mostPreview else {
+            guard reply.samples_bytes > 0, reply.samples_bytes <= WorkerAnswer<DecodedPicture?>.mostPreview else {
                 return nil
             }
             content = .jpeg(try memory.bytes(from: Int64(reply.samples_offset), Int(reply.samples_bytes)))

@@ -74,14 +74,6 @@ enum WorkerAnswer<Content> {
     /// No worker of ours answers so.
     case nonsense(String)
 
-    func map<Other>(_ change: (Content) -> Other) -> WorkerAnswer<Other> {
-        switch self {
-        case .content(let content): .content(change(content))
-        case .failure(let error): .failure(error)
-        case .nonsense(let reason): .nonsense(reason)
-        }
-    }
-
     /// The reason that a worker gives; `nil` when it has done what it was asked for.
     static func failure(_ reply: CSyncDecoder_Reply) -> Self? {
         let words = String(array: reply.message)

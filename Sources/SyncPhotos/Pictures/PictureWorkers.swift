@@ -107,13 +107,12 @@ package final class PictureWorkers: Sendable {
         let request = CSyncDecoder_Request(
             format: format.code.rawValue, reserved: 0, pixels: room.pixels, memory_bytes: room.memory,
             file_bytes: photo.size)
-        return try ask(request, photo.descriptor, samples) { reply in
+        return try ask(request, photo.descriptor, samples) { reply -> WorkerAnswer<DecodedPicture?> in
             let status = CSyncDecoder_Status(reply.status)
             if room.isMoreLeft, status == CSYNC_DECODER_OVER_LIMIT || status == CSYNC_DECODER_OUT_OF_MEMORY {
                 return .content(nil)
             }
-            return WorkerAnswer<DecodedPicture>
-                .picture(reply, in: samples, format: format, pixels: room.pixels).map { $0 }
+            return .picture(reply, in: samples, format: format, pixels: room.pixels)
         }
     }
 

@@ -192,15 +192,11 @@ extension S3Client {
 final class PartHasher: Sendable {
     private static let bufferSize = 1 << 20
 
-    private let path: FilePath
-    private let stamp: FileStamp
     private let patches: FilePatches
     private let file: SourceFile
     private let whole = Mutex(SHA256Hasher())
 
     init(_ path: FilePath, stamp: FileStamp, patches: FilePatches = .none) throws(TransportError) {
-        self.path = path
-        self.stamp = stamp
         self.patches = patches
         file = try SourceFile(path, stamp: stamp)
     }
@@ -221,7 +217,7 @@ final class PartHasher: Sendable {
             whole.withLock { $0.update(bytes) }
             offset += Int64(count)
         }
-        return HTTPBody(file: path, stamp: stamp, patches: patches, range: range, digest: hasher.finalize())
+        return HTTPBody(file: file.path, stamp: file.stamp, patches: patches, range: range, digest: hasher.finalize())
     }
 
     /// Of all parts that were read.

@@ -76,8 +76,8 @@ final class UploadSource {
 /// An open file whose bytes are being sent, and that has to stay the file that it was.
 final class SourceFile: Sendable {
     private let descriptor: FileDescriptor
-    private let path: FilePath
-    private let stamp: FileStamp
+    let path: FilePath
+    let stamp: FileStamp
 
     /// open(2). A symbolic link in the file's place is not followed; a FIFO does not block.
     /// - Throws: `.sourceChanged` when it is not the file of that stamp.

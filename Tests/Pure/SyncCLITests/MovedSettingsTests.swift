@@ -1,9 +1,9 @@
 import FoundationEssentials
-import SyncConfig
 import SyncCore
 import Testing
 
 @testable import SyncCLI
+@testable import SyncConfig
 
 /// What is asked for of one bucket, and of the next one after `move-store`.
 @Suite struct MovedSettingsTests {

@@ -1,8 +1,9 @@
 import FoundationEssentials
-import SyncConfig
 import SyncCore
 import SystemPackage
 import Testing
+
+@testable import SyncConfig
 
 @Suite struct ConfigTemplateTests {
     private static let folders = [
