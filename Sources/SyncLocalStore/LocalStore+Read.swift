@@ -105,7 +105,7 @@ extension LocalStore {
             // The name may have gone to a newer version meanwhile: then the record is another one, too.
             guard try self.record(key, operation).map(record.hasSameContent) == true else { continue }
             var content = OpenContent(record: record, file: file)
-            if try file.size() == record.size { return content }
+            if try file.stamp().size == record.size { return content }
             if case .whole(let size, _) = try proof(of: record, flag) {
                 content.record.size = size
                 return content
@@ -141,7 +141,7 @@ struct OpenContent {
         _ range: Range<Int64>?, of key: ObjectKey, _ operation: String, body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         let bounds = try bounds(of: range, key, operation)
-        guard try file.size() == record.size else { throw lengthFault(key, operation) }
+        guard try file.stamp().size == record.size else { throw lengthFault(key, operation) }
         let digest = try file.read(bounds, body: body)
         if bounds == 0..<record.size, digest.description != record.sha256 {
             throw LocalStore.damaged(

@@ -119,9 +119,8 @@ package final class LocalStore: ObjectStore {
     func locked<Value>(_ key: ObjectKey, _ body: () throws -> Value) throws -> Value {
         let file = try OpenFile(layout.lock(for: key), .lock)
         try file.lock()
-        let value = try body()
-        file.unlock()
-        return value
+        defer { file.unlock() }
+        return try body()
     }
 }
 

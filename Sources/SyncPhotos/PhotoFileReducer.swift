@@ -123,9 +123,9 @@ package struct PhotoFileReducer: PhotoReducer {
         if let type = Sidecar.type(of: head, named: path) { return type }
         if name.promisesMedia {
             guard !head.isEmpty else { throw PhotoError(.truncated, "the file is empty") }
-            throw PhotoError(.notAPhoto, "the name says photo, but the file is \(UnknownBytes(head))")
+            throw PhotoError(.notAPhoto, "the name says photo, but the file is \(UnknownBytes(head: head))")
         }
-        return name.isJSON && UnknownBytes(head).looksLikeJSON ? .json : .unknown
+        return name.isJSON && UnknownBytes(head: head).looksLikeJSON ? .json : .unknown
     }
 }
 

@@ -97,12 +97,9 @@ package struct RetentionSettings: Hashable, Sendable {
 package struct TimeOfDay: Hashable, Sendable, CustomStringConvertible {
     package let hour: Int
     package let minute: Int
+}
 
-    init(hour: Int, minute: Int) {
-        self.hour = hour
-        self.minute = minute
-    }
-
+extension TimeOfDay {
     /// Reads `HH:MM`; `nil` for anything else.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)

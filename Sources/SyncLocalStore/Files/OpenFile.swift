@@ -33,18 +33,13 @@ final class OpenFile {
         try? descriptor.close()
     }
 
-    /// Bytes.
-    func size() throws(FileError) -> Int64 {
-        try stamp().size
-    }
-
     func stamp() throws(FileError) -> FileStamp {
         try FileError.of("statx", path) { try FileStatus(of: descriptor).stamp }
     }
 
     /// All bytes of a small file.
     func bytes() throws(FileError) -> [UInt8] {
-        let size = Int(try size())
+        let size = Int(try stamp().size)
         return try FileError.of("read", path) { try descriptor.bytes(atMost: size) }
     }
 

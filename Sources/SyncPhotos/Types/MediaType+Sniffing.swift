@@ -163,11 +163,7 @@ struct FileName {
 
 /// The first bytes of a file that is no photo or video, in words for people.
 struct UnknownBytes: CustomStringConvertible {
-    private let head: [UInt8]
-
-    init(_ head: [UInt8]) {
-        self.head = head
-    }
+    let head: [UInt8]
 
     var looksLikeJSON: Bool {
         // Behind the mark of UTF-8, or that of UTF-16, in which every other byte is zero.

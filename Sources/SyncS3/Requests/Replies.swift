@@ -82,14 +82,6 @@ package enum MultipartReply {
     }
 }
 
-/// `<CopyObjectResult>`: only with it the copy is there, whatever the status said before.
-package enum CopyReply {
-    /// - Throws: ``InvalidReply``.
-    package static func check(_ body: [UInt8]) throws(InvalidReply) {
-        _ = try XMLElement(document: body, root: "CopyObjectResult")
-    }
-}
-
 /// `<DeleteResult>`: what DeleteObjects could not remove.
 package struct DeleteReply: Hashable, Sendable {
     package struct Failure: Hashable, Sendable {

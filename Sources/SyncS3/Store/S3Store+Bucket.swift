@@ -191,9 +191,7 @@ extension S3Store {
         for failure in reply.failures {
             guard let rest = failure.key.below(client.prefix), let key = try? ObjectKey(rest), asked.contains(key)
             else { throw InvalidReply(reason: "an error in it names a key that was not asked for") }
-            let error = StoreError(
-                failure.error,
-                in: S3RequestContext(operation: context.operation, key: key.rawValue, address: context.address))
+            let error = StoreError(failure.error, in: client.context(context.operation, key))
             if error.code != .notFound { failures[key] = error }
         }
         return failures

@@ -148,9 +148,7 @@ package struct HTTPHeaders: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         package var value: String
     }
 
-    package private(set) var fields: [Field] = []
-
-    package init() {}
+    package private(set) var fields: [Field]
 
     package init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field(name: $0.0, value: $0.1) }

@@ -93,11 +93,9 @@ struct FolderWalk {
 
 /// Where something is below a root. Empty for the root itself.
 struct RelativePath: Hashable {
-    private(set) var names: [EntryName] = []
+    private(set) var names: [EntryName]
 
-    init() {}
-
-    init(_ names: [EntryName]) {
+    init(_ names: [EntryName] = []) {
         self.names = names
     }
 

@@ -10,7 +10,7 @@ enum StoreTargets {
     /// All replies that are XML: what a listing says is what a listing made of it says, and what is shown of an error fits
     /// on one line.
     static func xml(_ bytes: [UInt8]) -> Bool {
-        let error = ErrorReply(HTTPResponse(status: 500, headers: HTTPHeaders(), body: bytes))
+        let error = ErrorReply(HTTPResponse(status: 500, headers: [:], body: bytes))
         requireLine([
             error.code, error.message, error.region, error.endpoint, error.header, error.argument, error.requestID,
         ])

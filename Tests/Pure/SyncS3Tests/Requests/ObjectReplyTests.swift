@@ -74,7 +74,7 @@ import Testing
     func `A body counts only when it is what was asked for`(
         status: Int, contentRange: String?, asked: Range<Int64>?, expected: Bool
     ) {
-        var headers = HTTPHeaders()
+        var headers: HTTPHeaders = [:]
         headers["Content-Range"] = contentRange
         #expect(ObjectReply(HTTPResponse(status: status, headers: headers)).carries(asked) == expected)
     }
