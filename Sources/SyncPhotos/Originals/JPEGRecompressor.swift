@@ -15,18 +15,9 @@ package struct JPEGRecompressor: OriginalRecompressor {
     /// Bytes that are copied at once.
     private static let piece = 1 << 20
 
-    private let workers: PictureWorkers
-    private let memory: Int64
-
-    package init(workers: PictureWorkers) {
-        self.init(workers: workers, memory: Self.memory)
-    }
-
-    /// - Parameter memory: bytes that a worker may take.
-    init(workers: PictureWorkers, memory: Int64) {
-        self.workers = workers
-        self.memory = memory
-    }
+    let workers: PictureWorkers
+    /// Bytes that a worker may take.
+    let memory: Int64
 
     package func recompressed(
         _ file: FileDescriptor, size: Int64, sha256: SHA256Digest, into output: FileDescriptor
@@ -119,5 +110,11 @@ package struct JPEGRecompressor: OriginalRecompressor {
             }
         }
         return hasher.finalize()
+    }
+}
+
+extension JPEGRecompressor {
+    package init(workers: PictureWorkers) {
+        self.init(workers: workers, memory: Self.memory)
     }
 }

@@ -6,17 +6,13 @@ import SyncSystem
 ///
 /// Order of botocore (`credentials.py`), with one difference: a web identity of the environment comes before the profile.
 package struct CredentialChain: Sendable {
-    private let providers: [any CredentialProvider]
-    private let remedy: String
-    private let now: @Sendable () -> Date
+    let providers: [any CredentialProvider]
+    /// What to do when no place has any.
+    let remedy: String
+    let now: @Sendable () -> Date
+}
 
-    /// - Parameter remedy: what to do when no place has any.
-    package init(providers: [any CredentialProvider], remedy: String, now: @escaping @Sendable () -> Date) {
-        self.providers = providers
-        self.remedy = remedy
-        self.now = now
-    }
-
+extension CredentialChain {
     /// Of the places that these services reach.
     package init(_ services: CredentialServices) {
         let shared =

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SyncCore
-import SyncS3
 import SyncTestSupport
 import Testing
+
+@testable import SyncS3
 
 @Suite struct CredentialCacheTests {
     private let time = ManualTime()
