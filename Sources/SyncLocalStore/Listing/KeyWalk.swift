@@ -115,9 +115,10 @@ package struct FolderWindow: Sendable {
     }
 
     private func serves(_ folder: FilePath, _ bounds: PieceBounds, _ stamp: FileStamp) -> Bool {
-        guard self.folder == folder, isSettled, self.stamp == stamp, bounds.isWithin(self.bounds) else {
-            return false
-        }
+        let (old, new) = (self.stamp, stamp)
+        guard self.folder == folder, isSettled, bounds.isWithin(self.bounds),
+            (old.device, old.inode, old.modified) == (new.device, new.inode, new.modified)
+        else { return false }
         return isComplete || (entries.last.map(bounds.admit) ?? false)
     }
 
