@@ -97,10 +97,6 @@ extension [UInt8] {
 package struct ByteString: Hashable, Sendable, Comparable, ExpressibleByStringLiteral, CustomStringConvertible {
     package let string: String
 
-    package init(_ string: String) {
-        self.string = string
-    }
-
     package init(stringLiteral value: String) {
         string = value
     }
@@ -128,5 +124,5 @@ package struct ByteString: Hashable, Sendable, Comparable, ExpressibleByStringLi
 
 extension String {
     /// The name as what it is compared by.
-    package var inBytes: ByteString { ByteString(self) }
+    package var inBytes: ByteString { ByteString(stringLiteral: self) }
 }

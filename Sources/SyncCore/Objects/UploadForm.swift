@@ -6,11 +6,6 @@ package struct UploadRules: Hashable, Sendable {
     package var mostBytes: Int64
     /// What the content type begins with, such as `image/`.
     package var contentType: String
-
-    package init(mostBytes: Int64, contentType: String) {
-        self.mostBytes = mostBytes
-        self.contentType = contentType
-    }
 }
 
 /// Lets whoever has it put one object under each of some keys, by a POST of `multipart/form-data` (Amazon S3 API Reference,

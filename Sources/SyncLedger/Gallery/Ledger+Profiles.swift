@@ -17,12 +17,6 @@ package struct ProfileUse: Hashable, Sendable {
     /// Of the profile that it was mapped to.
     package let uuid: String?
     package let events: Int
-
-    package init(profile: String, uuid: String?, events: Int) {
-        self.profile = profile
-        self.uuid = uuid
-        self.events = events
-    }
 }
 
 extension Ledger {

@@ -5,14 +5,9 @@ import SyncCore
 /// What ``Ledger/retry(_:)`` has made due.
 package struct RetriedPhotos: Hashable, Sendable {
     /// Photos that had failed.
-    package var failed: Int
+    package var failed = 0
     /// Photos that were waiting for their next try.
-    package var waiting: Int
-
-    package init(failed: Int = 0, waiting: Int = 0) {
-        self.failed = failed
-        self.waiting = waiting
-    }
+    package var waiting = 0
 
     package static func + (left: RetriedPhotos, right: RetriedPhotos) -> RetriedPhotos {
         RetriedPhotos(failed: left.failed + right.failed, waiting: left.waiting + right.waiting)

@@ -84,12 +84,6 @@ package struct EndedRestoreMark: Hashable, Sendable {
     package let file: FilePath
     /// How many folders were made for the job, its own and those above it; 0 where a photo was saved.
     package let madeFolders: Int
-
-    package init(job: RestoreJobID, file: FilePath, madeFolders: Int = 0) {
-        self.job = job
-        self.file = file
-        self.madeFolders = madeFolders
-    }
 }
 
 extension EndedRestoreMark: FetchableRecord {

@@ -288,13 +288,8 @@ extension PhotoStatus: FetchableRecord {
 
 /// How many files, and their bytes on the disk.
 package struct Tally: Hashable, Sendable {
-    package var files: Int
-    package var bytes: Int64
-
-    package init(files: Int = 0, bytes: Int64 = 0) {
-        self.files = files
-        self.bytes = bytes
-    }
+    package var files = 0
+    package var bytes: Int64 = 0
 
     package static func + (left: Tally, right: Tally) -> Tally {
         Tally(files: left.files + right.files, bytes: left.bytes + right.bytes)

@@ -203,17 +203,6 @@ package struct VacationPhoto: Hashable, Sendable {
     /// When the file was last written.
     package var modified: Date { Date(timeIntervalSince1970: Double(stamp.modified) / 1e9) }
     package var isStored: Bool { object != nil }
-
-    package init(
-        path: FilePath, name: String, state: PhotoState, stamp: FileStamp, md5: MD5Digest?, object: ObjectRecord?
-    ) {
-        self.path = path
-        self.name = name
-        self.state = state
-        self.stamp = stamp
-        self.md5 = md5
-        self.object = object
-    }
 }
 
 /// A photo's row before the place of the vacation is put in front of it.

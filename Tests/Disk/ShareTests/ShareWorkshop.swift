@@ -1,6 +1,5 @@
 import Logging
 import SyncCore
-import SyncLedger
 import SyncPhotos
 import SyncSystem
 import SyncTestSupport
@@ -9,6 +8,7 @@ import SystemPackage
 import Testing
 
 @testable import SyncEngine
+@testable import SyncLedger
 
 /// What makes shares and ends them, put together as the program does, over the store and the ledger of a test.
 struct ShareWorkshop: Sendable {

@@ -1,8 +1,9 @@
 import FoundationEssentials
-import SyncCore
 import SyncS3
 import SyncTestSupport
 import Testing
+
+@testable import SyncCore
 
 /// Whether real servers take what an upload form lets a browser send, and nothing else.
 @Suite struct ServerFormTests {

@@ -2,11 +2,11 @@ import FoundationEssentials
 import Glibc
 import SyncCore
 import SyncEngine
-import SyncLedger
 import SystemPackage
 import Testing
 
 @testable import SyncCLI
+@testable import SyncLedger
 
 /// What is told where there are 40 columns.
 @Suite struct NarrowTerminalTests {

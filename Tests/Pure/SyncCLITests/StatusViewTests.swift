@@ -1,11 +1,11 @@
 import FoundationEssentials
 import SyncCore
 import SyncEngine
-import SyncLedger
 import SystemPackage
 import Testing
 
 @testable import SyncCLI
+@testable import SyncLedger
 
 @Suite struct StatusViewTests {
     private let now = Date(timeIntervalSince1970: 1_780_000_000)

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SyncCore
-import SyncLedger
 import SystemPackage
 import Testing
+
+@testable import SyncLedger
 
 @Suite struct OverviewTests {
     @Test func `an empty ledger has an empty overview`() throws {

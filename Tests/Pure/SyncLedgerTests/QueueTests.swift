@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SyncCore
-import SyncLedger
 import SystemPackage
 import Testing
+
+@testable import SyncLedger
 
 @Suite struct QueueTests {
     private func names(_ claims: [Claim]) -> [String] {

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SyncCore
-import SyncLedger
 import SystemPackage
 import Testing
+
+@testable import SyncLedger
 
 @Suite struct RestoreJobTests {
     @Test func `a job and its items come back as they were drafted`() throws {
@@ -110,7 +111,7 @@ import Testing
         try archive.bring(2, to: .restored)
         #expect(try archive.ledger.endedRestoreMarks() == [])
         try archive.bring(2, to: .expired)
-        let ended = EndedRestoreMark(job: job, file: FilePath("/out").appending(mark))
+        let ended = EndedRestoreMark(job: job, file: FilePath("/out").appending(mark), madeFolders: 0)
         #expect(try archive.ledger.endedRestoreMarks() == [ended])
         #expect(try !archive.ledger.noteMark(of: job, in: "/out"))
         try archive.ledger.noteMarkRemoved(of: job)

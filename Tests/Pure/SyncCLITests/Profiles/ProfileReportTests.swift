@@ -2,10 +2,10 @@ import ArgumentParser
 import FoundationEssentials
 import SyncCore
 import SyncEngine
-import SyncLedger
 import Testing
 
 @testable import SyncCLI
+@testable import SyncLedger
 
 @Suite struct ProfileReportTests {
     private struct PlusNumbers: PhoneNumbers {

@@ -1,13 +1,13 @@
 import FoundationEssentials
 import SyncCore
 import SyncDigest
-import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
 
 @testable import SyncEngine
+@testable import SyncLedger
 
 @Suite struct ProfileMigrationTests {
     private static let numberKey = ProfileBench.key("+17788143739", "old")

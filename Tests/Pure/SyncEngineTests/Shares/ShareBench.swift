@@ -2,13 +2,13 @@ import FoundationEssentials
 import Logging
 import SyncCore
 import SyncDigest
-import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
 
 @testable import SyncEngine
+@testable import SyncLedger
 
 /// A vacation, a store that gives links when it is told to, and all that shares are made with. Nothing moves the clock but
 /// the test. A photo's text is its content; its stored copy is the text in capitals.

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import SyncCore
 import SyncEngine
-import SyncLedger
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncLedger
 
 @Suite struct SharePlannerTests {
     @Test func `a selection is shared by its numbers`() async throws {

@@ -1,9 +1,9 @@
 import FoundationEssentials
-import SyncLedger
 import SystemPackage
 import Testing
 
 @testable import SyncCore
+@testable import SyncLedger
 
 @Suite struct RetentionLedgerTests {
     private let world: World

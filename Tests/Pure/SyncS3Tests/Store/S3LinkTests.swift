@@ -1,7 +1,8 @@
 import FoundationEssentials
-import SyncCore
 import SyncS3
 import Testing
+
+@testable import SyncCore
 
 @Suite struct S3LinkTests {
     private static let there = ScriptedTransport.Answer.reply(

@@ -1,7 +1,8 @@
-import SyncCore
 import SyncDigest
 import SyncS3
 import Testing
+
+@testable import SyncCore
 
 /// Storage class, tags and payer of what is put.
 @Suite struct S3PlacementTests {
