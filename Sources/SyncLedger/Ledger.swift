@@ -215,6 +215,13 @@ extension Ledger {
         try write(operation, isDurable: isDurable) { try $0.run(sql, arguments) }
     }
 
+    /// One statement for each of some arguments, all in one transaction.
+    func write(_ operation: String, _ sql: String, each arguments: [StatementArguments]) throws(LedgerError) {
+        try write(operation) { db in
+            for values in arguments { try db.run(sql, values) }
+        }
+    }
+
     /// SQLite itself goes on with a file that was removed (https://www.sqlite.org/howtocorrupt.html, 2.3): what is read of it
     /// is true no more, and what is written is gone. A second agent, with a new ledger, would not be kept away.
     private func requireUnmoved(_ operation: String) throws(LedgerError) {
@@ -237,17 +244,7 @@ extension Database {
     /// stands, and SQLite follows its null pointer.
     fileprivate func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
         guard sqliteConnection != nil else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
-        return try readOnly {
-            try beginTransaction(.deferred)
-            do {
-                let value = try body(self)
-                try commit()
-                return value
-            } catch {
-                try rollback()
-                throw error
-            }
-        }
+        return try readOnly { try inTransaction(.deferred, returning: body) }
     }
 
     /// One transaction that is on the disk when this returns: with FULL, SQLite syncs the write-ahead log at the commit
@@ -255,7 +252,13 @@ extension Database {
     fileprivate func durably<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try execute(sql: "PRAGMA synchronous = FULL")
         defer { try? execute(sql: "PRAGMA synchronous = NORMAL") }
-        try beginTransaction(.immediate)
+        return try inTransaction(.immediate, returning: body)
+    }
+
+    private func inTransaction<Value>(
+        _ kind: TransactionKind, returning body: (Database) throws -> Value
+    ) throws -> Value {
+        try beginTransaction(kind)
         do {
             let value = try body(self)
             try commit()

@@ -166,13 +166,9 @@ extension Ledger {
         let isOver: ((mount: FolderMount, files: Int)) -> Bool = { $0.files == 0 || inUse.contains($0.mount.path) }
         let over = counted.filter(isOver).map(\.mount.path)
         if !over.isEmpty {
-            try write(operation) { db in
-                for path in over {
-                    try db.run(
-                        "DELETE FROM folder_mounts WHERE folder_id = ? AND path = ?",
-                        [folder.rawValue, path.directoryBlob])
-                }
-            }
+            try write(
+                operation, "DELETE FROM folder_mounts WHERE folder_id = ? AND path = ?",
+                each: over.map { [folder.rawValue, $0.directoryBlob] })
         }
         return counted.filter { !isOver($0) }
     }

@@ -59,8 +59,7 @@ extension Ledger {
                 .filter { try !keys.contains(ObjectKey($0)) }
         }
         if gone.isEmpty { return }
-        try write("drop notes of archived photos") { db in
-            for key in gone { try db.run("DELETE FROM archive_notes WHERE key = ?", [key]) }
-        }
+        try write(
+            "drop notes of archived photos", "DELETE FROM archive_notes WHERE key = ?", each: gone.map { [$0] })
     }
 }

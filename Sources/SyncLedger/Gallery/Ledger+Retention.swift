@@ -128,13 +128,10 @@ extension Ledger {
     /// - Parameter problems: reasons of ours, which quote nothing of the events.
     package func noteRetention(_ problems: [(event: EventRecord, reason: String)], at time: Date) throws(LedgerError) {
         if problems.isEmpty { return }
-        try write("note why events are still kept") { db in
-            for (event, reason) in problems {
-                try db.run(
-                    "UPDATE events SET tried_at = ?, retention_problem = ? WHERE id = ? AND retention = 'kept'",
-                    [time.milliseconds, reason, event.id])
-            }
-        }
+        try write(
+            "note why events are still kept",
+            "UPDATE events SET tried_at = ?, retention_problem = ? WHERE id = ? AND retention = 'kept'",
+            each: problems.map { [time.milliseconds, $0.reason, $0.event.id] })
     }
 
     /// Those of the objects below a prefix that no record tells of, in the order of their keys.

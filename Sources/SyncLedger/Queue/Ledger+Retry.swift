@@ -40,26 +40,20 @@ extension Ledger {
 
     /// Makes these photos due, as far as they are pending.
     package func hurry(_ photos: some Collection<Int64>, at time: Date) throws(LedgerError) {
-        try write("make photos due") { db in
-            for photo in photos {
-                try db.run(
-                    "UPDATE photos SET next_try_at = MAX(?, 1) WHERE id = ? AND state = 'pending' AND next_try_at > 0",
-                    [time.milliseconds, photo])
-            }
-        }
+        try write(
+            "make photos due",
+            "UPDATE photos SET next_try_at = MAX(?, 1) WHERE id = ? AND state = 'pending' AND next_try_at > 0",
+            each: photos.map { [time.milliseconds, $0] })
     }
 
     /// Takes a postponement back: it was the store's fault. The attempt does not count, and the photo is due.
     package func pardon(_ claims: some Collection<Claim>, at time: Date) throws(LedgerError) {
-        try write("take back a postponement") { db in
-            for claim in claims {
-                try db.run(
-                    """
-                    UPDATE photos SET attempts = MAX(attempts - 1, 0), next_try_at = MAX(?, 1)
-                    WHERE id = ? AND generation = ? AND state = 'pending' AND next_try_at > 0
-                    """, [time.milliseconds, claim.photoID, claim.generation])
-            }
-        }
+        try write(
+            "take back a postponement",
+            """
+            UPDATE photos SET attempts = MAX(attempts - 1, 0), next_try_at = MAX(?, 1)
+            WHERE id = ? AND generation = ? AND state = 'pending' AND next_try_at > 0
+            """, each: claims.map { [time.milliseconds, $0.photoID, $0.generation] })
     }
 
     /// Makes photos that failed or wait due at once, as if they had never been tried, and lets the agent know.

@@ -77,13 +77,10 @@ extension Ledger {
 
     /// Puts items down that were taken in hand and not saved.
     package func endSaving(of items: [Int64], by owner: String) throws(LedgerError) {
-        try write("put down restores that were not saved") { db in
-            for item in items {
-                try db.run(
-                    "UPDATE restore_items SET claimed_by = NULL WHERE id = ? AND claimed_by = ? AND state <> 'planned'",
-                    [item, owner])
-            }
-        }
+        try write(
+            "put down restores that were not saved",
+            "UPDATE restore_items SET claimed_by = NULL WHERE id = ? AND claimed_by = ? AND state <> 'planned'",
+            each: items.map { [$0, owner] })
     }
 
     /// Notes that an item was saved in its job's output.

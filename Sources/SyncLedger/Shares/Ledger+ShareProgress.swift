@@ -194,15 +194,12 @@ extension Ledger {
 
     /// Notes what was put, whoever has the share in hand: it is what the store has.
     package func noteShareObjects(_ objects: [ShareObject], of id: ShareID) throws(LedgerError) {
-        try write("note what was put for a share") { db in
-            for object in objects {
-                try db.run(
-                    """
-                    INSERT OR REPLACE INTO share_objects (share, key, sha256, etag)
-                    SELECT number, ?, ?, ? FROM shares WHERE id = ?
-                    """, [object.key.rawValue, object.sha256.blob, object.etag, id.description])
-            }
-        }
+        try write(
+            "note what was put for a share",
+            """
+            INSERT OR REPLACE INTO share_objects (share, key, sha256, etag)
+            SELECT number, ?, ?, ? FROM shares WHERE id = ?
+            """, each: objects.map { [$0.key.rawValue, $0.sha256.blob, $0.etag, id.description] })
     }
 }
 

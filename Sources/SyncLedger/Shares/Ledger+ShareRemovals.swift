@@ -47,15 +47,12 @@ extension Ledger {
 
     /// Notes that nothing was left of shares of other machines that had expired: nobody needs to ask for them again.
     package func noteGoneShares(_ shares: [(id: ShareID, expiresAt: Date)]) throws(LedgerError) {
-        try write("note shares of other machines that are gone") { db in
-            for share in shares {
-                try db.run(
-                    """
-                    INSERT INTO gone_shares (share, expires_at) VALUES (?, ?)
-                    ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at
-                    """, [share.id.description, share.expiresAt.milliseconds])
-            }
-        }
+        try write(
+            "note shares of other machines that are gone",
+            """
+            INSERT INTO gone_shares (share, expires_at) VALUES (?, ?)
+            ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at
+            """, each: shares.map { [$0.id.description, $0.expiresAt.milliseconds] })
     }
 
     /// Whether nothing was left of a share of another machine after this end of it.

@@ -92,12 +92,9 @@ extension Ledger {
         }
         let gone = entries.map(\.path).filter { !isThere(root.pushing($0)) }
         if gone.isEmpty { return }
-        try write("forget entries that are gone") { db in
-            for path in gone {
-                let arguments: StatementArguments = [folder.rawValue, path.directoryBlob]
-                try db.run("DELETE FROM left_out_entries WHERE folder_id = ? AND path = ?", arguments)
-            }
-        }
+        try write(
+            "forget entries that are gone", "DELETE FROM left_out_entries WHERE folder_id = ? AND path = ?",
+            each: gone.map { [folder.rawValue, $0.directoryBlob] })
     }
 }
 
