@@ -87,6 +87,4 @@ extension Database {
 extension LedgerQuery {
     package static let counters = "SELECT name, label, value FROM counters"
     package static let verifiedObjects = "SELECT result, objects FROM verified_objects"
-
-    static let ofMetrics = [counters, verifiedObjects, retentionRuns]
 }

@@ -244,6 +244,4 @@ extension LedgerQuery {
             OR EXISTS (SELECT 1 FROM photo_versions WHERE photo_versions.object_id = objects.id)
         )
         """
-
-    static let ofOriginals = [photosWithoutOriginal, originals, photoOfKey]
 }

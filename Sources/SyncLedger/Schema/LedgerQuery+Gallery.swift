@@ -67,11 +67,4 @@ extension LedgerQuery {
         FROM event_notes INDEXED BY event_notes_malformed CROSS JOIN photos ON photos.id = event_notes.photo_id
         WHERE event_notes.malformed > 0 AND photos.state IN ('uploaded', 'skipped', 'failed')
         """
-
-    static let ofGallery = [
-        event, eventOfRow, eventsOfID, firstFileOfEvent, eventsOfFile, eventsOfProfile, dueEvents, dueEventCount,
-        generationOfPhoto, filesOfEvent, photoBeside,
-        eventTallies,
-        newestRetentionRecords, queuedEventFiles, eventFilesInHand, unreadableEventFiles, allMalformedEventFiles,
-    ]
 }

@@ -135,19 +135,6 @@ package enum LedgerQuery {
             """
     }
 
-    /// Every query of which a test asks whether it stays cheap.
-    package static let all =
-        [
-            directory, directoriesInRange, digestsInRange, rowsOfDirectory, rowOfFile, rowsOfStamp, placeOfRow,
-            placeOfDirectory, fresh,
-            due,
-            astray, nextTry, inHand, rowOfPhoto, photoTallies, objectTallies, oldestPending, oldestUploading,
-            oldestFailed, firstFailed, firstDelayed, leftOutCount, filteredCount, leftOut, malformedEventFiles, object,
-            photosOfDirectory, photoOfFile, photosOfStem, photo, nextDirectory, objectAges,
-            archiveBacklog, reportedObject, photosOfObject, archiveCandidates(classes: 2),
-        ] + ofRestores + ofAlbums + ofShares + ofVacations + ofGallery + ofProjects + ofProofs + ofVersions
-        + ofOriginals + ofMetrics + ofTimeline
-
     private static func oldest(in state: String) -> String {
         "SELECT id, queued_at FROM photos WHERE folder_id = ? AND state = '\(state)' ORDER BY queued_at LIMIT 1"
     }
@@ -191,8 +178,6 @@ extension LedgerQuery {
         ORDER BY objects.id LIMIT ?
         """
 
-    static let ofAlbums = [firstJobSince, restoredAlbums, albumsTaken, photosOfAlbum, datedBefore]
-
     private static let placesOfObject = """
         CROSS JOIN photos ON photos.object_id = objects.id AND photos.state IN ('uploaded', 'missing')
         CROSS JOIN directories ON directories.id = photos.directory_id
@@ -228,11 +213,6 @@ extension LedgerQuery {
     package static let unfinishedImages =
         "SELECT COUNT(*) FROM photos WHERE folder_id = ? AND state = 'pending' AND error = ?"
 
-    static let ofProjects = [
-        projectsOfFolder, project, projectsToGiveUp, versionsOfProject, versionsInUse, statesOfProjectImages,
-        firstUnsynced, unfinishedImages,
-    ]
-
     package static let brokenObject = "SELECT id FROM objects WHERE key = ? AND problem IS NOT NULL"
     package static let brokenObjectOfPhoto = """
         SELECT objects.id FROM photos JOIN objects ON objects.id = photos.object_id
@@ -264,11 +244,6 @@ extension LedgerQuery {
         SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_by_sha256
         WHERE sha256 = ? AND \(KeyRange.condition) AND problem IS NULL ORDER BY key LIMIT 1
         """
-
-    static let ofProofs = [
-        brokenObject, brokenObjectOfPhoto, firstLost, listedObjects, longestUnproven, oldestProof,
-        anyPhotosOfObject, objectOfDigest,
-    ]
 
     // Restores
     package static let job = "SELECT \(RestoreJob.columns) FROM restore_jobs WHERE id = ?"
@@ -315,11 +290,6 @@ extension LedgerQuery {
     package static let endedObject =
         "SELECT id FROM objects WHERE restore_state = 'restored' AND restored_until <= ? LIMIT 1"
 
-    static let ofRestores = [
-        job, newestJobs, progressOfJob, itemsOfJob, openItemOfKey, retrievingItemsOfJob,
-        claimableItems, restoreClaimOwners, restoreTallies, unsavedItems, endedMarks, endedItem, endedObject,
-    ]
-
     private static let items =
         "\(RestoreItem.selection) FROM restore_items AS items JOIN restore_jobs AS jobs ON jobs.id = items.job_id"
 
@@ -351,12 +321,6 @@ extension LedgerQuery {
         UNION ALL SELECT manifest FROM vacations WHERE cache_key = ? AND is_own
         """
     package static let vacationSet = "SELECT photos FROM vacation_sets WHERE vacation_id = ?"
-
-    static let ofVacations = [
-        vacationsOfFolder, vacation, vacationsOfKey, changedVacations, photosOfVacation, filesOfVacation,
-        manifestsWritten,
-        vacationSet, dueOfVacation, nextTryOfVacation,
-    ]
 
     private static let vacations =
         "SELECT \(VacationRecord.columns) FROM vacations JOIN folders ON folders.id = vacations.folder_id"

@@ -78,8 +78,6 @@ extension LedgerQuery {
     package static let newestShares = "SELECT \(ShareRecord.columns) FROM shares ORDER BY number DESC LIMIT ?"
     package static let photosOfShare =
         "SELECT \(SharePhoto.columns) FROM share_photos WHERE share = (SELECT number FROM shares WHERE id = ?)"
-
-    static let ofShares = [share, openShare, unendedShares, newestShares, photosOfShare]
 }
 
 /// Why a share ends.

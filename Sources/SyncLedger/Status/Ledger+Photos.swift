@@ -185,8 +185,6 @@ extension LedgerQuery {
             OR EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key)
         )
         """
-
-    static let ofVersions = [versionsOfPhoto, photosOfVersion, brokenStock, lostBesidePhotos]
 }
 
 /// Where one photo stands.

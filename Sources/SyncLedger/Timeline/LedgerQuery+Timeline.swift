@@ -144,7 +144,6 @@ extension LedgerQuery {
         SELECT DISTINCT photo_versions.photo_id FROM photo_versions CROSS JOIN objects ON objects.id = photo_versions.object_id
         WHERE objects.md5 = ? AND objects.problem IS NULL LIMIT 100
         """
-    static let ofTimeline = [timelineOfObject]
 
     static let timelineYears = """
         SELECT DISTINCT \(yearOfMoment) AS year FROM (\(moments))
