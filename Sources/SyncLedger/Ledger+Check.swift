@@ -89,6 +89,6 @@ extension Ledger {
         let damage = try read("check the ledger") { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
         guard let damage, damage != "ok" else { return }
         throw LedgerError(
-            .damaged, operation: "check the ledger", path: path, message: "the file is damaged: \(damage)")
+            code: .damaged, operation: "check the ledger", path: path, message: "the file is damaged: \(damage)")
     }
 }

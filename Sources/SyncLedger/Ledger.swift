@@ -157,7 +157,7 @@ package final class Ledger: Sendable {
         let migrator = Schema.migrator
         if try database.read(migrator.hasBeenSuperseded) {
             throw LedgerError(
-                .newerSchema, operation: "open", path: path,
+                code: .newerSchema, operation: "open", path: path,
                 message: "it was written by a newer version; install that version again, or give another state folder")
         }
         try database.write(SchemaSnapshot.make)
@@ -199,9 +199,9 @@ extension Ledger {
         _ operation: String, isDurable: Bool = false, _ body: (Database) throws -> Value
     ) throws(LedgerError) -> Value {
         try requireUnmoved(operation)
+        if isDurable { return try onWriter(operation) { try $0.durably(body) } }
         do {
-            guard isDurable else { return try database.write(body) }
-            return try database.writeWithoutTransaction { try $0.durably(body) }
+            return try database.write(body)
         } catch {
             throw LedgerError(error, operation: operation, path: path)
         }
@@ -222,6 +222,15 @@ extension Ledger {
         }
     }
 
+    /// On the connection that writes, in no transaction.
+    func onWriter<Value>(_ operation: String, _ body: (Database) throws -> Value) throws(LedgerError) -> Value {
+        do {
+            return try database.writeWithoutTransaction(body)
+        } catch {
+            throw LedgerError(error, operation: operation, path: path)
+        }
+    }
+
     /// SQLite itself goes on with a file that was removed (https://www.sqlite.org/howtocorrupt.html, 2.3): what is read of it
     /// is true no more, and what is written is gone. A second agent, with a new ledger, would not be kept away.
     private func requireUnmoved(_ operation: String) throws(LedgerError) {
@@ -233,7 +242,7 @@ extension Ledger {
             return
         }
         throw LedgerError(
-            .moved, operation: operation, path: path,
+            code: .moved, operation: operation, path: path,
             message: "the file was removed or replaced while it was in use; start again: the next pass finds what is "
                 + "stored")
     }

@@ -31,13 +31,6 @@ package struct LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason, with the next step. It never holds a value out of the ledger.
     package var message: String
 
-    package init(_ code: Code, operation: String, path: FilePath, message: String) {
-        self.code = code
-        self.operation = operation
-        self.path = path
-        self.message = message
-    }
-
     /// Whether it may pass while the program goes on: a full disk is given room, a drive answers again, another process
     /// is done. The one place that decides it.
     package var mayPass: Bool {
@@ -64,7 +57,9 @@ extension LedgerError {
                 sqlite: error.extendedResultCode.rawValue, words: error.message ?? "", operation: operation, path: path)
         default:
             // A decoding error of GRDB prints the row it met, so only its type is told.
-            self.init(.failed, operation: operation, path: path, message: "a row cannot be read (\(type(of: error)))")
+            self.init(
+                code: .failed, operation: operation, path: path,
+                message: "a row cannot be read (\(type(of: error)))")
         }
     }
 
@@ -74,7 +69,7 @@ extension LedgerError {
     package init(sqlite code: Int32, words: String, operation: String, path: FilePath) {
         let meaning = Self.meaning(of: code)
         let detail = words.isEmpty ? "SQLite \(code)" : "SQLite \(code): \(words)"
-        self.init(meaning.code, operation: operation, path: path, message: "\(meaning.reason) (\(detail))")
+        self.init(code: meaning.code, operation: operation, path: path, message: "\(meaning.reason) (\(detail))")
     }
 
     private static func meaning(of extended: Int32) -> (code: Code, reason: String) {

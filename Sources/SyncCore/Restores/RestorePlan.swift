@@ -52,16 +52,16 @@ package struct RestorePlan: Hashable, Sendable {
         for candidates: [RestoreCandidate], wish: TierChoice, days: Int, extends: Bool = false, now: Date
     ) throws(TierNotOffered) {
         var groups: [Group] = []
-        var places: [GroupKey: Int] = [:]
         var skipped: [Skipped] = []
         for candidate in candidates {
             switch try Self.decide(candidate, wish: wish, days: days, extends: extends, now: now) {
             case .send(let purpose, let request):
-                let key = GroupKey(purpose: purpose, storageClass: candidate.storageClass, request: request)
-                if let place = places[key] {
+                let place = groups.firstIndex {
+                    $0.purpose == purpose && $0.storageClass == candidate.storageClass && $0.request == request
+                }
+                if let place {
                     groups[place].candidates.append(candidate)
                 } else {
-                    places[key] = groups.count
                     groups.append(
                         Group(
                             purpose: purpose, storageClass: candidate.storageClass, request: request,
@@ -74,12 +74,6 @@ package struct RestorePlan: Hashable, Sendable {
             ($0.storageClass.rawValue, $0.request.tier) < ($1.storageClass.rawValue, $1.request.tier)
         }
         self.skipped = skipped
-    }
-
-    private struct GroupKey: Hashable {
-        var purpose: Group.Purpose
-        var storageClass: StorageClass
-        var request: RestoreRequest
     }
 
     private enum Decision {

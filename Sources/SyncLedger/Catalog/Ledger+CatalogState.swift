@@ -83,14 +83,8 @@ extension Ledger {
     /// - Returns: how many photos the manifest names that were not known.
     package func holdShare(_ id: ShareID, against manifest: CheckedShare) throws(LedgerError) -> Int {
         let named = manifest.photos.reduce(into: [Int: SHA256Digest]()) { $0[$1.orderIndex] = $1.sha256 }
-        return try holdShare(
-            id, named, manifest.manifest.photos.map(SeenCopy.init) + (manifest.manifest.films ?? []).map(SeenCopy.init))
-    }
-
-    private func holdShare(
-        _ id: ShareID, _ named: [Int: SHA256Digest], _ photos: [SeenCopy]
-    ) throws(LedgerError) -> Int {
-        try write("hold a share against its manifest") { db in
+        let photos = manifest.manifest.photos.map(SeenCopy.init) + (manifest.manifest.films ?? []).map(SeenCopy.init)
+        return try write("hold a share against its manifest") { db in
             guard let share = try db.number("SELECT number FROM shares WHERE id = ?", [id.description]) else {
                 return 0
             }

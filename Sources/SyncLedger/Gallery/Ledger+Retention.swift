@@ -203,18 +203,13 @@ extension Ledger {
     /// Where another process reads at this moment, the log stays until the next time. All that was signed off before is on
     /// the disk when this returns: one sync for all of them.
     package func purgeDeleted() throws(LedgerError) {
-        let isEmptied: Bool
-        do {
-            isEmptied = try database.writeWithoutTransaction { db in
-                do {
-                    try db.checkpoint(.truncate)
-                    return true
-                } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-                    return false
-                }
+        let isEmptied = try onWriter("empty the write-ahead log") { db -> Bool in
+            do {
+                try db.checkpoint(.truncate)
+                return true
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                return false
             }
-        } catch {
-            throw LedgerError(error, operation: "empty the write-ahead log", path: path)
         }
         if !isEmptied { try makeDurable() }
     }

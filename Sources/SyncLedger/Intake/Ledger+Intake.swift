@@ -29,10 +29,7 @@ extension Ledger {
         let (seen, id) = try read(operation) { db in
             let path = try directory.relative(to: db.folder(folder).path)
             let id = try DirectoryTable(db).find(path, in: folder)
-            var plan = DirectoryPlan(files: files)
-            if let id { try PhotoTable(db).forEachRow(in: id) { plan.meet($0, settled) } }
-            plan.finish(settled)
-            return (plan, id)
+            return (try PhotoTable(db).plan(of: id, files, settled), id)
         }
         if seen.isEmpty { return DirectoryDifference(seen, directoryID: id) }
         let skipped = seen.skipped(whySkipped)
@@ -40,9 +37,7 @@ extension Ledger {
             let record = try db.folder(folder)
             let path = directory.relative(to: record.path)
             let id = try DirectoryTable(db).findOrAdd(path, in: folder)
-            var plan = DirectoryPlan(files: files)
-            try PhotoTable(db).forEachRow(in: id) { plan.meet($0, settled) }
-            plan.finish(settled)
+            let plan = try PhotoTable(db).plan(of: id, files, settled)
             let names = Set(files.map(\.name.bytes))
             let intake = Intake(db: db, folder: record, directory: id, time: time)
             return try intake.carryOut(

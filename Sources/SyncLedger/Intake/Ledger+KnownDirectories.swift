@@ -46,9 +46,7 @@ extension Ledger {
         if directories.isEmpty { return }
         try write("note that directories are known") { db in
             for directory in directories {
-                var plan = DirectoryPlan(files: directory.files)
-                try PhotoTable(db).forEachRow(in: directory.id) { plan.meet($0) { _ in true } }
-                plan.finish { _ in true }
+                let plan = try PhotoTable(db).plan(of: directory.id, directory.files) { _ in true }
                 guard plan.isEmpty else { continue }
                 try db.run(
                     "UPDATE directories SET digest = ?, digest_files = ? WHERE id = ?",

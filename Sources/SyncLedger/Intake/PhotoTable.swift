@@ -16,8 +16,16 @@ struct PhotoTable {
         try db.rows(LedgerQuery.rowsOfDirectory, [directory.rawValue])
     }
 
-    func forEachRow(in directory: DirectoryID, _ visit: (PhotoRow) throws -> Void) throws {
-        try db.forEachRow(LedgerQuery.rowsOfDirectory, [directory.rawValue], visit)
+    /// - Parameter directory: `nil` for one of which nothing is known.
+    func plan(
+        of directory: DirectoryID?, _ files: [ScannedFile], _ settled: (FileStamp) -> Bool
+    ) throws -> DirectoryPlan {
+        var plan = DirectoryPlan(files: files)
+        if let directory {
+            try db.forEachRow(LedgerQuery.rowsOfDirectory, [directory.rawValue]) { plan.meet($0, settled) }
+        }
+        plan.finish(settled)
+        return plan
     }
 
     func row(in directory: DirectoryID, named name: FilePath.Component) throws -> PhotoRow? {

@@ -17,7 +17,7 @@ package struct OtherObject: Hashable, Sendable {
 }
 
 /// What other machines' catalogues name, for as long as one looks after it: a table of the connection's own, in a temporary
-/// file, so that there may be any number, and nothing is left of it. One at a time may use it.
+/// file, so that there may be any number, and nothing is left of it. One at a time may use it. No other connection sees it.
 extension Ledger {
     /// Begins with an empty table.
     package func beginOtherPlaces() throws(LedgerError) {
@@ -102,15 +102,6 @@ extension Ledger {
                         OR EXISTS (SELECT 1 FROM main.object_deletions WHERE key = ?1)
                         """, [key.rawValue]) == nil
                 })
-        }
-    }
-
-    /// No other connection sees the table.
-    private func onWriter<Value>(_ operation: String, _ body: (Database) throws -> Value) throws(LedgerError) -> Value {
-        do {
-            return try database.writeWithoutTransaction(body)
-        } catch {
-            throw LedgerError(error, operation: operation, path: path)
         }
     }
 

@@ -59,7 +59,7 @@ enum LedgerFile {
                 case .noSpace: .noSpace
                 default: .unreadable
                 }
-            throw LedgerError(code, operation: "open", path: path, message: "\(error)")
+            throw LedgerError(code: code, operation: "open", path: path, message: "\(error)")
         }
     }
 
@@ -72,7 +72,8 @@ enum LedgerFile {
             case .notDirectory: (.unreadable, "a part of its path is a file; give another state folder")
             default: (.unreadable, "check the path")
             }
-        return LedgerError(code, operation: "open", path: path, message: "\(what): \(error.description); \(remedy)")
+        return LedgerError(
+            code: code, operation: "open", path: path, message: "\(what): \(error.description); \(remedy)")
     }
 }
 
@@ -138,6 +139,6 @@ enum LedgerOwnership {
     private static func owner(_ status: FileStatus) -> String { "another user (uid \(status.user))" }
 
     private static func refusal(_ path: FilePath, _ message: String) -> LedgerError {
-        LedgerError(.readOnly, operation: "open", path: path, message: message)
+        LedgerError(code: .readOnly, operation: "open", path: path, message: message)
     }
 }

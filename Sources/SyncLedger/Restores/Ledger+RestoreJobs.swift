@@ -20,7 +20,7 @@ extension Ledger {
                 let reserved = try reservation.map { reservation throws -> ReservedPlace in
                     if let place = try db.takePlace(of: reservation) { return place }
                     throw LedgerError(
-                        .failed, operation: operation, path: path,
+                        code: .failed, operation: operation, path: path,
                         message: "the number that was taken for it was given up meanwhile; ask again")
                 }
                 let id = try db.insert(draft, as: reserved, at: time)

@@ -17,11 +17,6 @@ package final class StepWatch: Sendable {
         package var wall: Duration
         /// Time of the processor that the step's thread had.
         package var processor: Duration
-
-        package init(wall: Duration, processor: Duration) {
-            self.wall = wall
-            self.processor = processor
-        }
     }
 
     package static let longestStep = Duration.seconds(60)

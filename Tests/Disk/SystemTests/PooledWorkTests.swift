@@ -1,8 +1,9 @@
 import SyncCore
-import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncSystem
 
 /// Work on threads that does not end by itself.
 @Suite struct PooledWorkTests {

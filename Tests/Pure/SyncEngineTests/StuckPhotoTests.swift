@@ -5,10 +5,11 @@ import ServiceLifecycleTestKit
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncSystem
 
 /// Photos whose decoding does not end, and an agent that stops meanwhile.
 @Suite struct StuckPhotoTests {
