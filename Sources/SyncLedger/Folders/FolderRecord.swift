@@ -152,11 +152,12 @@ extension Ledger {
         let known = try mounts(of: folder)
         // Nothing was ever mounted below most folders.
         if known.isEmpty, mounted.isEmpty { return [] }
-        let plan = MountPlan(known: known, mounted: mounted)
-        if !plan.isEmpty {
+        let before = Set(known.filter(\.isMounted).map(\.path))
+        let (appeared, vanished) = (Set(mounted).subtracting(before), before.subtracting(mounted))
+        if !appeared.isEmpty || !vanished.isEmpty {
             try write(operation) { db in
-                for path in plan.appeared { try db.note(path, of: folder, isMounted: true, at: time) }
-                for path in plan.vanished { try db.note(path, of: folder, isMounted: false, at: time) }
+                for path in appeared { try db.note(path, of: folder, isMounted: true, at: time) }
+                for path in vanished { try db.note(path, of: folder, isMounted: false, at: time) }
             }
         }
         let counted = try read(operation) { db in
@@ -171,21 +172,6 @@ extension Ledger {
                 each: over.map { [folder.rawValue, $0.directoryBlob] })
         }
         return counted.filter { !isOver($0) }
-    }
-}
-
-/// What has changed since mounts were noted last.
-private struct MountPlan {
-    let appeared: [FilePath]
-    let vanished: [FilePath]
-
-    var isEmpty: Bool { appeared.isEmpty && vanished.isEmpty }
-
-    init(known: [FolderMount], mounted: [FilePath]) {
-        let before = Set(known.filter(\.isMounted).map(\.path))
-        let now = Set(mounted)
-        appeared = mounted.filter { !before.contains($0) }
-        vanished = before.filter { !now.contains($0) }
     }
 }
 

@@ -122,7 +122,8 @@ extension Ledger {
             let rows = try db.rawRows(LedgerQuery.eventTallies)
             return rows.reduce(into: EventCounts()) { counts, row in
                 if let photo = EventPhotoState(rawValue: row[0]), let retention = EventRetention(rawValue: row[1]) {
-                    counts.add(row[2], photo, retention)
+                    counts.photos[photo, default: 0] += row[2] as Int
+                    counts.retention[retention, default: 0] += row[2] as Int
                 }
             }
         }
@@ -131,13 +132,8 @@ extension Ledger {
 
 /// How many events are known.
 package struct EventCounts: Hashable, Sendable {
-    package private(set) var photos: [EventPhotoState: Int] = [:]
-    package private(set) var retention: [EventRetention: Int] = [:]
-
-    mutating func add(_ events: Int, _ photo: EventPhotoState, _ state: EventRetention) {
-        photos[photo, default: 0] += events
-        retention[state, default: 0] += events
-    }
+    package fileprivate(set) var photos: [EventPhotoState: Int] = [:]
+    package fileprivate(set) var retention: [EventRetention: Int] = [:]
 }
 
 extension Ledger {

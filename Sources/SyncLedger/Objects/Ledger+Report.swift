@@ -195,8 +195,13 @@ extension Ledger {
                             youngBytes: 0))
                 }
                 let minimum = minimumDays(age.storageClass)
+                let last = shares.count - 1
+                shares[last].objects += age.objects
+                shares[last].bytes += age.bytes
                 // To the end of the day on which the minimum is over: at which hour of it an object came is not known.
-                shares[shares.count - 1].add(age, isYoung: minimum > 0 && age.day + minimum >= today)
+                guard minimum > 0, age.day + minimum >= today else { return }
+                shares[last].youngObjects += age.objects
+                shares[last].youngBytes += age.bytes
             }
             return shares
         }
@@ -218,16 +223,6 @@ private struct ObjectAge: FetchableRecord {
         day = row[2]
         objects = row[3]
         bytes = row[4]
-    }
-}
-
-extension TierShare {
-    fileprivate mutating func add(_ age: ObjectAge, isYoung: Bool) {
-        objects += age.objects
-        bytes += age.bytes
-        guard isYoung else { return }
-        youngObjects += age.objects
-        youngBytes += age.bytes
     }
 }
 

@@ -156,9 +156,9 @@ private struct Claiming {
 
     /// - Returns: `nil` when the photo is no longer known.
     mutating func claim(_ due: Due) throws -> Claim? {
-        guard let taken = try db.row(LedgerQuery.take, [due.id], as: Taken.self),
-            let place = try place(taken.photo.directoryID)
-        else { return nil }
+        guard let taken = try db.rawRow(LedgerQuery.take, [due.id]) else { return nil }
+        let photo = try PhotoRow(row: taken)
+        guard let place = try place(photo.directoryID) else { return nil }
         try db.run("INSERT INTO attempts (photo_id, started_at) VALUES (?, ?)", [due.id, time.milliseconds])
         let attemptID = db.lastInsertedRowID
         try db.run(
@@ -168,10 +168,10 @@ private struct Claiming {
             )
             """, [due.id, Self.keptAttempts])
         return Claim(
-            photoID: due.id, attemptID: attemptID, generation: taken.photo.generation, folder: place.folder,
-            relativePath: place.path.pushing(FilePath(blob: Data(taken.photo.name))), stamp: taken.photo.stamp,
-            attempts: taken.attempts, isSuspect: try hasSuspects && db.isSuspect(taken.photo),
-            hasObject: taken.photo.objectID != nil)
+            photoID: due.id, attemptID: attemptID, generation: photo.generation, folder: place.folder,
+            relativePath: place.path.pushing(FilePath(blob: Data(photo.name))), stamp: photo.stamp,
+            attempts: taken[PhotoRow.columnCount], isSuspect: try hasSuspects && db.isSuspect(photo),
+            hasObject: photo.objectID != nil)
     }
 
     private mutating func place(_ directory: DirectoryID) throws -> DirectoryPlace? {
@@ -179,17 +179,6 @@ private struct Claiming {
         let place = try db.row(LedgerQuery.placeOfDirectory, [directory.rawValue], as: DirectoryPlace.self)
         places[directory] = place
         return place
-    }
-}
-
-/// A photo that was just claimed.
-private struct Taken: FetchableRecord {
-    let photo: PhotoRow
-    let attempts: Int
-
-    init(row: Row) throws {
-        photo = try PhotoRow(row: row)
-        attempts = row[PhotoRow.columnCount]
     }
 }
 
