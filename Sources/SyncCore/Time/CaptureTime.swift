@@ -237,11 +237,6 @@ package struct MachineZone: Sendable {
         offsetAtInstant = atInstant
     }
 
-    /// - Parameter offset: minutes ahead of UTC, at all times.
-    package static func fixed(_ offset: Int) -> MachineZone {
-        MachineZone(atClock: { _ in offset }, atInstant: { _ in offset })
-    }
-
     /// When a clock of this machine showed the time. The offset of the time itself does not count.
     package func instant(of time: CaptureTime) -> Date {
         time.instant(offset: offsetAtClock(Int64((Double(time.clock) / 1_000).rounded(.down))))

@@ -32,22 +32,6 @@ package struct FolderRecord: Hashable, Sendable {
     /// The newest file that came without a hint, where that is why the folder is polled.
     package let untold: UntoldFile?
 
-    package init(
-        id: FolderID, folder: WatchedFolder, watching: WatchReport.Mode? = nil, note: String? = nil,
-        problem: String? = nil, scannedAt: Date? = nil, untold: UntoldFile? = nil
-    ) {
-        self.id = id
-        kind = folder.kind
-        path = folder.path
-        profile = folder.profile
-        filter = folder.filter
-        self.watching = watching
-        self.note = note
-        self.problem = problem
-        self.scannedAt = scannedAt
-        self.untold = untold
-    }
-
     package var folder: WatchedFolder { WatchedFolder(kind: kind, path: path, profile: profile, filter: filter) }
 }
 

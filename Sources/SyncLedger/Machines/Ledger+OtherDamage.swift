@@ -29,27 +29,25 @@ extension Ledger {
     /// Notes damage, or that it is still there.
     package func noteOtherDamage(_ damage: [OtherDamage]) throws(LedgerError) {
         if damage.isEmpty { return }
-        try write("note damage of other machines") { db in
-            for one in damage {
-                try db.run(
-                    """
-                    INSERT INTO other_damage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-                        machine = excluded.machine, path = excluded.path, problem = excluded.problem,
-                        seen_at = excluded.seen_at
-                    """,
-                    [
-                        one.key.rawValue, one.machine, one.path?.blob, one.problem.text, one.foundAt.milliseconds,
-                        one.seenAt.milliseconds,
-                    ])
-            }
-        }
+        try write(
+            "note damage of other machines",
+            """
+            INSERT INTO other_damage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+                machine = excluded.machine, path = excluded.path, problem = excluded.problem,
+                seen_at = excluded.seen_at
+            """,
+            each: damage.map {
+                [
+                    $0.key.rawValue, $0.machine, $0.path?.blob, $0.problem.text, $0.foundAt.milliseconds,
+                    $0.seenAt.milliseconds,
+                ]
+            })
     }
 
     package func forgetOtherDamage(_ keys: [ObjectKey]) throws(LedgerError) {
         if keys.isEmpty { return }
-        try write("forget damage of other machines") { db in
-            for key in keys { try db.run("DELETE FROM other_damage WHERE key = ?", [key.rawValue]) }
-        }
+        try write(
+            "forget damage of other machines", "DELETE FROM other_damage WHERE key = ?", each: keys.map { [$0.rawValue] })
     }
 
     /// What is this machine's own by now is told as such.

@@ -17,15 +17,12 @@ package struct RetriedPhotos: Hashable, Sendable {
 extension Ledger {
     /// Makes everything that is pending due, behind what was never tried; what was tried least comes first.
     package func hurry(at time: Date) throws(LedgerError) {
-        try write("make the queue due") { db in
-            for folder in try db.activeFolders() {
-                try db.run(
-                    """
-                    UPDATE photos SET next_try_at = MAX(?1 - 1000 + MIN(attempts, 1000), 1)
-                    WHERE folder_id = ?2 AND state = 'pending' AND next_try_at > 0
-                    """, [time.milliseconds, folder.id.rawValue])
-            }
-        }
+        try write(
+            "make the queue due",
+            """
+            UPDATE photos SET next_try_at = MAX(? - 1000 + MIN(attempts, 1000), 1)
+            WHERE folder_id IN (SELECT id FROM folders WHERE active = 1) AND state = 'pending' AND next_try_at > 0
+            """, [time.milliseconds])
     }
 
     /// Makes everything that is pending of a vacation due.

@@ -25,9 +25,7 @@ package final class BlockingPool: Sendable {
     ///   - name: shown by `ps -L` and debuggers, with a number; the kernel keeps its first 15 bytes.
     ///   - watch: gives up steps of the work that do not end.
     package convenience init(name: String, threads: Int, watch: StepWatch = .ofProcess) {
-        self.init(name: name, threads: threads, watch: watch) { (name, body) throws(Errno) in
-            try OwnedThread.start(name: name, body)
-        }
+        self.init(name: name, threads: threads, watch: watch, start: OwnedThread.start)
     }
 
     /// - Parameters:

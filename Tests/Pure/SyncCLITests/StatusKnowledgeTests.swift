@@ -1,11 +1,11 @@
 import FoundationEssentials
 import SyncCore
-import SyncLedger
 import SystemPackage
 import Testing
 
 @testable import SyncCLI
 @testable import SyncEngine
+@testable import SyncLedger
 
 /// How old what `status` tells of the files is.
 @Suite struct StatusKnowledgeTests {
@@ -41,5 +41,14 @@ import Testing
     @Test func `while an agent looks at the folders, nothing is said of it`() {
         let text = view(scannedAgo: [60, 10_800], holder: AgentLock.Holder(pid: 1, since: now)).text
         #expect(!text.contains("as of the last pass"))
+    }
+}
+
+extension FolderRecord {
+    /// As it stands after a scan, where there was one.
+    init(id: FolderID, folder: WatchedFolder, problem: String? = nil, scannedAt: Date? = nil) {
+        self.init(
+            id: id, kind: folder.kind, path: folder.path, profile: folder.profile, filter: folder.filter, watching: nil,
+            note: nil, problem: problem, scannedAt: scannedAt, untold: nil)
     }
 }

@@ -40,3 +40,10 @@ import Testing
         #expect(CaptureOffsets([phone]).instant(of: camera, zone: .fixed(-420)) == phone.instant)
     }
 }
+
+extension MachineZone {
+    /// - Parameter offset: minutes ahead of UTC, at all times.
+    static func fixed(_ offset: Int) -> MachineZone {
+        MachineZone(atClock: { _ in offset }, atInstant: { _ in offset })
+    }
+}
