@@ -11,11 +11,33 @@ package struct ProjectListText: Hashable, Sendable {
     /// - Throws: ``ProjectListDamage`` when the text does not hang together: cut off, or no JSON at all.
     package init(_ bytes: [UInt8]) throws(ProjectListDamage) {
         guard bytes.contains(where: { $0 > 0x20 }) else { throw ProjectListDamage(description: "it is empty") }
-        var scan = Scan()
-        let records = bytes.withUnsafeBufferPointer { scan.run($0) }
-        guard let records else { throw ProjectListDamage(description: scan.complaint) }
+        let list: Range<Int>?
+        do throws(JSONDamage) {
+            list = try Self.list(in: bytes)
+        } catch {
+            let isCutOff = error.offset == bytes.count
+            throw ProjectListDamage(description: isCutOff ? "it ends in the middle" : "it is no JSON")
+        }
+        guard let list else { throw ProjectListDamage(description: "it has no \"projects\"") }
         self.bytes = bytes
-        self.records = records
+        records = JSONScanner.items(of: bytes, at: list)
+    }
+
+    /// The array of the records; `nil` where there is none.
+    private static func list(in bytes: [UInt8]) throws(JSONDamage) -> Range<Int>? {
+        let start = bytes.utf8MarkLength
+        let value = try bytes.withUnsafeBufferPointer { bytes in
+            Result { () throws(JSONDamage) -> Range<Int> in
+                var scanner = JSONScanner(bytes, in: start..<bytes.count)
+                scanner.skipSpace()
+                let value = try scanner.value()
+                scanner.skipSpace()
+                guard scanner.isAtEnd else { throw scanner.damage("something follows the end of the value") }
+                return value
+            }
+        }.get()
+        let isList = { (value: Range<Int>) in bytes[value.lowerBound] == UInt8(ascii: "[") }
+        return isList(value) ? value : JSONObject(bytes, at: value)?.all("projects").map(\.value).last(where: isList)
     }
 
     /// The text without some of its records.
@@ -36,134 +58,6 @@ package struct ProjectListText: Hashable, Sendable {
 /// Why `projects.json` cannot be read as a whole.
 package struct ProjectListDamage: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
-}
-
-/// Finds the records. It follows strings and brackets only (RFC 8259); whether a record is JSON is seen when it is read.
-private struct Scan {
-    private(set) var complaint = "it is no JSON"
-    private var position = 0
-
-    mutating func run(_ text: UnsafeBufferPointer<UInt8>) -> [Range<Int>]? {
-        position = text.utf8MarkLength
-        skipSpace(text)
-        let records: [Range<Int>]?
-        switch byte(text) {
-        case UInt8(ascii: "["): records = array(text)
-        case UInt8(ascii: "{"): records = object(text)
-        default: return nil
-        }
-        skipSpace(text)
-        guard let records, position == text.count else { return nil }
-        return records
-    }
-
-    private func byte(_ text: UnsafeBufferPointer<UInt8>) -> UInt8? { position < text.count ? text[position] : nil }
-
-    private mutating func skipSpace(_ text: UnsafeBufferPointer<UInt8>) {
-        while position < text.count, text[position].isBlank { position += 1 }
-    }
-
-    private mutating func take(_ character: UInt8, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        skipSpace(text)
-        guard byte(text) == character else {
-            if position >= text.count { complaint = "it ends in the middle" }
-            return false
-        }
-        position += 1
-        return true
-    }
-
-    private mutating func array(_ text: UnsafeBufferPointer<UInt8>) -> [Range<Int>]? {
-        guard take(UInt8(ascii: "["), text) else { return nil }
-        var elements: [Range<Int>] = []
-        if take(UInt8(ascii: "]"), text) { return elements }
-        while true {
-            guard let element = value(text) else { return nil }
-            elements.append(element)
-            if take(UInt8(ascii: "]"), text) { return elements }
-            guard take(UInt8(ascii: ","), text) else { return nil }
-        }
-    }
-
-    private mutating func object(_ text: UnsafeBufferPointer<UInt8>) -> [Range<Int>]? {
-        guard take(UInt8(ascii: "{"), text) else { return nil }
-        var records: [Range<Int>]?
-        if take(UInt8(ascii: "}"), text) {
-            complaint = "it has no \"projects\""
-            return nil
-        }
-        while true {
-            guard let name = value(text), take(UInt8(ascii: ":"), text) else { return nil }
-            skipSpace(text)
-            if text[name].elementsEqual("\"projects\"".utf8), byte(text) == UInt8(ascii: "[") {
-                records = array(text)
-                if records == nil { return nil }
-            } else if value(text) == nil {
-                return nil
-            }
-            if take(UInt8(ascii: "}"), text) { break }
-            guard take(UInt8(ascii: ","), text) else { return nil }
-        }
-        if records == nil { complaint = "it has no \"projects\"" }
-        return records
-    }
-
-    /// Passes one value: a string, brackets with all that is in them, or a word.
-    private mutating func value(_ text: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
-        skipSpace(text)
-        let start = position
-        var open: [UInt8] = []
-        repeat {
-            guard let character = byte(text) else {
-                complaint = "it ends in the middle"
-                return nil
-            }
-            switch character {
-            case UInt8(ascii: "\""):
-                guard passString(text) else { return nil }
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                // Two more in ASCII is the closing one.
-                open.append(character + 2)
-                position += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                guard open.popLast() == character else { return nil }
-                position += 1
-            case UInt8(ascii: ","), UInt8(ascii: ":"):
-                guard !open.isEmpty else { return nil }
-                position += 1
-            case _ where open.isEmpty:
-                passWord(text)
-            default:
-                position += 1
-            }
-        } while !open.isEmpty
-        return start < position ? start..<position : nil
-    }
-
-    private mutating func passString(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        position += 1
-        while position < text.count {
-            switch text[position] {
-            case UInt8(ascii: "\\"): position += 2
-            case UInt8(ascii: "\""):
-                position += 1
-                return true
-            default: position += 1
-            }
-        }
-        complaint = "it ends in the middle"
-        return false
-    }
-
-    private mutating func passWord(_ text: UnsafeBufferPointer<UInt8>) {
-        while position < text.count {
-            switch text[position] {
-            case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "]"), UInt8(ascii: "}"):
-                return
-            default: position += 1
-            }
-        }
-    }
 }
 
 /// `projects.json`, read: the records that can be used, and what is wrong with the others.
