@@ -290,14 +290,7 @@ package struct JSONObject: Sendable {
 extension JSONObject {
     /// - Returns: `nil` when the bytes are no JSON, or anything but one object.
     package init?(whole bytes: [UInt8]) {
-        let range: Range<Int>? = bytes.withUnsafeBufferPointer { bytes in
-            var scanner = JSONScanner(bytes, in: 0..<bytes.count)
-            scanner.skipSpace()
-            guard let value = try? scanner.value() else { return nil }
-            scanner.skipSpace()
-            return scanner.isAtEnd ? value : nil
-        }
-        guard let range else { return nil }
+        guard let range = try? JSONScanner.onlyValue(of: bytes) else { return nil }
         self.init(bytes, at: range)
     }
 

@@ -51,6 +51,20 @@ struct JSONScanner {
         return end
     }
 
+    /// The value that a text is, with white space around it and nothing else.
+    static func onlyValue(of bytes: [UInt8], from start: Int = 0) throws(JSONDamage) -> Range<Int> {
+        try bytes.withUnsafeBufferPointer { bytes in
+            Result { () throws(JSONDamage) -> Range<Int> in
+                var scanner = JSONScanner(bytes, in: start..<bytes.count)
+                scanner.skipSpace()
+                let value = try scanner.value()
+                scanner.skipSpace()
+                guard scanner.isAtEnd else { throw scanner.damage("something follows the end of the value") }
+                return value
+            }
+        }.get()
+    }
+
     /// The items of a value that was found to be a whole array.
     static func items(of bytes: [UInt8], at array: Range<Int>) -> [Range<Int>] {
         bytes.withUnsafeBufferPointer { bytes in

@@ -25,17 +25,7 @@ package struct ProjectListText: Hashable, Sendable {
 
     /// The array of the records; `nil` where there is none.
     private static func list(in bytes: [UInt8]) throws(JSONDamage) -> Range<Int>? {
-        let start = bytes.utf8MarkLength
-        let value = try bytes.withUnsafeBufferPointer { bytes in
-            Result { () throws(JSONDamage) -> Range<Int> in
-                var scanner = JSONScanner(bytes, in: start..<bytes.count)
-                scanner.skipSpace()
-                let value = try scanner.value()
-                scanner.skipSpace()
-                guard scanner.isAtEnd else { throw scanner.damage("something follows the end of the value") }
-                return value
-            }
-        }.get()
+        let value = try JSONScanner.onlyValue(of: bytes, from: bytes.utf8MarkLength)
         let isList = { (value: Range<Int>) in bytes[value.lowerBound] == UInt8(ascii: "[") }
         return isList(value) ? value : JSONObject(bytes, at: value)?.all("projects").map(\.value).last(where: isList)
     }

@@ -36,7 +36,7 @@ package struct EventFilePreparer: Sendable {
         case .unreadable(let reason): return .unreadable(reason)
         case .events(let file, let noted):
             var seen: Set<Int64> = []
-            let entries = zip(file.events, noted.records).compactMap { event, record -> PreparedEvents.Entry? in
+            let entries = zip(file.events, noted).compactMap { event, record -> PreparedEvents.Entry? in
                 // One that is there twice, photo and all, is one.
                 let isRepeat = !seen.insert(record.id).inserted
                 guard !isRepeat || event.photo.isInline else { return nil }
@@ -94,7 +94,7 @@ package struct PreparedEvents: Sendable {
 struct EventFileNoter: Sendable {
     enum Finding: Sendable {
         /// With what is known of each event, in the same order.
-        case events(GalleryEventFile, NotedEvents)
+        case events(GalleryEventFile, [EventRecord])
         case noEvents
         /// It is no whole JSON, and may hold events all the same. The reason quotes nothing of the file.
         case unreadable(String)
@@ -119,7 +119,7 @@ struct EventFileNoter: Sendable {
         var photos: [Int: MD5Digest] = [:]
         for event in file.events { photos[event.index] = event.photoDigest(in: text.bytes) }
         let noted = try ledger.noteEvents(file.events, photos: photos, isWhole: file.malformed.isEmpty, of: claim)
-        guard noted.records.count == file.events.count else {
+        guard noted.count == file.events.count else {
             throw PhotoError(.changed, "the file changed after it was examined")
         }
         return .events(file, noted)

@@ -218,19 +218,6 @@ extension EventRecord {
     }
 }
 
-/// What is known of the events of a file.
-package struct NotedEvents: Sendable {
-    /// In the order of the events.
-    package private(set) var records: [EventRecord] = []
-
-    package var isEmpty: Bool { records.isEmpty }
-
-    mutating func add(_ record: EventRecord) { records.append(record) }
-
-    /// The first one with an id.
-    package subscript(id: String) -> EventRecord? { records.first { $0.eventID.inBytes == id.inBytes } }
-}
-
 extension Database {
     /// Notes one event of a file, as the one that it is known to be, or as a new one.
     func note(_ identity: EventIdentity) throws -> EventRecord {
@@ -272,10 +259,10 @@ extension Database {
 
     /// Forgets what a file held before under an id that it still holds, as its date, profile or photo was corrected. What
     /// is stored of another photo is kept: it comes into the archive in its time.
-    func forgetCorrected(_ before: [EventRecord], now: NotedEvents) throws {
-        let held = Set(now.records.map(\.id))
+    func forgetCorrected(_ before: [EventRecord], now: [EventRecord]) throws {
+        let held = Set(now.map(\.id))
         for old in before where !held.contains(old.id) && old.retention == .kept {
-            let successors = now.records.filter { $0.eventID.inBytes == old.eventID.inBytes }
+            let successors = now.filter { $0.eventID.inBytes == old.eventID.inBytes }
             let isStoredAgain = successors.contains { $0.photoMD5 == old.photoMD5 || $0.mark == old.photoMD5?.blob }
             guard !successors.isEmpty, old.photoMD5 == nil || isStoredAgain,
                 try number(LedgerQuery.firstFileOfEvent, [old.id]) == nil

@@ -15,23 +15,23 @@ extension Ledger {
     ///   - photos: the MD5 of each photo that stands in the file, by the index of its element.
     ///   - isWhole: whether all of the file could be told. Else what it held before may stand in the rest: such events stay
     ///     known as being in it.
-    /// - Returns: what is known of each event.
+    /// - Returns: what is known of each event, in the same order.
     @discardableResult
     package func noteEvents(
         _ events: [GalleryEvent], photos: [Int: MD5Digest] = [:], isWhole: Bool = true, of claim: Claim
-    ) throws(LedgerError) -> NotedEvents {
+    ) throws(LedgerError) -> [EventRecord] {
         try write("note gallery events") { db in
             guard let row = try db.row(LedgerQuery.rowOfPhoto, [claim.photoID], as: PhotoRow.self),
                 row.generation == claim.generation, !row.isGone
-            else { return NotedEvents() }
+            else { return [] }
             let before = try db.rows(LedgerQuery.eventsOfFile, [claim.photoID], as: EventRecord.self)
             try db.run("DELETE FROM event_files WHERE photo_id = ? AND (? OR clean = 1)", [claim.photoID, isWhole])
-            var noted = NotedEvents()
+            var noted: [EventRecord] = []
             for event in events {
                 let record = try db.note(EventIdentity(event: event, md5: photos[event.index]))
                 try db.run(
                     "INSERT OR IGNORE INTO event_files (event, photo_id) VALUES (?, ?)", [record.id, claim.photoID])
-                noted.add(record)
+                noted.append(record)
             }
             try db.forgetCorrected(before, now: noted)
             return noted

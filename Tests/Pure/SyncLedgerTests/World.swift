@@ -170,3 +170,8 @@ extension PhotoState {
         world.put(stamp, at: path)
     }
 }
+
+extension [EventRecord] {
+    /// The first one with an id.
+    subscript(id: String) -> EventRecord? { first { $0.eventID.inBytes == id.inBytes } }
+}
