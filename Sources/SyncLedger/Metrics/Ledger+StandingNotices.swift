@@ -14,10 +14,7 @@ package struct StandingNotice: Hashable, Sendable, FetchableRecord {
     }
 
     init(row: Row) throws {
-        guard let kind = Notice.Kind(rawValue: row[0]) else {
-            throw DatabaseError(message: "there is no such kind of notice")
-        }
-        self.init(kind, about: row[1])
+        self.init(try Notice.Kind(rawValue: row[0]).known(), about: row[1])
     }
 }
 

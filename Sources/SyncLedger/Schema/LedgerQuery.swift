@@ -119,11 +119,14 @@ package enum LedgerQuery {
         WHERE problem IS NOT NULL AND size < ? AND family = ? AND storage_class = ?
         """
     package static let reportedObject = "SELECT \(ReportedObject.columns) FROM objects WHERE key = ?"
-    package static let photosOfObject = """
+    package static let photosOfObject =
+        "\(placesOfKey) AND photos.state IN ('uploaded', 'missing') ORDER BY photos.id LIMIT ?"
+    package static let anyPhotosOfObject = "\(placesOfKey) ORDER BY photos.id LIMIT ?"
+    private static let placesOfKey = """
         SELECT \(PhotoPlace.columns) FROM objects
         JOIN photos ON photos.object_id = objects.id
         \(PhotoPlace.joins)
-        WHERE objects.key = ? AND photos.state IN ('uploaded', 'missing') ORDER BY photos.id LIMIT ?
+        WHERE objects.key = ?
         """
     /// - Parameter classes: how many there are to choose from.
     package static func archiveCandidates(classes: Int) -> String {
@@ -233,12 +236,6 @@ extension LedgerQuery {
         WHERE proved_at < ? AND (proved_at, id) > (?, ?) ORDER BY proved_at, id LIMIT ?
         """
     package static let oldestProof = "SELECT MIN(proved_at) FROM objects"
-    package static let anyPhotosOfObject = """
-        SELECT \(PhotoPlace.columns) FROM objects
-        JOIN photos ON photos.object_id = objects.id
-        \(PhotoPlace.joins)
-        WHERE objects.key = ? ORDER BY photos.id LIMIT ?
-        """
 
     package static let objectOfDigest = """
         SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_by_sha256
@@ -303,10 +300,7 @@ extension LedgerQuery {
         WHERE vacations.folder_id = ? AND vacations.revision <> vacations.looked_revision AND vacations.waiting = 0
         """
     package static let photosOfVacation = """
-        SELECT \(VacationPhotoRow.columns) FROM directories INDEXED BY directories_by_vacation
-        CROSS JOIN photos ON photos.directory_id = directories.id
-        LEFT JOIN objects ON objects.id = photos.object_id
-        WHERE directories.vacation_id = ? AND photos.state <> 'skipped'
+        \(filesOfVacation) AND photos.state <> 'skipped'
         AND photos.name <> CAST('vacation.json' AS BLOB) AND NOT photos.is_sidecar
         """
     /// Also what is not to be stored.

@@ -151,12 +151,14 @@ package enum Folder {
         case .noSuchFileOrDirectory:
             guard (try? FileStatus(at: place)) == nil else {
                 throw FolderError(
-                    .deadLink, path, at: place,
-                    "the link leads to what is not there; remove it, mount its disk, or name another folder")
+                    code: .deadLink, path: path, obstacle: place,
+                    message: "the link leads to what is not there; remove it, mount its disk, or name another folder")
             }
             // Of an absolute path the root is there; a relative one ends with the working folder, which may be removed.
             guard place != parent(of: place) else {
-                throw FolderError(.unsupported, path, at: place, "the working folder is gone; change to another one")
+                throw FolderError(
+                    code: .unsupported, path: path, obstacle: place,
+                    message: "the working folder is gone; change to another one")
             }
             return false
         // A file is above it: the way up comes to it.
@@ -287,14 +289,9 @@ package struct FolderError: Error, Hashable, Sendable, CustomStringConvertible {
     package var obstacle: FilePath
     /// The reason, and the next step.
     package var message: String
+}
 
-    package init(_ code: Code, _ path: FilePath, at obstacle: FilePath, _ message: String) {
-        self.code = code
-        self.path = path
-        self.obstacle = obstacle
-        self.message = message
-    }
-
+extension FolderError {
     /// What an errno means for a new folder; the rest is as for any file.
     package init(_ errno: Errno, _ path: FilePath, at obstacle: FilePath) {
         let (code, message): (Code, String) =
@@ -314,7 +311,7 @@ package struct FolderError: Error, Hashable, Sendable, CustomStringConvertible {
             default:
                 Self.fault(errno)
             }
-        self.init(code, path, at: obstacle, message)
+        self.init(code: code, path: path, obstacle: obstacle, message: message)
     }
 
     private static func fault(_ errno: Errno) -> (Code, String) {
