@@ -177,8 +177,8 @@ extension Ledger {
         try read("list unclear files of events") { db in
             let galleries = try db.activeFolders().filter { $0.kind == .gallery }.map(\.id.rawValue)
             let unread = try galleries.flatMap { try db.numbers(LedgerQuery.unreadableEventFiles, [$0]) }
-            let malformed = try db.rows(LedgerQuery.allMalformedEventFiles, [], as: EventFileLeftOut.self)
-                .filter { galleries.contains($0.folder) }.map(\.photo)
+            let malformed = try db.rawRows(LedgerQuery.allMalformedEventFiles)
+                .filter { galleries.contains($0[1]) }.map { $0[0] as Int64 }
             return try (malformed + unread).compactMap { id in
                 try db.row(LedgerQuery.photo, [id], as: PhotoStatus.self).map {
                     LeftOutSummary.Item(path: $0.path, reason: $0.note ?? $0.error ?? "")

@@ -76,6 +76,7 @@ package enum LedgerQuery {
             WHERE folder_id = ? AND state = 'skipped' AND left_out IS NOT NULL ORDER BY queued_at LIMIT ?
         )
         """
+    /// Photo, folder, and how many elements are no events.
     package static let malformedEventFiles = """
         SELECT photos.id, photos.folder_id, event_notes.malformed
         FROM event_notes INDEXED BY event_notes_malformed CROSS JOIN photos ON photos.id = event_notes.photo_id

@@ -42,11 +42,10 @@ extension Ledger {
                 try db.rows(LedgerQuery.leftOut, [folder, limit - summary.items.count], as: PhotoStatus.self)
                     .forEach { summary.items.append(LeftOutSummary.Item(path: $0.path, reason: $0.error ?? "")) }
             }
-            for file in try db.rows(LedgerQuery.malformedEventFiles, [], as: EventFileLeftOut.self)
-            where folders.contains(file.folder) {
-                summary.count += file.malformed
+            for file in try db.rawRows(LedgerQuery.malformedEventFiles) where folders.contains(file[1]) {
+                summary.count += file[2] as Int
                 guard summary.items.count < limit,
-                    let photo = try db.row(LedgerQuery.photo, [file.photo], as: PhotoStatus.self)
+                    let photo = try db.row(LedgerQuery.photo, [file[0] as Int64], as: PhotoStatus.self)
                 else { continue }
                 summary.items.append(LeftOutSummary.Item(path: photo.path, reason: photo.note ?? ""))
             }
@@ -106,18 +105,5 @@ extension Database {
         let rows = try rawRows(
             "SELECT path, reason FROM left_out_entries WHERE folder_id = ? ORDER BY path LIMIT ?", [folder, limit])
         return rows.map { LeftOutSummary.Item(path: root.pushing(FilePath(directoryBlob: $0[0])), reason: $0[1]) }
-    }
-}
-
-/// A file with elements that are no events.
-struct EventFileLeftOut: FetchableRecord {
-    let photo: Int64
-    let folder: Int64
-    let malformed: Int
-
-    init(row: Row) {
-        photo = row[0]
-        folder = row[1]
-        malformed = row[2]
     }
 }
