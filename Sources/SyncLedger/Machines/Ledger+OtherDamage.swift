@@ -47,7 +47,8 @@ extension Ledger {
     package func forgetOtherDamage(_ keys: [ObjectKey]) throws(LedgerError) {
         if keys.isEmpty { return }
         try write(
-            "forget damage of other machines", "DELETE FROM other_damage WHERE key = ?", each: keys.map { [$0.rawValue] })
+            "forget damage of other machines", "DELETE FROM other_damage WHERE key = ?",
+            each: keys.map { [$0.rawValue] })
     }
 
     /// What is this machine's own by now is told as such.

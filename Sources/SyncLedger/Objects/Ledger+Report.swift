@@ -15,7 +15,6 @@ extension Ledger {
         _ page: [ObjectInfo], tellsRestores: Bool, at time: Date
     ) throws(LedgerError) -> (changed: Int, unknown: Int) {
         let operation = "compare objects with the store"
-        let report = Report(tellsRestores: tellsRestores, time: time)
         var changes: [(known: ReportedObject, now: ReportedObject)] = []
         var unknown = 0
         try read(operation) { db in
@@ -24,7 +23,8 @@ extension Ledger {
                     unknown += 1
                     continue
                 }
-                if let now = try report.news(info, of: known, in: db) { changes.append((known, now)) }
+                let now = try db.news(info, of: known, tellsRestores: tellsRestores, at: time)
+                if let now { changes.append((known, now)) }
             }
         }
         if changes.isEmpty { return (0, unknown) }
@@ -121,27 +121,6 @@ struct ReportedObject: FetchableRecord {
     }
 }
 
-private struct Report {
-    let tellsRestores: Bool
-    let time: Date
-
-    /// The object as the store reports it; `nil` when that is nothing new.
-    func news(_ info: ObjectInfo, of known: ReportedObject, in db: Database) throws -> ReportedObject? {
-        guard known.storedAt <= time else { return nil }
-        var now = known
-        now.storageClass = info.storageClass
-        now.restore = restore(info, known)
-        guard !now.isSame(known) else { return nil }
-        if now.restore != known.restore, try db.isAskedFor(info.key, since: time) { now.restore = known.restore }
-        return now.isSame(known) ? nil : now
-    }
-
-    private func restore(_ info: ObjectInfo, _ known: ReportedObject) -> RestoreState {
-        if info.restore == .none, !tellsRestores, info.storageClass == known.storageClass { return known.restore }
-        return info.restore.standing(at: time)
-    }
-}
-
 extension RestoreState {
     /// A copy whose time is over is none, though a store may tell of it still.
     func standing(at time: Date) -> RestoreState {
@@ -150,6 +129,20 @@ extension RestoreState {
 }
 
 extension Database {
+    /// The object as the store reports it; `nil` when that is nothing new.
+    fileprivate func news(
+        _ info: ObjectInfo, of known: ReportedObject, tellsRestores: Bool, at time: Date
+    ) throws -> ReportedObject? {
+        guard known.storedAt <= time else { return nil }
+        var now = known
+        now.storageClass = info.storageClass
+        let isSilent = info.restore == .none && !tellsRestores && info.storageClass == known.storageClass
+        now.restore = isSilent ? known.restore : info.restore.standing(at: time)
+        guard !now.isSame(known) else { return nil }
+        if now.restore != known.restore, try isAskedFor(info.key, since: time) { now.restore = known.restore }
+        return now.isSame(known) ? nil : now
+    }
+
     fileprivate func noteUnclear(_ keys: [ObjectKey]) throws {
         for key in keys {
             try run(
