@@ -82,7 +82,7 @@ package struct FolderScan: Sendable {
         let place = start.relative(to: folder.path)
         let knownMounts = try ledger.mounts(of: folder.id).map(\.path)
         let known = try ledger.knownDirectories(of: folder.id, below: place)
-        var mounts = ScannedMounts(Set(knownMounts + scanner.mountPoints(below: folder.path)))
+        var mounts = ScannedMounts(places: Set(knownMounts + scanner.mountPoints(below: folder.path)))
         do {
             try scanner.scan(root: folder.path, from: start, known: { known[$0]?.digest }) { scanned in
                 try PooledWork.checkCancellation()
@@ -315,15 +315,11 @@ private struct MetDirectories {
 /// hold no files wait for the end.
 struct ScannedMounts {
     /// Below the watched folder.
-    private let places: Set<FilePath>
+    let places: Set<FilePath>
     /// Places at or below which there are files.
     private(set) var inUse: Set<FilePath> = []
     /// Folders there without files.
     private(set) var empty: [ScannedFolder] = []
-
-    init(_ places: Set<FilePath>) {
-        self.places = places
-    }
 
     /// A folder there has files.
     mutating func meet(filesIn path: FilePath) { inUse.formUnion(places(above: path)) }

@@ -151,7 +151,7 @@ package struct StoreCopy: Sendable {
         _ visit: (_ object: ObjectInfo, _ there: ObjectInfo?, _ summary: inout Summary) async throws -> Void
     ) async throws {
         for prefix in prefixes {
-            var others = ObjectCursor(target.listing(prefix: prefix))
+            var others = ObjectCursor(pages: target.listing(prefix: prefix).makeAsyncIterator())
             for try await page in source.listing(prefix: prefix) {
                 for problem in page.problems { summary.problems.note(problem) }
                 for object in page.objects where !own.contains(object.key) {
@@ -333,13 +333,9 @@ package struct StoreCopy: Sendable {
 
 /// The objects of a listing, asked for in its order.
 private struct ObjectCursor {
-    private var pages: ObjectListing.AsyncIterator
-    private var page: ArraySlice<ObjectInfo> = []
-    private var isAtEnd = false
-
-    init(_ listing: ObjectListing) {
-        pages = listing.makeAsyncIterator()
-    }
+    var pages: ObjectListing.AsyncIterator
+    var page: ArraySlice<ObjectInfo> = []
+    var isAtEnd = false
 
     /// - Parameter key: after those that were asked for before.
     mutating func object(at key: ObjectKey) async throws -> ObjectInfo? {

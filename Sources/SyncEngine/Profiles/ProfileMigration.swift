@@ -162,21 +162,11 @@ struct ArchivedPhotoMover: Sendable {
         case left(String)
     }
 
-    private let store: any ObjectStore
-    private let ledger: LedgerQueue
-    private let keys: KeyLayout
-    private let book: ProfileBook
-    private let reader: ObjectReader
-    private let time: TimeSource
-
-    init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, book: ProfileBook, time: TimeSource) {
-        self.store = store
-        self.ledger = ledger
-        self.keys = keys
-        self.book = book
-        self.time = time
-        reader = ObjectReader(store: store, limit: Self.mostBytes, time: time)
-    }
+    let store: any ObjectStore
+    let ledger: LedgerQueue
+    let keys: KeyLayout
+    let book: ProfileBook
+    let time: TimeSource
 
     /// - Parameter profile: as it is to stand in the key.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
@@ -198,7 +188,7 @@ struct ArchivedPhotoMover: Sendable {
     private func move(_ old: ObjectInfo, at place: ArchivedPhotoPlace, to profile: String) async throws
         -> Outcome
     {
-        let bytes = try await reader.read(place.key)
+        let bytes = try await ObjectReader(store: store, limit: Self.mostBytes, time: time).read(place.key)
         let body = ObjectBody(bytes: bytes, digest: ContentDigest(of: bytes))
         if let claimed = old.claimedSHA256, claimed != body.digest.sha256 {
             return .left("its bytes are not those that were stored; look at it")

@@ -29,21 +29,6 @@ struct EventArchiver: Sendable {
     let words: ArchiveWords
     let time: TimeSource
 
-    init(
-        ledger: LedgerQueue, store: any ObjectStore, reducer: any PhotoReducer, pool: BlockingPool,
-        policy: ReducePolicy, user: String, keepsTitles: Bool, words: ArchiveWords, time: TimeSource
-    ) {
-        self.store = store
-        uploader = Uploader(ledger: ledger, store: store, now: time.now)
-        self.reducer = reducer
-        self.pool = pool
-        self.policy = policy
-        self.user = user
-        self.keepsTitles = keepsTitles
-        self.words = words
-        self.time = time
-    }
-
     /// - Parameter moves: finds what another machine has moved.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func archive(

@@ -69,8 +69,8 @@ package struct RetentionPass: Sendable {
         planner = EventPlanner(keys: rules.keys, words: words)
         shelf = EventFileReader(scanner: scanner, reducer: reducer, settle: rules.settle, time: time)
         archiver = EventArchiver(
-            ledger: ledger, store: store, reducer: reducer, pool: pool, policy: rules.policy, user: rules.keys.user,
-            keepsTitles: rules.keepsTitles, words: words, time: time)
+            store: store, uploader: Uploader(ledger: ledger, store: store, now: time.now), reducer: reducer, pool: pool,
+            policy: rules.policy, user: rules.keys.user, keepsTitles: rules.keepsTitles, words: words, time: time)
         cleaner = EventCleaner(ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
         self.pool = pool
         self.intake = intake
