@@ -76,21 +76,13 @@ struct ObjectFetch: Sendable {
     }
 
     private func get(_ range: Range<Int64>?) async throws -> ObjectInfo {
-        // What a store makes of an error of its sink is its own affair.
-        let failure = Mutex<DownloadError?>(nil)
-        do {
-            return try await store.get(task.key, range: range) { [part, progress, task] bytes in
-                do {
-                    try part.append(bytes)
-                } catch let error as Errno {
-                    let error = DownloadError(error, task.destination)
-                    failure.withLock { $0 = error }
-                    throw error
-                }
-                progress(part.position)
+        try await store.read(task.key, range: range) { [part, progress, task] bytes in
+            do {
+                try part.append(bytes)
+            } catch let error as Errno {
+                throw DownloadError(error, task.destination)
             }
-        } catch {
-            throw failure.withLock { $0 } ?? error
+            progress(part.position)
         }
     }
 
@@ -156,24 +148,35 @@ extension ObjectSource {
     /// - Throws: ``StoreError``, `.tooLarge` for one of more than `limit` bytes, of which no more are read.
     package func bytes(of key: ObjectKey, limit: Int) async throws -> [UInt8] {
         let bytes = Mutex<[UInt8]>([])
-        let tooLarge = StoreError(
-            .tooLarge, operation: "get", key: key.rawValue,
-            message: "it has more than \(limit >> 20) MiB, and is not read into memory")
-        let isTooLarge = Mutex(false)
+        _ = try await read(key, range: nil) { piece in
+            try bytes.withLock { bytes in
+                guard bytes.count + piece.count <= limit else {
+                    throw StoreError(
+                        .tooLarge, operation: "get", key: key.rawValue,
+                        message: "it has more than \(limit >> 20) MiB, and is not read into memory")
+                }
+                bytes.append(contentsOf: piece)
+            }
+        }
+        return bytes.withLock { $0 }
+    }
+
+    /// As `get`. What the sink throws is thrown: what a store makes of an error of its sink is its own affair.
+    func read(
+        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws -> ObjectInfo {
+        let failure = Mutex<(any Error)?>(nil)
         do {
-            _ = try await get(key, range: nil) { piece in
-                try bytes.withLock { bytes in
-                    guard bytes.count + piece.count <= limit else {
-                        isTooLarge.withLock { $0 = true }
-                        throw tooLarge
-                    }
-                    bytes.append(contentsOf: piece)
+            return try await get(key, range: range) { bytes in
+                do {
+                    try sink(bytes)
+                } catch {
+                    failure.withLock { $0 = error }
+                    throw error
                 }
             }
         } catch {
-            // What a store makes of an error of its sink is its own affair.
-            throw isTooLarge.withLock { $0 } ? tooLarge : error
+            throw failure.withLock { $0 } ?? error
         }
-        return bytes.withLock { $0 }
     }
 }

@@ -41,8 +41,6 @@ extension ObjectSource {
 
 /// The photos of a share in its store, each no longer than its manifest says.
 struct SharedPhotos: ObjectSource {
-    private struct TooLong: Error {}
-
     private let base: any ObjectSource
     private let sizes: [ObjectKey: Int64]
 
@@ -64,25 +62,16 @@ struct SharedPhotos: ObjectSource {
         _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
     ) async throws -> ObjectInfo {
         let left = Mutex((range?.upperBound ?? sizes[key] ?? 0) - (range?.lowerBound ?? 0))
-        let isTooLong = Mutex(false)
-        do {
-            let info = try await base.get(key, range: range) { bytes in
-                let rest = left.withLock { left in
-                    left -= Int64(bytes.count)
-                    return left
-                }
-                if rest < 0 {
-                    isTooLong.withLock { $0 = true }
-                    throw TooLong()
-                }
-                try sink(bytes)
+        let info = try await base.read(key, range: range) { bytes in
+            let rest = left.withLock { left in
+                left -= Int64(bytes.count)
+                return left
             }
-            try check(info)
-            return info
-        } catch {
-            guard isTooLong.withLock({ $0 }) else { throw error }
-            throw failure(key, "it goes on after the \(sizes[key] ?? 0) bytes that the manifest tells")
+            if rest < 0 { throw failure(key, "it goes on after the \(sizes[key] ?? 0) bytes that the manifest tells") }
+            try sink(bytes)
         }
+        try check(info)
+        return info
     }
 
     private func check(_ info: ObjectInfo) throws {
