@@ -161,10 +161,11 @@ struct EventFileUploader: Sendable {
             sent = Sent(isAny: receipt.wasSent, bytes: receipt.sentBytes)
             (md5, object) = (photo.examined.digest.md5, receipt.object)
         }
-        let isItsPhoto = try await ledger {
+        // Where its id has another photo, that one stays the event's.
+        _ = try await ledger {
             try $0.noteEventPhoto(record, md5: md5, object: object, in: entry.isRepeat ? nil : claim)
         }
-        return (isItsPhoto ? .stored(object) : .another(object), sent)
+        return (.stored(object), sent)
     }
 
     /// One suspect at a time is decoded, as of photos that are files: an agent that ends tells by it which one it was.
@@ -238,9 +239,6 @@ struct EventFileReport {
         case .stored(let object):
             stored += 1
             firstObject = firstObject ?? object
-        case .another(let object):
-            stored += 1
-            firstObject = firstObject ?? object
         case .failed(let reason): failed.append("\(name): \(reason)")
         case .leftOut(let reason): leftOut.append("\(name): its photo is \(reason)")
         case .waiting: waiting.append("\(name): its photo is not beside the file")
@@ -292,8 +290,6 @@ enum EventPhotoResult: Hashable {
     case none
     /// The object is `nil` when the photo is in the archive only.
     case stored(ObjectRecord?)
-    /// It is stored, but its id has another photo, which stays that of the event.
-    case another(ObjectRecord)
     case failed(String)
     /// It is a file that a filter leaves out: why.
     case leftOut(String)

@@ -69,10 +69,7 @@ package struct ArchivedGalleryPhoto: Hashable, Sendable {
     }
 
     private static func beginning(of day: CalendarDay) -> Date {
-        guard let date = try? Date("\(day)T00:00:00Z", strategy: .iso8601) else {
-            preconditionFailure("\(day) is a day")
-        }
-        return date
+        Date(timeIntervalSince1970: Double(day.daysSince1970) * 86_400)
     }
 }
 

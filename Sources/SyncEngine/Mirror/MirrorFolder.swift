@@ -128,16 +128,12 @@ final class MirrorFolder: Sendable {
     private func read(_ name: FilePath.Component, limit: Int) throws -> [UInt8]? {
         do {
             guard let found = try look(at: name), found.size <= limit else { return nil }
-            return try bytes(of: name, found.size)
+            let file = try FileDescriptor.open(
+                held.appending(name), .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
+            return try file.closeAfter { try file.bytes(atMost: Int(found.size)) }
         } catch Errno.tooManySymbolicLinkLevels, Errno.fileExists {
             return nil
         }
-    }
-
-    private func bytes(of name: FilePath.Component, _ size: Int64) throws -> [UInt8] {
-        let file = try FileDescriptor.open(
-            held.appending(name), .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
-        return try file.closeAfter { try file.bytes(atMost: Int(size)) }
     }
 }
 

@@ -41,12 +41,9 @@ package final class MonitoringService: Service {
             let pass = try await self.ledger { PassSeen(try $0.overview()) }
             try await self.note()
             // One that nobody heard of is told with the next round.
-            if let last = seen, pass.endedAt != last.endedAt {
-                guard try await self.tellPass(isGood: pass.isGood) else {
-                    return .work(self.passes, atMost: Self.interval)
-                }
-            }
-            seen = pass
+            let isNew = seen.map { $0.endedAt != pass.endedAt } ?? false
+            let isTold = isNew ? try await self.tellPass(isGood: pass.isGood) : true
+            if isTold { seen = pass }
             return .work(self.passes, atMost: Self.interval)
         }
     }

@@ -198,10 +198,7 @@ package struct Pseudonyms: Sendable {
         var bytes = HMACSHA256.code(of: "\(kind.rawValue)\u{0}\(id)", key: key)
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
-        let uuid: uuid_t = (
-            bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
-            bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
-        )
+        let uuid = bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }
         return UUID(uuid: uuid).uuidString.lowercased()
     }
 }

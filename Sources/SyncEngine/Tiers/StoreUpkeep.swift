@@ -153,15 +153,12 @@ package struct StoreUpkeep: Sendable {
         if result.moved > 0 { logger.notice("moved to the archive: \(result.moved.counted("photo"))") }
         for failure in result.failures { logger.warning("not moved to the archive: \(failure)") }
         // After this machine's own: what it verifies comes first where the month's money is short.
-        try await unlessStoreFails("do what one machine a day does for all") { try await doJobs() }
+        try await unlessStoreFails("do what one machine a day does for all") {
+            guard let result = try await jobs?.run() else { return }
+            for line in result.done { logger.notice("\(line)") }
+            for problem in result.problems { logger.warning("\(problem)") }
+        }
         return result
-    }
-
-    private func doJobs() async throws {
-        guard let jobs else { return }
-        let result = try await jobs.run()
-        for line in result.done { logger.notice("\(line)") }
-        for problem in result.problems { logger.warning("\(problem)") }
     }
 
     /// What somebody has forgotten for good, and a process did not get to delete.

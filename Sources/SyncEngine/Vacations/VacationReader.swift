@@ -77,11 +77,9 @@ package struct DescriptionSource: Sendable {
     package let read: @Sendable (FilePath) throws -> VacationDescription
 
     /// `vacation.json` on the disk.
-    package static let disk = DescriptionSource { try DescriptionFile.read(in: $0) }
-}
+    package static let disk = DescriptionSource { try DescriptionSource.readFile(in: $0) }
 
-private enum DescriptionFile {
-    static func read(in folder: FilePath) throws(VacationReadError) -> VacationDescription {
+    private static func readFile(in folder: FilePath) throws(VacationReadError) -> VacationDescription {
         let file = folder.appending(VacationDescription.fileName)
         do {
             let directory = try FileDescriptor.open(folder, .readOnly, options: [.directory, .closeOnExec])
