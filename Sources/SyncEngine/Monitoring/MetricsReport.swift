@@ -124,8 +124,7 @@ package final class MetricsFile: Sendable {
     /// One that cannot be written is a warning, once until it could be written again.
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func write() async throws {
-        let now = time.now()
-        let text = try await ledger { [report] in try report.text($0, at: now) }
+        let text = try await ledger { [report, time] in try report.text($0, at: time.now()) }
         let failure = try await pool.run { [path] () throws -> Errno? in
             do {
                 try Self.save(text, to: path)

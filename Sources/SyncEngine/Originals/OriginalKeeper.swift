@@ -145,8 +145,7 @@ package struct OriginalKeeper: Sendable {
             let key = candidate.copy.key.original
         else {
             // It was taken for what is stored by its size and time alone.
-            let now = time.now()
-            try await ledger { try $0.readAgain(candidate, at: now) }
+            try await ledger { try $0.readAgain(candidate, at: time.now()) }
             return .left
         }
         // What is stored are the file's own bytes, which the ledger did not know.
@@ -164,8 +163,7 @@ package struct OriginalKeeper: Sendable {
                 }
                 return there == nil ? .kept(examined.stamp.size, object.size) : .there
             } catch {
-                let now = time.now()
-                try await ledger.finish { try $0.endOriginal(key, of: candidate, upload, at: now) }
+                try await ledger.finish { try $0.endOriginal(key, of: candidate, upload, at: time.now()) }
                 throw error
             }
         }

@@ -154,8 +154,7 @@ package struct RestorePlanner: Sendable {
             requestedBy: order.requestedBy, tier: proposal.tier, isRush: order.wish == .rush, days: order.days,
             output: order.output, estimatedCostUSD: proposal.estimate.totalUSD, estimatedHours: hours(of: proposal),
             items: items)
-        let now = time.now()
-        return try await ledger { try $0.addRestoreJob(draft, as: reservation, at: now) }
+        return try await ledger { try $0.addRestoreJob(draft, as: reservation, at: time.now()) }
     }
 
     /// How long it takes at most: the store's own word, else that of class and tier.

@@ -38,8 +38,7 @@ package struct RestorePoller: Sendable {
     /// - Throws: ``StoreError`` when the store as a whole is away, ``LedgerError``, `CancellationError`. A store that takes
     ///   no requests is asked how far the others are all the same.
     package func step(job: RestoreJobID? = nil, isUrgent: Bool = false) async throws -> Outlook {
-        let begin = time.now()
-        _ = try await ledger { try $0.expireRestores(at: begin) }
+        _ = try await ledger { try $0.expireRestores(at: time.now()) }
         let refusal = try await send(job)
         // What was sent just now is not in the future.
         let now = time.now()

@@ -38,9 +38,8 @@ package struct RestoreSender: Sendable {
         var failures: Set<StoreError.Code> = []
         try await ledger { [owner] in try $0.releaseRestoreClaims(of: owner.hasEnded) }
         while true {
-            let now = time.now()
-            let items = try await ledger { [owner] in
-                try $0.claimPlannedItems(of: job, limit: Self.pageSize, by: owner.name, at: now)
+            let items = try await ledger { [owner, time] in
+                try $0.claimPlannedItems(of: job, limit: Self.pageSize, by: owner.name, at: time.now())
             }
             guard !items.isEmpty else { return failures }
             let (answers, outage) = try await send(items)

@@ -70,9 +70,8 @@ package struct GuestDesk: Sendable {
         "what is kept of it here is not what the guest has sent: guests --refresh fetches it again as long as the share lasts"
 
     private func note(_ photo: GuestPhoto, _ path: FilePath) async throws {
-        let now = time.now()
         let isDecided = try await ledger.finish {
-            try $0.decideGuestPhoto(photo.slot, of: photo.share, .accepted, path: path, at: now)
+            try $0.decideGuestPhoto(photo.slot, of: photo.share, .accepted, path: path, at: time.now())
         }
         if !isDecided, try await wasRefused(photo) {
             try await disk.run { _ = try path.unlink() }
@@ -101,9 +100,8 @@ package struct GuestDesk: Sendable {
     /// - Throws: ``LedgerError``.
     package func refuse(_ photos: [GuestPhoto]) async throws {
         for photo in photos where photo.state == .waiting {
-            let now = time.now()
             let isDecided = try await ledger.finish {
-                try $0.decideGuestPhoto(photo.slot, of: photo.share, .refused, at: now)
+                try $0.decideGuestPhoto(photo.slot, of: photo.share, .refused, at: time.now())
             }
             if isDecided { await clear(photo) }
         }

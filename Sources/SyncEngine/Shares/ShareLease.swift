@@ -131,17 +131,15 @@ package struct ShareLease: Sendable {
 
     /// - Returns: `false` when the share is over, or in the hands of another: nothing was noted. As of the others below.
     func note(_ outcome: SharePhotoOutcome, ofPhoto slot: Int, of id: ShareID) async throws -> Bool {
-        let now = time.now()
-        return try await ledger.finish { [owner] in
-            try $0.noteSharePhoto(slot, of: id, outcome, by: owner, at: now)
+        try await ledger.finish { [owner, time] in
+            try $0.noteSharePhoto(slot, of: id, outcome, by: owner, at: time.now())
         }
     }
 
     /// - Parameter linksEndAt: when the first of the links inside the page ends; `nil` when they have no end of their own.
     func notePublished(_ id: ShareID, link: StoreLink, linksEndAt: Date?) async throws -> Bool {
-        let now = time.now()
-        return try await ledger.finish { [owner] in
-            try $0.noteSharePublished(id, link: link, linksEndAt: linksEndAt, by: owner, at: now)
+        try await ledger.finish { [owner, time] in
+            try $0.noteSharePublished(id, link: link, linksEndAt: linksEndAt, by: owner, at: time.now())
         }
     }
 
@@ -167,7 +165,6 @@ package struct ShareLease: Sendable {
 
     /// Nothing of it is in the store any more.
     func noteEnded(_ id: ShareID) async throws -> Bool {
-        let now = time.now()
-        return try await ledger.finish { [owner] in try $0.noteShareEnded(id, by: owner, at: now) }
+        try await ledger.finish { [owner, time] in try $0.noteShareEnded(id, by: owner, at: time.now()) }
     }
 }

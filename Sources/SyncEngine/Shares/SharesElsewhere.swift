@@ -118,9 +118,8 @@ package struct OtherShareRemover: Sendable {
     }
 
     private func run(_ id: ShareID, location: String, of machine: String, expiresAt: Date) async throws -> Bool {
-        let now = time.now()
         try await ledger {
-            try $0.beginShareRemoval(id, location: location, machine: machine, expiresAt: expiresAt, at: now)
+            try $0.beginShareRemoval(id, location: location, machine: machine, expiresAt: expiresAt, at: time.now())
         }
         // Where that cannot be told, the rest cannot be done either.
         let isThere = (try? await store.hasObjects(below: ShareKeys(id).folder)) ?? true
@@ -137,12 +136,10 @@ package struct OtherShareRemover: Sendable {
             for key in [ShareKeys(id).manifest, ShareKeys(id).page] { try await store.delete(key) }
             try await sweep(id)
         } catch  where !(error is CancellationError || error is LedgerError) {
-            let now = time.now()
-            try await ledger.finish { try $0.noteShareRemoval(id, problem: "\(error)", at: now) }
+            try await ledger.finish { try $0.noteShareRemoval(id, problem: "\(error)", at: time.now()) }
             throw error
         }
-        let now = time.now()
-        try await ledger.finish { try $0.noteShareRemoval(id, problem: nil, at: now) }
+        try await ledger.finish { try $0.noteShareRemoval(id, problem: nil, at: time.now()) }
     }
 
     /// Looks once more for objects of a share: the machine that has it may have had a put under way.

@@ -98,8 +98,7 @@ package struct TierMover: Sendable {
                 try await audit.recheck(object.key, after: failure)
                 return failure as StoreError?
             }
-            let now = time.now()
-            try await ledger.finish { try $0.setStorageClass(storageClass, of: object.key, at: now) }
+            try await ledger.finish { try $0.setStorageClass(storageClass, of: object.key, at: time.now()) }
             return nil
         }
         let failures = outcomes.compactMap(\.self)

@@ -95,8 +95,7 @@ extension PhotoPipeline {
         case .key: return false
         case .store: return true
         case .closed(let closing):
-            let now = time.now()
-            try await ledger { try $0.pardon(closing.innocent, at: now) }
+            try await ledger { [time] in try $0.pardon(closing.innocent, at: time.now()) }
             try await tell(closing, mode)
             return true
         }
@@ -123,8 +122,7 @@ extension PhotoPipeline {
     }
 
     private func noteStore(_ error: StoreError?) async throws {
-        let now = time.now()
-        try await ledger { try $0.noteStore(error: error?.description, reason: error?.code, at: now) }
+        try await ledger { [time] in try $0.noteStore(error: error?.description, reason: error?.code, at: time.now()) }
     }
 }
 

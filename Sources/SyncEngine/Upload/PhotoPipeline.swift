@@ -250,8 +250,7 @@ package final class PhotoPipeline: Sendable {
         guard let round = state.withLock({ $0.rounds.next(at: now, patience, random: random) }) else { return false }
         logger.info("tried once more: \(round.photos.count.counted("photo")) that could not be sent")
         try await time.sleep(round.pause)
-        let due = time.now()
-        try await ledger { try $0.hurry(round.photos, at: due) }
+        try await ledger { [time] in try $0.hurry(round.photos, at: time.now()) }
         return true
     }
 
@@ -263,8 +262,7 @@ package final class PhotoPipeline: Sendable {
             if isLeft { return }
         }
         guard state.withLock({ $0.noteWhole() }) else { return }
-        let now = time.now()
-        try await ledger { try $0.noteSync(at: now) }
+        try await ledger { [time] in try $0.noteSync(at: time.now()) }
         passes?.signal()
     }
 

@@ -42,12 +42,10 @@ package struct UploadForecast: Sendable {
     }
 
     private func claimAll(of vacation: VacationID) async throws -> [Claim] {
-        let start = time.now()
-        try await ledger { try $0.hurry(vacation, at: start) }
+        try await ledger { try $0.hurry(vacation, at: time.now()) }
         var claims: [Claim] = []
         while true {
-            let now = time.now()
-            let next = try await ledger { try $0.claimNext(of: vacation, .ofSmall, at: now) }
+            let next = try await ledger { try $0.claimNext(of: vacation, .ofSmall, at: time.now()) }
             guard case .photos(let more) = next else { return claims }
             claims += more
         }

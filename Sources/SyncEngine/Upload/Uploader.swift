@@ -78,8 +78,7 @@ package struct Uploader: Sendable {
     private func look(at known: ObjectRecord) async throws -> ObjectExaminer.Standing {
         let standing = try await examiner.look(at: known, reading: .inDoubt)
         if case .broken(let problem) = standing {
-            let time = now()
-            _ = try await ledger { try $0.markBroken([BrokenObject(known, problem)], at: time) }
+            _ = try await ledger { [now] in try $0.markBroken([BrokenObject(known, problem)], at: now()) }
         }
         return standing
     }
