@@ -92,7 +92,7 @@ struct FileReplacement {
     /// - Throws: `Errno`.
     func remove(_ file: FilePath, _ stamp: FileStamp) throws -> Removal {
         guard try FileStatus.find(file)?.stamp == stamp, !isBeingWritten(file) else { return .changed }
-        let hidden = HiddenFile(in: file.removingLastComponent(), removing: stamp)
+        let hidden = HiddenFile(in: file.removingLastComponent(), old: stamp, new: nil)
         do {
             try calls.rename(file, hidden.path)
         } catch Errno.noSuchFileOrDirectory {
@@ -203,18 +203,10 @@ struct HiddenFile {
     private let old: Mark
     private let new: Mark
 
-    init(in folder: FilePath, old: FileStamp, new: FileStamp) {
-        self.init(in: folder, old: Mark(old), new: Mark(new))
-    }
-
-    /// Of one that is to go, with nothing in its place.
-    init(in folder: FilePath, removing stamp: FileStamp) {
-        self.init(in: folder, old: Mark(stamp), new: .nothing)
-    }
-
-    private init(in folder: FilePath, old: Mark, new: Mark) {
-        (self.old, self.new) = (old, new)
-        path = folder.appending("\(Self.start)\(old.text)-\(new.text)\(Self.end)")
+    /// - Parameter new: `nil` of one that is to go, with nothing in its place.
+    init(in folder: FilePath, old: FileStamp, new: FileStamp?) {
+        (self.old, self.new) = (Mark(old), new.map { Mark($0) } ?? .nothing)
+        path = folder.appending("\(Self.start)\(self.old.text)-\(self.new.text)\(Self.end)")
     }
 
     /// `nil` for other names.

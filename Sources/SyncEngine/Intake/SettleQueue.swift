@@ -26,8 +26,6 @@ package struct SettleQueue: Sendable {
         self.settle = settle
     }
 
-    package var isEmpty: Bool { dueByPath.isEmpty }
-
     /// A file was closed or moved in.
     package mutating func note(_ file: FilePath, at now: Duration) {
         insert(file, due: now + settle, at: now)

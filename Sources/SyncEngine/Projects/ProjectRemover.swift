@@ -117,13 +117,11 @@ package struct ProjectRemover: Sendable {
         guard !keys.isEmpty else { return [] }
         // First: nothing is called stored that is not there, whenever this ends. What the store keeps is in its listing.
         try await ledger.finish { try $0.forgetProjectObjects(keys) }
-        let failures: [ObjectKey: StoreError]
         do {
-            failures = try await store.delete(keys)
+            return try await store.delete(keys).sorted { $0.key < $1.key }.map { "\($0.value)" }
         } catch let error as StoreError {
             return ["\(error)"]
         }
-        return failures.sorted { $0.key < $1.key }.map { "\($0.value)" }
     }
 
     /// - Returns: why they could not be taken out.

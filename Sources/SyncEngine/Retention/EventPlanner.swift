@@ -235,22 +235,16 @@ struct EventPlanner: Sendable {
 
     /// The profile as it stands in keys.
     private func profile(of event: EventRecord, _ ledger: Ledger) throws -> Result<String, ProfileObstacle> {
-        switch try givenProfile(of: event, ledger) {
-        case .success(let id): .success(try ledger.mergedProfile(id))
-        case .failure(let obstacle): .failure(obstacle)
-        }
-    }
-
-    /// Before any merge.
-    private func givenProfile(of event: EventRecord, _ ledger: Ledger) throws -> Result<String, ProfileObstacle> {
-        if let uuid = event.profileUUID { return .success(uuid) }
+        if let uuid = event.profileUUID { return .success(try ledger.mergedProfile(uuid)) }
+        let given: String
         switch words.phones.identity(ofProfile: event.profile, region: words.region) {
-        case .id: return .success(UUID(uuidString: event.profile)?.uuidString.lowercased() ?? event.profile)
+        case .id: given = UUID(uuidString: event.profile)?.uuidString.lowercased() ?? event.profile
         case .number(let number):
             guard let known = try ledger.profile(number) else { return .failure(.noProfile(number)) }
-            return .success(known.uuid)
+            given = known.uuid
         case .unreadNumber: return .failure(.unread(region: words.region))
-        case .doubtful: return .success(try Pseudonyms(ledger).profile(event.profile))
+        case .doubtful: given = try Pseudonyms(ledger).profile(event.profile)
         }
+        return .success(try ledger.mergedProfile(given))
     }
 }

@@ -81,19 +81,10 @@ package struct StoreRecognition: Sendable {
     /// What the ids say, without a look at what is in the store.
     package func kinship() async throws -> Finding {
         let id = try await id()
-        var finding = Finding(kinship: .other, id: id)
-        guard let known = try await ledger({ try $0.storeID() }) else {
-            finding.kinship = .alike
-            return finding
-        }
-        if id == known {
-            finding.kinship = .same
-        } else if try await origin().continues.contains(known) {
-            finding.kinship = .copy
-        } else if id == nil {
-            finding.kinship = .alike
-        }
-        return finding
+        guard let known = try await ledger({ try $0.storeID() }) else { return Finding(kinship: .alike, id: id) }
+        if id == known { return Finding(kinship: .same, id: id) }
+        if try await origin().continues.contains(known) { return Finding(kinship: .copy, id: id) }
+        return Finding(kinship: id == nil ? .alike : .other, id: id)
     }
 
     /// The same, and how much of what the ledger knows is there: one request for a thousand objects.

@@ -111,39 +111,16 @@ struct VacationNames {
         for candidate in places.candidates(path) {
             if let record = known.first(where: { $0.folder == candidate }) { return record }
         }
-        for comparison in Comparison.allCases {
-            for aspect in Aspect.allCases {
-                let found = known.filter { record in
-                    aspect.name(of: record).map { comparison.holds($0, name) } ?? false
-                }
+        let comparisons: [(String, String) -> Bool] = [{ $0 == $1 }, { $0.lowercased() == $1.lowercased() }]
+        let aspects: [(VacationRecord) -> String?] = [{ $0.folderName }, { $0.location }, { $0.cacheKey }]
+        for isSame in comparisons {
+            for aspect in aspects {
+                let found = known.filter { record in aspect(record).map { isSame($0, name) } ?? false }
                 if found.count == 1 { return found[0] }
                 if found.count > 1 { throw .ambiguous(name, folders: found.map(\.folder)) }
             }
         }
         throw .unknown(name, near: NearNames(of: name, among: known.map(\.folderName)).names)
-    }
-
-    private enum Aspect: CaseIterable {
-        case folderName, location, cacheKey
-
-        func name(of record: VacationRecord) -> String? {
-            switch self {
-            case .folderName: record.folderName
-            case .location: record.location
-            case .cacheKey: record.cacheKey
-            }
-        }
-    }
-
-    private enum Comparison: CaseIterable {
-        case exact, anyCase
-
-        func holds(_ one: String, _ other: String) -> Bool {
-            switch self {
-            case .exact: one == other
-            case .anyCase: one.lowercased() == other.lowercased()
-            }
-        }
     }
 }
 
