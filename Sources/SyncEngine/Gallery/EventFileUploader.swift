@@ -12,10 +12,7 @@ struct EventFileUploader: Sendable {
     struct Ending: Sendable {
         let outcome: Outcome
         let note: EventFileNote
-        /// `nil` when nothing was sent.
-        let wasSent: Bool
-        /// Needed or not.
-        let sentBytes: Int64
+        let sent: SentCount
     }
 
     /// The ledger brings a file back when a photo beside it is done with; only one that was deleted meanwhile does not.
@@ -36,15 +33,9 @@ struct EventFileUploader: Sendable {
     /// Events by their rows. An id may stand in two files that are in hand: the second one then finds it stored.
     private let events = KeyedLock<Int64>()
 
-    /// What was sent of a photo, needed or not.
-    private struct Sent: Sendable {
-        var isAny = false
-        var bytes: Int64 = 0
-    }
-
     /// What the photos of a file have come to so far, on whichever task.
     private struct Progress: Sendable {
-        var sent = Sent()
+        var sent = SentCount()
         var delayed: [StoreError] = []
         var refused = 0
         /// Why the rest of the file is left for the next time.
@@ -57,9 +48,9 @@ struct EventFileUploader: Sendable {
             return end == nil && !isStopped
         }
 
-        mutating func note(_ photo: Sent) {
+        mutating func note(_ photo: SentCount) {
             refused = 0
-            sent.isAny = sent.isAny || photo.isAny
+            sent.isStored = sent.isStored || photo.isStored
             sent.bytes += photo.bytes
         }
 
@@ -103,7 +94,6 @@ struct EventFileUploader: Sendable {
             }
         }
         let progress = shared.withLock { $0 }
-        let sent = progress.sent
         if !progress.isStopped, let error = progress.delayed.first { throw error }
         let outcome: Outcome =
             if progress.isStopped {
@@ -116,31 +106,31 @@ struct EventFileUploader: Sendable {
                         + " for its turn",
                     until: preparer.now() + Self.longestWait)
             }
-        return Ending(outcome: outcome, note: report.note, wasSent: sent.isAny, sentBytes: sent.bytes)
+        return Ending(outcome: outcome, note: report.note, sent: progress.sent)
     }
 
-    private func photo(of entry: PreparedEvents.Entry, _ claim: Claim) async throws -> (EventPhotoResult, Sent) {
+    private func photo(of entry: PreparedEvents.Entry, _ claim: Claim) async throws -> (EventPhotoResult, SentCount) {
         let record = try await ledger { try $0.event(entry.record) } ?? entry.record
         let isStored = record.photoState == .stored
         switch entry.event.photo {
-        case .none where isStored, .beside where isStored: return (.stored(record.object), Sent())
-        case .none: return (.none, Sent())
-        case .beside(let name): return (try await ledger { try Self.link(record, to: name, claim, $0) }, Sent())
+        case .none where isStored, .beside where isStored: return (.stored(record.object), SentCount())
+        case .none: return (.none, SentCount())
+        case .beside(let name): return (try await ledger { try Self.link(record, to: name, claim, $0) }, SentCount())
         case .inline(let range):
             do {
                 return try await slots.withSlot { try await store(range, of: entry, record, claim) }
             } catch let error as PhotoError where error.isPermanent {
                 try await ledger { try $0.noteEventPhoto(record, failed: error.message) }
-                return (.failed(error.message), Sent())
+                return (.failed(error.message), SentCount())
             }
         }
     }
 
     private func store(
         _ range: Range<Int>, of entry: PreparedEvents.Entry, _ record: EventRecord, _ claim: Claim
-    ) async throws -> (EventPhotoResult, Sent) {
+    ) async throws -> (EventPhotoResult, SentCount) {
         let events = preparer.events
-        var sent = Sent()
+        var sent = SentCount()
         let md5: MD5Digest
         let object: ObjectRecord
         var photo = try await alone(claim) { try events.photo(range, of: claim, known: record.photoMD5) }
@@ -158,8 +148,7 @@ struct EventFileUploader: Sendable {
         case .stored(let known, let confirmed): (md5, object) = (known, confirmed)
         case .ready(let photo):
             let receipt = try await uploader.upload(photo)
-            sent = Sent(isAny: receipt.wasSent, bytes: receipt.sentBytes)
-            (md5, object) = (photo.examined.digest.md5, receipt.object)
+            (md5, object, sent) = (photo.examined.digest.md5, receipt.object, receipt.sent)
         }
         // Where its id has another photo, that one stays the event's.
         _ = try await ledger {

@@ -55,7 +55,7 @@ package struct ProjectVersions: Sendable {
         if isThere {
             var object = ObjectRecord(current)
             object.md5 = photo.examined.digest.md5
-            return Uploader.Receipt(object: object, wasSent: false)
+            return Uploader.Receipt(object: object)
         }
         guard try await keep(current, of: project) else {
             return try await storeAside(photo, of: project, upload: upload)

@@ -69,8 +69,8 @@ extension PhotoPipeline {
     }
 
     /// The store has taken a photo, or shown that it has it.
-    func noteAccepted(_ claim: Claim, wasSent: Bool) async throws {
-        guard wasSent, gate.noteAccepted(claim.photoID) else { return }
+    func noteAccepted(_ claim: Claim, _ sent: SentCount) async throws {
+        guard sent.isStored, gate.noteAccepted(claim.photoID) else { return }
         logger.notice("the store takes photos again, uploads go on")
         try await noteStore(nil)
     }

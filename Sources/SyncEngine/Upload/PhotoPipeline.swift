@@ -276,20 +276,16 @@ package final class PhotoPipeline: Sendable {
             switch file.content {
             case .photo(let photo):
                 let receipt = try await inSlot(claim) { try await uploader.upload(photo) }
-                try await noteAccepted(claim, wasSent: receipt.wasSent)
-                try await end(
-                    claim, .uploaded(photo.examined.digest, receipt.object),
-                    sent: SentCount(isStored: receipt.wasSent, bytes: receipt.sentBytes))
+                try await noteAccepted(claim, receipt.sent)
+                try await end(claim, .uploaded(photo.examined.digest, receipt.object), sent: receipt.sent)
             case .known(let digest, let known):
                 // What the store has lost is prepared anew: the ledger no longer says that it is known.
                 let object = try await inSlot(claim) { try await uploader.confirm(known) }
                 try await end(claim, object.map { .uploaded(digest, $0) } ?? .released)
             case .events(let file):
                 let ending = try await events.upload(file, claim) { self.isStopping }
-                try await noteAccepted(claim, wasSent: ending.wasSent)
-                try await end(
-                    claim, ending.outcome, note: ending.note,
-                    sent: SentCount(isStored: ending.wasSent, bytes: ending.sentBytes))
+                try await noteAccepted(claim, ending.sent)
+                try await end(claim, ending.outcome, note: ending.note, sent: ending.sent)
             }
         } catch let error as StoreError {
             try await fail(claim, error, mode)

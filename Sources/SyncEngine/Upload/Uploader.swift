@@ -8,10 +8,7 @@ package struct Uploader: Sendable {
     /// What came of it. Failures are errors.
     package struct Receipt: Sendable {
         package let object: ObjectRecord
-        /// `false` when the store had it already and nothing was sent or what was sent was not needed.
-        package let wasSent: Bool
-        /// Bytes that went to the store, needed or not.
-        package var sentBytes: Int64 = 0
+        package var sent = SentCount()
     }
 
     private let ledger: LedgerQueue
@@ -46,7 +43,7 @@ package struct Uploader: Sendable {
             // Its twin may have been stored while this one was prepared; or somebody has mended what was broken.
             if let known, known.md5 == photo.examined.digest.md5 {
                 switch try await look(at: known) {
-                case .intact(let object, _): return Receipt(object: object, wasSent: false)
+                case .intact(let object, _): return Receipt(object: object)
                 case .broken(let found): problem = found
                 }
             }
@@ -97,7 +94,7 @@ package struct Uploader: Sendable {
             return try await send(photo, photo.plan.condition)
         } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
             var receipt = try await adopt(photo, after: error)
-            receipt.sentBytes += error.sentBytes
+            receipt.sent.bytes += error.sentBytes
             return receipt
         }
     }
@@ -107,8 +104,8 @@ package struct Uploader: Sendable {
         switch try await ProvenPut(store)(body, at: key, photo.attributes, condition) {
         case .holds(let etag, let storageClass):
             return Receipt(
-                object: ObjectRecord(of: photo, etag: etag, storageClass: storageClass, storedAt: now()), wasSent: true,
-                sentBytes: body.size)
+                object: ObjectRecord(of: photo, etag: etag, storageClass: storageClass, storedAt: now()),
+                sent: SentCount(isStored: true, bytes: body.size))
         case .lacks:
             throw StoreError(
                 .invalidResponse, operation: "verify", key: key.rawValue,
@@ -160,7 +157,7 @@ package struct Uploader: Sendable {
             object.sha256 = sha256
             object.takenAt = photo.copy.takenAt
             (object.dropped, object.note) = (photo.copy.dropped, photo.copy.note)
-            return Receipt(object: object, wasSent: false)
+            return Receipt(object: object)
         case .contradicted(let reason):
             return try await replace(photo, "the copy that is stored under this key is damaged (\(reason))")
         case .none where !stored.isLocked:
@@ -173,7 +170,7 @@ package struct Uploader: Sendable {
     private func adopted(_ photo: PreparedPhoto, _ stored: ObjectInfo) -> Receipt {
         Receipt(
             object: ObjectRecord(
-                of: photo, etag: stored.etag, storageClass: stored.storageClass, storedAt: now()), wasSent: false)
+                of: photo, etag: stored.etag, storageClass: stored.storageClass, storedAt: now()))
     }
 
     private static func other(_ stored: ObjectInfo, _ error: StoreError) -> StoreError {
