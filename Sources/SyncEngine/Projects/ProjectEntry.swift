@@ -32,31 +32,26 @@ package struct ProjectEntry: Hashable, Sendable {
     package var record: ProjectRecord { project.record }
     /// What is stored of its image: of the file as it is, or of an earlier one.
     package var object: ObjectRecord? { image?.object ?? image?.earlier }
+}
 
+extension ProjectEntry {
     init(
         folder: FilePath, project: KnownProject, image: PhotoStatus?, metadata: PhotoStatus?, versions: Int, now: Date
     ) {
-        self.folder = folder
-        self.project = project
-        self.image = image
-        self.metadata = metadata
-        self.versions = versions
-        (state, reason) = Self.state(project.verdict(at: now), image)
+        let (state, reason) = Self.state(project.verdict(at: now), image)
+        self.init(
+            folder: folder, project: project, image: image, metadata: metadata, versions: versions, state: state,
+            reason: reason)
     }
 
     /// A project of which only the image is known.
     init(unrecorded id: String, in folder: FilePath, image: PhotoStatus?, metadata: PhotoStatus?, versions: Int) {
-        self.folder = folder
         let object = image?.object ?? image?.earlier
-        project = KnownProject(
-            record: ProjectRecord(
-                id: id, templateID: "", templateName: "", createdAt: object?.storedAt ?? .distantPast,
-                status: .completed))
-        self.image = image
-        self.metadata = metadata
-        self.versions = versions
-        state = .unrecorded
-        reason = "its image is stored, and projects.json does not name it"
+        let record = ProjectRecord(
+            id: id, templateID: "", templateName: "", createdAt: object?.storedAt ?? .distantPast, status: .completed)
+        self.init(
+            folder: folder, project: KnownProject(record: record), image: image, metadata: metadata, versions: versions,
+            state: .unrecorded, reason: "its image is stored, and projects.json does not name it")
     }
 
     private static func state(_ verdict: ProjectVerdict, _ image: PhotoStatus?) -> (State, String?) {

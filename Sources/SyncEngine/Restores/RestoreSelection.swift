@@ -180,25 +180,17 @@ package struct RestoreSelection: Sendable {
 extension FilePath {
     /// `1.jpg` as `1 (2).jpg`; where that is longer than a name may be, what is in front of the number is cut.
     package func numbered(_ number: Int) -> FilePath {
-        named { stem, ending in
-            let tail = Array(" (\(number))".utf8) + ending
-            return stem.prefix(fitting: Self.longestName - tail.count) + tail
-        }
+        guard let bytes = lastComponent?.bytes else { return self }
+        // As FilePath has it: a dot at the beginning begins no ending.
+        let dot = bytes.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil } ?? bytes.endIndex
+        let tail = Array(" (\(number))".utf8) + bytes[dot...]
+        let stem = Array(bytes[..<dot]).prefix(fitting: Self.longestName - tail.count)
+        guard let name = FilePath.Component(bytes: stem + tail) else { return self }
+        return removingLastComponent().appending(name)
     }
 
     /// Bytes of a name (NAME_MAX).
     private static let longestName = 255
-
-    /// With another name, made of the bytes of what is in front of the last dot, and of what follows with the dot.
-    fileprivate func named(_ name: (_ stem: [UInt8], _ ending: [UInt8]) -> [UInt8]) -> FilePath {
-        guard let bytes = lastComponent?.bytes else { return self }
-        // As FilePath has it: a dot at the beginning begins no ending.
-        let dot = bytes.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil } ?? bytes.endIndex
-        guard let name = FilePath.Component(bytes: name(Array(bytes[..<dot]), Array(bytes[dot...]))) else {
-            return self
-        }
-        return removingLastComponent().appending(name)
-    }
 }
 
 extension [UInt8] {
