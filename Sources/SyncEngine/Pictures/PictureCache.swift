@@ -292,7 +292,7 @@ extension StoredCopy {
 }
 
 /// What could not be made lately, so that no page decodes or asks for it again at once.
-private final class PictureFailures: Sendable {
+private struct PictureFailures: Sendable {
     private struct Picture: Hashable {
         let photo: MD5Digest
         let size: PictureCache.Size
@@ -301,10 +301,8 @@ private final class PictureFailures: Sendable {
     private static let length: TimeInterval = 60
     private static let most = 2_000
 
-    private let time: TimeSource
+    let time: TimeSource
     private let ends = Mutex([Picture: Date]())
-
-    init(time: TimeSource) { self.time = time }
 
     func contains(_ photo: MD5Digest, _ size: PictureCache.Size) -> Bool {
         let now = time.now()

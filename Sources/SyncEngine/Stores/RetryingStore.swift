@@ -10,7 +10,7 @@ package struct RetryingStore: ObjectStore {
     private let policy: RetryPolicy
     private let time: TimeSource
     private let logger: Logger
-    private let budget = Budget()
+    private let budget = Mutex(RetryBudget())
 
     package init(_ base: any ObjectStore, policy: RetryPolicy = RetryPolicy(), time: TimeSource, logger: Logger) {
         self.base = base
@@ -136,10 +136,11 @@ package struct RetryingStore: ObjectStore {
         while true {
             do {
                 let result = try await request()
-                budget.refund(lastCost)
+                budget.withLock { $0.refund(lastCost: lastCost) }
                 return result
             } catch let error as StoreError where error.isTransient && attempt < policy.maximumAttempts {
-                guard let cost = budget.take(afterTimeout: error.code == .timedOut) else { throw error }
+                let cost = budget.withLock { $0.take(afterTimeout: error.code == .timedOut) }
+                guard let cost else { throw error }
                 let delay = policy.delay(afterAttempt: attempt, random: time.random())
                 logger.debug("attempt \(attempt) failed, next in \(delay): \(error)")
                 try await time.sleep(delay)
@@ -147,12 +148,5 @@ package struct RetryingStore: ObjectStore {
                 attempt += 1
             }
         }
-    }
-
-    private final class Budget: Sendable {
-        private let bucket = Mutex(RetryBudget())
-
-        func take(afterTimeout: Bool) -> Int? { bucket.withLock { $0.take(afterTimeout: afterTimeout) } }
-        func refund(_ lastCost: Int?) { bucket.withLock { $0.refund(lastCost: lastCost) } }
     }
 }

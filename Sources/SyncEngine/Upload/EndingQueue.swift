@@ -4,7 +4,7 @@ import SyncSystem
 /// The endings of claims on their way into the ledger (group commit): one transaction takes all that came while the one
 /// before it was written. Where photos end one by one, each is written at once; where they are small and end faster than the
 /// ledger writes, the groups grow.
-final class EndingQueue: Sendable {
+struct EndingQueue: Sendable {
     /// So many may be under way: a kill repeats what is not written.
     static let capacity = 64
 
@@ -19,21 +19,12 @@ final class EndingQueue: Sendable {
         var waiters: [(count: Int, continuation: CheckedContinuation<Void, any Error>)] = []
     }
 
-    private let ledger: LedgerQueue
+    let ledger: LedgerQueue
     private let state = Mutex(State())
-    /// Called for each one that is written, in their order.
-    private let onWritten: @Sendable (ClaimEnding) -> Void
     /// Called when one could not be written: nobody may be adding or waiting, and the failure is told to whoever asks.
-    private let onFailure: @Sendable () -> Void
-
-    init(
-        _ ledger: LedgerQueue, onFailure: @escaping @Sendable () -> Void = {},
-        onWritten: @escaping @Sendable (ClaimEnding) -> Void
-    ) {
-        self.ledger = ledger
-        self.onFailure = onFailure
-        self.onWritten = onWritten
-    }
+    var onFailure: @Sendable () -> Void = {}
+    /// Called for each one that is written, in their order.
+    let onWritten: @Sendable (ClaimEnding) -> Void
 
     /// - Throws: ``LedgerError`` of an ending that could not be written.
     func check() throws {

@@ -83,7 +83,7 @@ package final class PhotoPipeline: Sendable {
         self.gate = CircuitBreaker(time: time)
         self.time = time
         self.logger = logger
-        endings = EndingQueue(ledger, onFailure: work.signal) { [state, gate, work, logger] ending in
+        endings = EndingQueue(ledger: ledger, onFailure: work.signal) { [state, gate, work, logger] ending in
             state.withLock { $0.noteCommitted(ending.claim, ending.outcome) }
             gate.endTrial(ending.claim.photoID)
             work.signal()

@@ -30,7 +30,8 @@ import Testing
     @Test func `what was added is written before what is written is told to be, in its order, once each`() async throws
     {
         let told = Mutex<[Int64]>([])
-        let queue = EndingQueue(LedgerQueue(bench.ledger)) { ending in told.withLock { $0.append(ending.claim.photoID) }
+        let queue = EndingQueue(ledger: LedgerQueue(bench.ledger)) { ending in
+            told.withLock { $0.append(ending.claim.photoID) }
         }
         let claims = try claims(200)
         for claim in claims.dropLast() { try await queue.add(skipped(claim)) }
@@ -42,7 +43,7 @@ import Testing
     @Test func `what is behind is bounded`() async throws {
         let added = Mutex(0)
         let most = Mutex(0)
-        let queue = EndingQueue(LedgerQueue(bench.ledger)) { _ in added.withLock { $0 -= 1 } }
+        let queue = EndingQueue(ledger: LedgerQueue(bench.ledger)) { _ in added.withLock { $0 -= 1 } }
         for claim in try claims(200) {
             added.withLock { $0 += 1 }
             try await queue.add(skipped(claim))
@@ -60,7 +61,7 @@ import Testing
         _ = try ledger.register([WatchedFolder(kind: .gallery, path: Bench.gallery)])
         let claim = try claims(1)[0]
         let told = Mutex(0)
-        let queue = EndingQueue(LedgerQueue(ledger)) { _ in told.withLock { $0 += 1 } }
+        let queue = EndingQueue(ledger: LedgerQueue(ledger)) { _ in told.withLock { $0 += 1 } }
         try await queue.write([skipped(claim)])
         try ledger.close()
         await #expect(throws: LedgerError.self) { try await queue.write([skipped(claim)]) }
