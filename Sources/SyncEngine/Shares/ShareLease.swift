@@ -129,23 +129,12 @@ package struct ShareLease: Sendable {
         return state.isOpen ? .inOtherHands(id) : .over(id)
     }
 
-    /// - Returns: `false` when the share is over, or in the hands of another: nothing was noted. As of the others below.
-    func note(_ outcome: SharePhotoOutcome, ofPhoto slot: Int, of id: ShareID) async throws -> Bool {
-        try await ledger.finish { [owner, time] in
-            try $0.noteSharePhoto(slot, of: id, outcome, by: owner, at: time.now())
-        }
-    }
-
-    /// - Parameter linksEndAt: when the first of the links inside the page ends; `nil` when they have no end of their own.
-    func notePublished(_ id: ShareID, link: StoreLink, linksEndAt: Date?) async throws -> Bool {
-        try await ledger.finish { [owner, time] in
-            try $0.noteSharePublished(id, link: link, linksEndAt: linksEndAt, by: owner, at: time.now())
-        }
-    }
-
-    /// Why the attempt failed.
-    func noteFailure(_ error: any Error, of id: ShareID) async throws {
-        try await ledger.finish { [owner] in try $0.noteShareProblem("\(error)", waits: false, of: id, by: owner) }
+    /// What has happened already.
+    /// - Returns: what `body` does; `false` when the share is over, or in the hands of another: nothing was noted.
+    func note<Answer: Sendable>(
+        _ body: @escaping @Sendable (_ ledger: Ledger, _ owner: String, _ now: Date) throws -> Answer
+    ) async throws -> Answer {
+        try await ledger.finish { [owner, time] in try body($0, owner, time.now()) }
     }
 
     /// What it waits for.
@@ -156,15 +145,5 @@ package struct ShareLease: Sendable {
     /// Of photos that are no longer shared nothing is left.
     func noteCleaned(_ id: ShareID) async throws {
         try await ledger { [owner] in try $0.noteShareCleaned(id, by: owner) }
-    }
-
-    /// Why something of it is still in the store.
-    func noteUnended(_ error: any Error, of id: ShareID) async throws {
-        try await ledger.finish { [owner] in try $0.noteShareUnended("\(error)", of: id, by: owner) }
-    }
-
-    /// Nothing of it is in the store any more.
-    func noteEnded(_ id: ShareID) async throws -> Bool {
-        try await ledger.finish { [owner, time] in try $0.noteShareEnded(id, by: owner, at: time.now()) }
     }
 }

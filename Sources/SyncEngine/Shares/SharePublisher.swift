@@ -173,7 +173,9 @@ package struct SharePublisher: Sendable {
         default: break
         }
         // Where the ledger cannot be written, the failure itself is what counts.
-        try? await lease.noteFailure(error, of: id)
+        try? await lease.note { ledger, owner, _ in
+            try ledger.noteShareProblem("\(error)", waits: false, of: id, by: owner)
+        }
     }
 
     /// Whoever ended the share while we had it may have listed the store before our last put. What cannot be removed now
@@ -201,7 +203,7 @@ package struct SharePublisher: Sendable {
         let answers = try await open.concurrently(Self.batchSize) { photo in
             let answer = try await sender.send(photo, of: share)
             guard case .outcome(let outcome) = answer else { return answer }
-            guard try await lease.note(outcome, ofPhoto: photo.slot, of: id) else {
+            guard try await lease.note({ try $0.noteSharePhoto(photo.slot, of: id, outcome, by: $1, at: $2) }) else {
                 try await takeBack(photo, of: share)
                 throw try await lease.loss(of: id)
             }
@@ -277,7 +279,10 @@ package struct SharePublisher: Sendable {
             if case .revoked = fate { _ = try await store.delete([share.keys.manifest, share.keys.page]) }
             throw ShareError(fate, of: id)
         }
-        if try await lease.notePublished(id, link: written.link, linksEndAt: written.linksEndAt) { return }
+        let isPublished = try await lease.note {
+            try $0.noteSharePublished(id, link: written.link, linksEndAt: written.linksEndAt, by: $1, at: $2)
+        }
+        if isPublished { return }
         // It was revoked while it was written, and whoever revoked it found nothing and is done; or it went to another, and
         // this may lie over what that one wrote.
         let error = try await lease.loss(of: id)
@@ -295,10 +300,7 @@ package struct SharePublisher: Sendable {
         let id = share.id
         let keys = try await ledger { try $0.sharePhotos(id) }.filter { $0.position == nil }
             .flatMap { share.keys.all($0.slot) }
-        if !keys.isEmpty {
-            let failures = try await store.delete(keys)
-            if let failure = failures.first?.value { throw failure }
-        }
+        if !keys.isEmpty, let failure = try await store.delete(keys).first?.value { throw failure }
         try await lease.noteCleaned(id)
     }
 }

@@ -32,10 +32,14 @@ package struct ShareRemover: Sendable {
             do {
                 try await remove(share)
             } catch  where !(error is CancellationError || error is LedgerError) {
-                try await lease.noteUnended(error, of: id)
+                try await lease.note { ledger, owner, _ in
+                    try ledger.noteShareUnended("\(error)", of: id, by: owner)
+                }
                 throw error
             }
-            guard try await lease.noteEnded(id) else { throw ShareError.inOtherHands(id) }
+            guard try await lease.note({ try $0.noteShareEnded(id, by: $1, at: $2) }) else {
+                throw ShareError.inOtherHands(id)
+            }
         }
     }
 
