@@ -256,7 +256,10 @@ package struct StoreCopy: Sendable {
             try await pool.run { try part.reset() }
             let content: ContentDigest
             do {
-                content = try await fetch(task, part)
+                content = try await ObjectFetch(
+                    store: source, pool: pool, policy: RetryPolicy(), time: time, task: task, part: part,
+                    progress: { _ in }
+                ).run().digest
             } catch let error as StoreError where error.code == .badDigest {
                 guard try await isDamaged(key) else { throw error }
                 try await pool.run { try part.remove() }
@@ -284,12 +287,6 @@ package struct StoreCopy: Sendable {
         for number in 0..<lookahead {
             unlink(NewFile.path(for: folder.appending(fileName(number))).string)
         }
-    }
-
-    private func fetch(_ task: DownloadTask, _ part: PartFile) async throws -> ContentDigest {
-        try await ObjectFetch(
-            store: source, pool: pool, policy: RetryPolicy(), time: time, task: task, part: part, progress: { _ in }
-        ).run().digest
     }
 
     private func send(

@@ -112,7 +112,8 @@ package struct OriginalKeeper: Sendable {
     }
 
     private func keep(_ candidate: OriginalCandidate) async throws -> Ending {
-        if try await isPhotoDue() { return .photoIsDue }
+        let now = time.now()
+        if let due = try await ledger({ try $0.nextTry(at: now) }), due <= now { return .photoIsDue }
         do {
             return try await store(candidate)
         } catch let error as PhotoError {
@@ -126,11 +127,6 @@ package struct OriginalKeeper: Sendable {
         } catch let error as StoreError where !error.concernsWholeStore {
             return .failed("\(error)")
         }
-    }
-
-    private func isPhotoDue() async throws -> Bool {
-        let now = time.now()
-        return try await ledger { try $0.nextTry(at: now) }.map { $0 <= now } ?? false
     }
 
     private func store(_ candidate: OriginalCandidate) async throws -> Ending {
@@ -186,7 +182,12 @@ package struct OriginalKeeper: Sendable {
     private func put(
         _ candidate: OriginalCandidate, _ examined: PhotoExamination, at key: ObjectKey
     ) async throws -> ObjectRecord {
-        let content = try await pool.run { () throws -> Content in try chooseContent(of: candidate.file, examined) }
+        let content = try await pool.run { () throws -> Content in
+            try recompressed(candidate.file, examined)
+                ?? Content(
+                    body: ObjectBody(file: candidate.file, stamp: examined.stamp, digest: examined.digest),
+                    type: examined.type, encoding: .none)
+        }
         let attributes = ObjectAttributes(
             contentType: content.type.name,
             metadata: [
@@ -230,19 +231,9 @@ package struct OriginalKeeper: Sendable {
         var encoding: OriginalEncoding
     }
 
-    private func chooseContent(of file: FilePath, _ examined: PhotoExamination) throws -> Content {
-        if examined.type == .jpeg, let recompressor, let content = try recompressed(file, examined, recompressor) {
-            return content
-        }
-        return Content(
-            body: ObjectBody(file: file, stamp: examined.stamp, digest: examined.digest), type: examined.type,
-            encoding: .none)
-    }
-
     /// - Returns: `nil` where the file's own bytes are the better choice, whatever the recompressor has against it.
-    private func recompressed(
-        _ file: FilePath, _ examined: PhotoExamination, _ recompressor: any OriginalRecompressor
-    ) throws -> Content? {
+    private func recompressed(_ file: FilePath, _ examined: PhotoExamination) throws -> Content? {
+        guard examined.type == .jpeg, let recompressor else { return nil }
         do {
             let descriptor = try FileDescriptor.open(file, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
             defer { try? descriptor.close() }

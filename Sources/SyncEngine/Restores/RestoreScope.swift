@@ -133,11 +133,9 @@ struct RestoreLibrary {
 
     private static func choose(
         _ folders: [(path: FilePath, owner: FolderOwner)], _ scope: RestoreScope, own: String
-    ) throws -> [(FilePath, FolderOwner)] {
-        guard let name = scope.machine else { return folders.map { ($0.path, $0.owner) } }
-        if name == own || name == scope.ownName {
-            return folders.filter { $0.owner == .thisMachine }.map { ($0.path, $0.owner) }
-        }
+    ) throws -> [(path: FilePath, owner: FolderOwner)] {
+        guard let name = scope.machine else { return folders }
+        if name == own || name == scope.ownName { return folders.filter { $0.owner == .thisMachine } }
         let chosen = folders.filter { folder in
             guard case .machine(let id) = folder.owner else { return false }
             return id == name || machineFolder(folder.path, folder.owner)?.lastComponent?.text == name
@@ -147,7 +145,7 @@ struct RestoreLibrary {
             throw UnknownRestoreMachine(
                 name: name, known: ["\(scope.ownName ?? own) (this one)"] + Set(others).sorted())
         }
-        return chosen.map { ($0.path, $0.owner) }
+        return chosen
     }
 
     /// `/machines/laptop`, of a folder of another machine.

@@ -4,19 +4,6 @@ import SyncLedger
 import SyncSystem
 import SystemPackage
 
-/// What a run has written itself is whole, however young it is.
-final class RewrittenFiles: Sendable {
-    private let stamps = Mutex<[FilePath: FileStamp]>([:])
-
-    func note(_ file: FilePath, _ stamp: FileStamp) { stamps.withLock { $0[file] = stamp } }
-
-    /// A run ends, and another begins.
-    func forget() { stamps.withLock { $0 = [:] } }
-
-    /// Whether the file is as it was written.
-    func holds(_ file: FilePath, _ stamp: FileStamp) -> Bool { stamps.withLock { $0[file] == stamp } }
-}
-
 /// Reads the files that hold due events, each of them once for a batch. Everything here blocks.
 struct EventFileReader: Sendable {
     /// One file, without its bytes.
@@ -34,11 +21,12 @@ struct EventFileReader: Sendable {
     /// For so long a file is as it is before it counts as whole.
     let settle: Duration
     let time: TimeSource
-    let rewritten = RewrittenFiles()
+    /// What a run has written itself is whole, however young it is. Another run begins with none.
+    let rewritten = Mutex<[FilePath: FileStamp]>([:])
 
     /// Whether another program may be at work on a file.
     func isUnfinished(_ file: FilePath, _ stamp: FileStamp) -> Bool {
-        if rewritten.holds(file, stamp) { return scanner.isBeingWritten(file) }
+        if rewritten.withLock({ $0[file] == stamp }) { return scanner.isBeingWritten(file) }
         return scanner.whyUnfinished(file, stamp, settle: settle, at: time.now()) != nil
     }
 

@@ -185,7 +185,7 @@ struct EventFileRewriter: Sendable {
         guard !cut.removed.isEmpty || !cut.reduced.isEmpty else { return result }
         let rest = file.cut(bytes, removing: cut.removed, reducing: cut.reduced)
         let ours = try replace(place.file, stamp, by: rest.map(text.encoded) ?? Self.nothing)
-        shelf.rewritten.note(place.file, ours)
+        shelf.rewritten.withLock { $0[place.file] = ours }
         if rest == nil { result.emptied = ours }
         result.isReplaced = true
         return result

@@ -90,7 +90,7 @@ package struct RetentionPass: Sendable {
         olderThan days: Int, after unclear: [RetentionSummary.Issue]? = nil,
         observe: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws -> RetentionSummary {
-        defer { shelf.rewritten.forget() }
+        defer { shelf.rewritten.withLock { $0 = [:] } }
         let folders = folders
         let kept = try await pool.run { [rewriter = cleaner.rewriter] in folders.flatMap { rewriter.settle(below: $0) }
         }

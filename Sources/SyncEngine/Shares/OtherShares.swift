@@ -211,14 +211,6 @@ package struct OtherShares: Sendable {
         share.endedBy = end.machine == share.machine ? nil : end.name
     }
 
-    /// What cannot be read, and of which machines there should be a catalogue, and is none, or not all of it.
-    private func problems(_ states: OtherStates.Findings) async throws -> [String] {
-        let consequence = ", and shares of it may be unknown"
-        let (found, problems) = try await MissingCatalogs(reader: self.states.reader).look(
-            listed: states.listed, replaced: states.replaced, consequences: (consequence, consequence))
-        return states.unread.map { $0.words(found.names) } + problems
-    }
-
     private func readAll() async throws -> (shares: [OtherShare], problems: [String]) {
         let found = try await states.read()
         let shares = found.machines.flatMap { machine in
@@ -226,7 +218,11 @@ package struct OtherShares: Sendable {
                 OtherShare($0, of: machine.header.machine, machine.header.name, folders: machine.folders)
             }
         }
-        return (shares, try await problems(found))
+        // Of which machines there should be a catalogue, and is none, or not all of it.
+        let consequence = ", and shares of it may be unknown"
+        let (missing, problems) = try await MissingCatalogs(reader: states.reader).look(
+            listed: found.listed, replaced: found.replaced, consequences: (consequence, consequence))
+        return (shares, found.unread.map { $0.words(missing.names) } + problems)
     }
 }
 

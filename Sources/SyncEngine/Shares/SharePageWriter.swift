@@ -36,26 +36,19 @@ package struct SharePageWriter: Sendable {
     func write(_ share: ShareRecord, _ photos: [SharePhoto], updatedAt: Date) async throws -> Written {
         let manifest = Self.manifest(of: share, photos, updatedAt: updatedAt)
         let checked = try ShareManifestRules(asked: share.id).check(try manifest.encoded(), foundAt: nil)
+        guard let link = links.address(of: share.id) else { return try await writeSigned(checked, manifest, share) }
+        var page = Self.page(of: checked, share, reference: link)
         switch links.kind {
-        case .open(let base):
-            let page = links.open(share.keys.page, below: base)
-            var content = Self.page(of: checked, share, reference: page)
-            let folder = page.dropLast(share.keys.page.lastSegment.count)
-            content.previewLink = Self.preview(of: content).map { folder + $0 }
-            let objects = try await put(page: content, manifest, share)
-            return Written(link: StoreLink(url: page, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
-        case .gallery, .byID:
-            let link = links.unsigned(share.id)
-            var content = Self.page(of: checked, share, reference: link)
-            if case .gallery = links.kind {
-                content.previewLink = Self.preview(of: content).map { link + $0 }
-                if share.takesGuests { content.guests = .gallery(ShareKeys.guestName) }
-            }
-            let objects = try await put(page: content, manifest, share)
-            return Written(link: StoreLink(url: link, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
-        case .signed:
-            return try await writeSigned(checked, manifest, share)
+        case .open:
+            let folder = link.dropLast(share.keys.page.lastSegment.count)
+            page.previewLink = Self.preview(of: page).map { folder + $0 }
+        case .gallery:
+            page.previewLink = Self.preview(of: page).map { link + $0 }
+            if share.takesGuests { page.guests = .gallery(ShareKeys.guestName) }
+        case .byID, .signed: break
         }
+        let objects = try await put(page: page, manifest, share)
+        return Written(link: StoreLink(url: link, endsAt: share.expiresAt), linksEndAt: nil, objects: objects)
     }
 
     /// A link to an object that is not there cannot be had. The manifest holds one to itself, so that where it is not there it is
@@ -265,35 +258,30 @@ package struct ShareLinks: Sendable {
         guard share.state == .live else { return true }
         // Of one that was taken up from a catalogue, nobody here has ever had one.
         guard let link = share.link else { return false }
-        return switch kind {
-        case .open(let base): link.url == open(share.keys.page, below: base)
-        case .signed: share.linksEndAt != nil
-        case .gallery, .byID: link.url == unsigned(share.id)
-        }
+        return address(of: share.id).map { link.url == $0 } ?? (share.linksEndAt != nil)
     }
 
     /// Under which address a live share is seen that another machine has written.
     /// - Throws: ``StoreError`` when a link cannot be signed.
     package func link(to share: OtherShare) async throws -> StoreLink {
-        let (page, end) = (ShareKeys(share.id).page, share.expiresAt)
+        let end = share.expiresAt
+        if let url = address(of: share.id) { return StoreLink(url: url, endsAt: end) }
+        let life = Duration.seconds(max(end.timeIntervalSince(time.now()), 1))
+        var link = try await store.link(to: ShareKeys(share.id).page, lasting: life)
+        // The links inside the page are those of the machine that wrote it.
+        link.endsAt = min(link.endsAt, share.linksEndAt ?? end, end)
+        return link
+    }
+
+    /// Where a share is seen; `nil` where the store has to sign that.
+    func address(of id: ShareID) -> String? {
         switch kind {
-        case .open(let base): return StoreLink(url: open(page, below: base), endsAt: end)
-        case .gallery, .byID: return StoreLink(url: unsigned(share.id), endsAt: end)
-        case .signed:
-            var link = try await store.link(to: page, lasting: .seconds(max(end.timeIntervalSince(time.now()), 1)))
-            // The links inside the page are those of the machine that wrote it.
-            link.endsAt = min(link.endsAt, share.linksEndAt ?? end, end)
-            return link
+        case .open(let base): "\(base)/\(ShareKeys(id).page.rawValue)"
+        case .gallery(let base): "\(base)/s/\(id)/"
+        case .byID: RestoreSelection.shareScheme + id.description
+        case .signed: nil
         }
     }
-
-    /// Of a share that is reached by its id alone.
-    func unsigned(_ id: ShareID) -> String {
-        if case .gallery(let base) = kind { "\(base)/s/\(id)/" } else { RestoreSelection.shareScheme + id.description }
-    }
-
-    /// An address that needs no signature.
-    func open(_ key: ObjectKey, below base: String) -> String { "\(base)/\(key.rawValue)" }
 
     /// Links that last until `end`, or as long as the store allows. None is said to end later.
     func signed(_ keys: [ObjectKey], until end: Date) async throws -> [ObjectKey: StoreLink] {
