@@ -247,9 +247,7 @@ package struct DownloadError: Error, Hashable, Sendable, CustomStringConvertible
     package var concernsAll: Bool { [.noSpace, .folderAway, .notWanted].contains(code) }
 
     package var description: String { "\(path.string.escapingControls): \(message)" }
-}
 
-extension DownloadError {
     /// - Parameter path: a file that is there, and that nobody can look at.
     static func unreadable(_ errno: Errno, _ path: FilePath) -> DownloadError {
         guard errno.isRefusal else { return DownloadError(errno, path) }

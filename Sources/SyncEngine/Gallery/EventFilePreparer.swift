@@ -39,7 +39,7 @@ package struct EventFilePreparer: Sendable {
             let entries = zip(file.events, noted).compactMap { event, record -> PreparedEvents.Entry? in
                 // One that is there twice, photo and all, is one.
                 let isRepeat = !seen.insert(record.id).inserted
-                guard !isRepeat || event.photo.isInline else { return nil }
+                if isRepeat { guard case .inline = event.photo else { return nil } }
                 return PreparedEvents.Entry(event: event, record: record, isRepeat: isRepeat)
             }
             return .events(PreparedEvents(examined: examined, entries: entries, malformed: file.malformed))
@@ -67,10 +67,6 @@ package struct EventFilePreparer: Sendable {
         let examined = PhotoExamination(stamp: claim.stamp, type: copy.type, digest: digest)
         return .ready(PreparedPhoto(bytes, examined: examined, plan: plan, copy: copy, known: known))
     }
-}
-
-extension GalleryEvent.Photo {
-    fileprivate var isInline: Bool { if case .inline = self { true } else { false } }
 }
 
 /// A file of gallery events that was read, and noted in the ledger.

@@ -218,18 +218,6 @@ package struct FolderScan: Sendable {
     }
 }
 
-extension TreeScanner {
-    /// Whether there is a regular file at the path. One that cannot be looked at counts as there: nothing is concluded
-    /// from what was not seen.
-    func isFile(_ path: FilePath) -> Bool {
-        do {
-            return try stamp(of: path) != nil
-        } catch {
-            return error.code != .missing
-        }
-    }
-}
-
 extension FolderScan.Summary {
     /// One that came without a hint is enough to be told, and seldom comes alone.
     private static let mostAppeared = 64
@@ -266,12 +254,17 @@ extension TreeScanner {
         guard isBeingWritten(file) else { return nil }
         return UnfinishedFile(reason: "another process has it open for writing", wait: settle)
     }
-}
 
-/// Ends a scan that was only to find out whether there is something to be scanned.
-private struct FolderIsThere: Error {}
+    /// Whether there is a regular file at the path. One that cannot be looked at counts as there: nothing is concluded
+    /// from what was not seen.
+    func isFile(_ path: FilePath) -> Bool {
+        do {
+            return try stamp(of: path) != nil
+        } catch {
+            return error.code != .missing
+        }
+    }
 
-extension TreeScanner {
     /// Whether there is a folder at the path that can be read.
     func isFolder(_ path: FilePath) -> Bool {
         do {
@@ -282,6 +275,9 @@ extension TreeScanner {
         }
     }
 }
+
+/// Ends a scan that was only to find out whether there is something to be scanned.
+private struct FolderIsThere: Error {}
 
 /// The directories of the ledger that a scan has met.
 private struct MetDirectories {

@@ -216,6 +216,12 @@ extension MirrorResult {
         neverFetched += failures.map(\.name)
         failures = []
     }
+
+    fileprivate mutating func noteDoubt() {
+        end = nil
+        (kept, neverFetched) = ([], [])
+        notes.append("the share cannot be read now; when the next look finds the same, it has ended")
+    }
 }
 
 /// Follows a share until it ends. That it can be read no more has to be found twice in a row: a server in trouble, or one
@@ -264,13 +270,5 @@ package struct MirrorWatch: Sendable {
             mirror.options.isForced = false
             try await time.sleep(interval)
         }
-    }
-}
-
-extension MirrorResult {
-    fileprivate mutating func noteDoubt() {
-        end = nil
-        (kept, neverFetched) = ([], [])
-        notes.append("the share cannot be read now; when the next look finds the same, it has ended")
     }
 }

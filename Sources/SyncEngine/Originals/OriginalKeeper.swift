@@ -253,6 +253,8 @@ package struct OriginalKeeper: Sendable {
 }
 
 extension OriginalKeeper.Summary {
+    private static let failuresTold = 10
+
     fileprivate mutating func note(_ ending: OriginalKeeper.Ending, of file: FilePath) {
         switch ending {
         case .kept(let fileSize, let storedSize):
@@ -268,6 +270,14 @@ extension OriginalKeeper.Summary {
         case .rests: resting += 1
         case .photoIsDue: isInterrupted = true
         }
+    }
+
+    package func tell(_ logger: Logger) {
+        if kept > 0 { logger.notice("kept: \(kept.counted("original"))") }
+        for failure in failures.prefix(Self.failuresTold) {
+            logger.warning("its original is not kept yet: \(failure.file.string.escapingControls): \(failure.reason)")
+        }
+        if failed > Self.failuresTold { logger.warning("not kept yet: \(failed.counted("original"))") }
     }
 }
 
@@ -295,17 +305,5 @@ package struct OriginalService: Service {
             let isAnyLeft = result.failed + result.resting > 0 && !result.isInterrupted
             return .round(after: isAnyLeft ? Self.afterFailure : Self.interval)
         }
-    }
-}
-
-extension OriginalKeeper.Summary {
-    private static let failuresTold = 10
-
-    package func tell(_ logger: Logger) {
-        if kept > 0 { logger.notice("kept: \(kept.counted("original"))") }
-        for failure in failures.prefix(Self.failuresTold) {
-            logger.warning("its original is not kept yet: \(failure.file.string.escapingControls): \(failure.reason)")
-        }
-        if failed > Self.failuresTold { logger.warning("not kept yet: \(failed.counted("original"))") }
     }
 }

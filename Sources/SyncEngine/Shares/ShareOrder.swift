@@ -100,7 +100,7 @@ package struct ShareProposal: Sendable {
 }
 
 /// Why something cannot be shared, or not now.
-package enum ShareError: Error, Hashable, Sendable {
+package enum ShareError: Error, Hashable, Sendable, CustomStringConvertible {
     /// More photos than a share may have.
     case tooMany(Int, limit: Int)
     /// More bytes than a share may have.
@@ -123,9 +123,7 @@ package enum ShareError: Error, Hashable, Sendable {
     case endsTooLate(days: Int, rule: Int)
     /// Nobody could send anything to the page of a share.
     case noGuests(ShareLinks.NoGuests)
-}
 
-extension ShareError {
     /// Whether some of the photos can be shared.
     package var asksToChoose: Bool {
         switch self {
@@ -141,9 +139,7 @@ extension ShareError {
             case .takenOver: .takenOver(id)
             }
     }
-}
 
-extension ShareError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .tooMany(let count, let limit):

@@ -170,11 +170,11 @@ package struct SharePublisher: Sendable {
         switch error {
         case is CancellationError, is LedgerError, ShareError.over, ShareError.inOtherHands, ShareError.takenOver:
             return
-        default: break
-        }
-        // Where the ledger cannot be written, the failure itself is what counts.
-        try? await lease.note { ledger, owner, _ in
-            try ledger.noteShareProblem("\(error)", waits: false, of: id, by: owner)
+        default:
+            // Where the ledger cannot be written, the failure itself is what counts.
+            try? await lease.note { ledger, owner, _ in
+                try ledger.noteShareProblem("\(error)", waits: false, of: id, by: owner)
+            }
         }
     }
 

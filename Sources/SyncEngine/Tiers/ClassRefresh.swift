@@ -173,21 +173,14 @@ package struct ClassRefresh: Sendable {
         for (key, name) in manifests.sorted(by: { $0.key < $1.key }) {
             do {
                 // One that was written or removed meanwhile is no longer as it was known.
-                guard try await isGone(key) else { continue }
+                if try await store.head(key) != nil { continue }
+            } catch let error as StoreError where error.code == .badDigest {
+                // One that the store itself says nobody can read is gone, too: it is written again in its place.
             } catch let error as StoreError where error.mayConcernOneObject {
                 result.add([ObjectProblem(key: key, error: error)])
                 continue
             }
             result.manifests += try await ledger { try $0.noteManifestMissing(name) }
-        }
-    }
-
-    /// A manifest that the store itself says nobody can read is gone, too: it is written again in its place.
-    private func isGone(_ key: ObjectKey) async throws -> Bool {
-        do {
-            return try await store.head(key) == nil
-        } catch let error as StoreError where error.code == .badDigest {
-            return true
         }
     }
 }

@@ -125,16 +125,14 @@ struct VacationNames {
 }
 
 /// Why no vacation was found by what a person wrote.
-package enum VacationLookupError: Error, Hashable, Sendable {
+package enum VacationLookupError: Error, Hashable, Sendable, CustomStringConvertible {
     /// - Parameter near: names that were perhaps meant.
     case unknown(String, near: [String])
     /// - Parameter folders: of the vacations that it may mean.
     case ambiguous(String, folders: [FilePath])
     /// It is a vacation, and nothing is in it that could be stored.
     case empty(FilePath)
-}
 
-extension VacationLookupError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unknown(let name, let near):
