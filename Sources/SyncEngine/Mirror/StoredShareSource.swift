@@ -12,13 +12,9 @@ package struct StoredShareSource: ShareSource {
     }
 
     package func read(remembered: WebLink?) async throws -> ReadShare {
-        let share = try await manifest()
-        return ReadShare(share: share, photos: SharedPhotos(share, in: store), manifestLink: nil)
-    }
-
-    private func manifest() async throws -> CheckedShare {
         do {
-            return try await store.manifest(of: id)
+            let share = try await store.manifest(of: id)
+            return ReadShare(share: share, photos: SharedPhotos(share, in: store), manifestLink: nil)
         } catch let error as StoreError where error.code == .tooLarge {
             throw ShareRefusal.manifestTooLong
         } catch let error as StoreError where error.code == .notFound {

@@ -39,7 +39,9 @@ package struct RestorePoller: Sendable {
     ///   no requests is asked how far the others are all the same.
     package func step(job: RestoreJobID? = nil, isUrgent: Bool = false) async throws -> Outlook {
         _ = try await ledger { try $0.expireRestores(at: time.now()) }
-        let refusal = try await send(job)
+        // Why what is left could not be sent.
+        var refusal: StoreError?
+        do { try await sender.run(job: job) } catch let error as StoreError { refusal = error }
         // What was sent just now is not in the future.
         let now = time.now()
         let due = try await openJobs(job).filter { isUrgent || nextLook($0, at: now) <= now }
@@ -62,16 +64,6 @@ package struct RestorePoller: Sendable {
         if let refusal { throw refusal }
         let next = try await openJobs(job).map { min(nextLook($0, at: now), $0.claimableAt ?? .distantFuture) }.min()
         return Outlook(next: next, unanswered: unanswered)
-    }
-
-    /// - Returns: why what is left could not be sent.
-    private func send(_ job: RestoreJobID?) async throws -> StoreError? {
-        do {
-            try await sender.run(job: job)
-            return nil
-        } catch let error as StoreError {
-            return error
-        }
     }
 
     private func openJobs(_ job: RestoreJobID?) async throws -> [OpenRestoreJob] {

@@ -184,11 +184,8 @@ package struct RetentionPass: Sendable {
         let object: ObjectRecord?
     }
 
-    /// The events of a batch that are left as they are.
-    private struct Leftovers {
-        var skipped: [(event: EventRecord, issue: RetentionSummary.Issue)] = []
-        var errors: [(event: EventRecord, issue: RetentionSummary.Issue)] = []
-    }
+    /// An event that is left as it is.
+    private typealias Leftover = (event: EventRecord, issue: RetentionSummary.Issue, isFailure: Bool)
 
     private enum Verdict: Sendable {
         case freed(Freed)
@@ -210,19 +207,20 @@ package struct RetentionPass: Sendable {
             return verdict
         }
         var freed: [Freed] = []
-        var leftovers = Leftovers()
+        var leftovers: [Leftover] = []
         for (due, verdict) in zip(batch, verdicts) {
             switch verdict {
             case .freed(let event): freed.append(event)
-            case .skip(let issue): leftovers.skipped.append((due.event, issue))
-            case .fail(let issue): leftovers.errors.append((due.event, issue))
+            case .skip(let issue): leftovers.append((due.event, issue, false))
+            case .fail(let issue): leftovers.append((due.event, issue, true))
             case .outage(let error): summary.outage = error
             }
         }
         try await delete(freed, &leftovers, &summary)
-        leftovers.skipped.forEach { summary.skipped.add($0.issue) }
-        leftovers.errors.forEach { summary.errors.add($0.issue) }
-        let (left, now) = ((leftovers.skipped + leftovers.errors).map { ($0.event, $0.issue.reason) }, time.now())
+        for left in leftovers {
+            if left.isFailure { summary.errors.add(left.issue) } else { summary.skipped.add(left.issue) }
+        }
+        let (left, now) = (leftovers.map { ($0.event, $0.issue.reason) }, time.now())
         try await ledger.finish { try $0.noteRetention(left, at: now) }
     }
 
@@ -261,22 +259,19 @@ package struct RetentionPass: Sendable {
 
     // MARK: Texts
 
-    private func delete(_ freed: [Freed], _ leftovers: inout Leftovers, _ summary: inout RetentionSummary) async throws
-    {
+    private func delete(
+        _ freed: [Freed], _ leftovers: inout [Leftover], _ summary: inout RetentionSummary
+    ) async throws {
         let left = try await cleaner.clean(freed.map { ($0.due, $0.object?.md5) })
         for event in freed {
             guard let issue = left[event.due.event.id] else { continue }
-            if EventFileRewriter.passing.contains(issue.reason) {
-                leftovers.skipped.append((event.due.event, issue))
-            } else {
-                leftovers.errors.append((event.due.event, issue))
-            }
+            leftovers.append((event.due.event, issue, !EventFileRewriter.passing.contains(issue.reason)))
         }
         try await signOff(freed.filter { left[$0.due.event.id] == nil }, &leftovers, &summary)
     }
 
     private func signOff(
-        _ freed: [Freed], _ leftovers: inout Leftovers, _ summary: inout RetentionSummary
+        _ freed: [Freed], _ leftovers: inout [Leftover], _ summary: inout RetentionSummary
     ) async throws {
         let (now, user) = (time.now(), rules.keys.user)
         let events = freed.map { ArchivedEvent(event: $0.due.event, profile: $0.profile, object: $0.object) }
@@ -285,7 +280,7 @@ package struct RetentionPass: Sendable {
             guard isDone else {
                 let reason = "another file was found to hold it; the next cleanup looks at that too"
                 let issue = RetentionSummary.Issue(event: event.event.eventID, file: nil, reason: reason)
-                leftovers.skipped.append((event.event, issue))
+                leftovers.append((event.event, issue, false))
                 continue
             }
             if event.object != nil { summary.archived += 1 }

@@ -142,7 +142,10 @@ package struct GuestIntake: Sendable {
                     continue
                 }
                 if object.size <= GuestRules.claimBytes {
-                    try await endClaim(object)
+                    // A page has reserved the place for a photo that is on its way, or did before it was closed.
+                    if let modified = object.modified, time.now().timeIntervalSince(modified) > Self.claimLife {
+                        try await store.delete(object.key)
+                    }
                     continue
                 }
                 if try await take(object, as: slot, of: share) { count += 1 }
@@ -154,12 +157,6 @@ package struct GuestIntake: Sendable {
         }
         if let failure { throw failure }
         return count
-    }
-
-    /// A page has reserved the place for a photo that is on its way, or did before it was closed.
-    private func endClaim(_ claim: ObjectInfo) async throws {
-        guard let modified = claim.modified, time.now().timeIntervalSince(modified) > Self.claimLife else { return }
-        try await store.delete(claim.key)
     }
 
     /// What is kept here and not noted, as after a rebuild of the ledger, waits again.

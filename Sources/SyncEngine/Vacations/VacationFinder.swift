@@ -120,7 +120,7 @@ struct VacationNames {
                 if found.count > 1 { throw .ambiguous(name, folders: found.map(\.folder)) }
             }
         }
-        throw .unknown(name, near: NearNames(of: name, among: known.map(\.folderName)).names)
+        throw .unknown(name, near: nearNames(of: name, among: known.map(\.folderName)))
     }
 }
 
@@ -150,13 +150,11 @@ package enum VacationLookupError: Error, Hashable, Sendable, CustomStringConvert
     }
 }
 
-/// Names that somebody may have meant who wrote another one: one of them holds the other, or a few letters differ.
-struct NearNames {
+extension VacationNames {
     private static let limit = 3
 
-    let names: [String]
-
-    init(of name: String, among known: [String]) {
+    /// Names that somebody may have meant who wrote another one: one of them holds the other, or a few letters differ.
+    private func nearNames(of name: String, among known: [String]) -> [String] {
         let asked = name.lowercased()
         let tolerated = max(asked.count / 4, 1)
         let rated = Set(known).compactMap { known -> (name: String, distance: Int)? in
@@ -165,7 +163,7 @@ struct NearNames {
             let distance = Self.distance(Array(asked), Array(candidate))
             return distance <= tolerated ? (known, distance) : nil
         }
-        names = rated.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(Self.limit).map(\.name)
+        return rated.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(Self.limit).map(\.name)
     }
 
     /// How many letters have to be added, removed or changed (V. I. Levenshtein, 1965).
