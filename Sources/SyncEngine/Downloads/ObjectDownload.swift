@@ -157,9 +157,9 @@ package struct ObjectDownload: Sendable {
 
     /// Makes the file of an original that came as JPEG XL: what comes of it has to have the photo's MD5.
     private func unpack(_ task: DownloadTask, _ part: PartFile) async throws -> ContentDigest {
+        func failure(_ message: String) -> DownloadError { DownloadError(.ioFailed, task.destination, message) }
         guard let recompressor else {
-            throw DownloadError(
-                .ioFailed, task.destination,
+            throw failure(
                 "its original is stored as JPEG XL, and nothing here makes the file of it: install sync-agent-decoder beside "
                     + "sync-agent")
         }
@@ -168,16 +168,14 @@ package struct ObjectDownload: Sendable {
                 try part.replaceBytes { try recompressor.reconstruct($0, size: $1, into: $2) }
             }
             guard "\(digest.md5).dat" == task.key.lastSegment else {
-                throw DownloadError(
-                    .ioFailed, task.destination,
+                throw failure(
                     "the JPEG that comes of the stored JPEG XL is not the photo's file; its object was left as it is "
                         + "(\(task.key))")
             }
             return digest
         } catch let error as PhotoError {
             if error.code == .stopped { throw CancellationError() }
-            throw DownloadError(
-                .ioFailed, task.destination, "its file cannot be made of the stored JPEG XL: \(error.message)")
+            throw failure("its file cannot be made of the stored JPEG XL: \(error.message)")
         }
     }
 

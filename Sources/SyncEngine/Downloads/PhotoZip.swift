@@ -40,16 +40,10 @@ package actor PhotoZip {
     }
 
     /// Why a photo is left out.
-    private enum Objection: Error, CustomStringConvertible {
-        case tooLarge(limit: Int)
-        case noRoom
+    private struct Objection: Error {
+        let reason: String
 
-        var description: String {
-            switch self {
-            case .tooLarge(let limit): "it has more than \(limit >> 20) MiB: save it from its own page"
-            case .noRoom: "there is no room for it: save it in another file"
-            }
-        }
+        static let noRoom = Objection(reason: "there is no room for it: save it in another file")
     }
 
     /// A file that is being sent.
@@ -133,7 +127,7 @@ package actor PhotoZip {
         } catch is CancellationError {
             isEnded = true
         } catch let objection as Objection {
-            leave(out: photo.name, "\(objection)")
+            leave(out: photo.name, objection.reason)
         } catch {
             leave(out: photo.name, "it cannot be read now")
         }
@@ -141,7 +135,9 @@ package actor PhotoZip {
 
     /// Before anything of it is read.
     private func requireRoom(for photo: Photo, _ size: Int64) throws {
-        guard size <= Int64(bounds.photo) else { throw Objection.tooLarge(limit: bounds.photo) }
+        guard size <= Int64(bounds.photo) else {
+            throw Objection(reason: "it has more than \(bounds.photo >> 20) MiB: save it from its own page")
+        }
         let entry = try ZipEntry(name: ZipEntry.plain(photo.name), size: size + Self.listRoom, modified: photo.modified)
         guard encoder.hasRoom(for: entry) else { throw Objection.noRoom }
     }

@@ -48,37 +48,25 @@ struct ZipDownload: Sendable {
             preconditionFailure("digits make a name")
         }
         let task = DownloadTask(key: key, folder: scratch, name: component, sha256: sha256)
+        let file = task.destination
         do {
-            return try await add(task, as: name, modified: modified)
+            let outcome = try await download.run(task)
+            try await pool.run { [archive] in
+                defer { _ = try? file.unlink() }
+                let size = try FileStatus(at: file).stamp.size
+                try archive.add(ZipEntry(name: name, size: size, modified: modified), from: file)
+            }
+            return outcome
+        } catch let error as Errno {
+            throw Self.failure(error, path)
         } catch var error as DownloadError {
             // Nobody but us knows the scratch folder.
             error.path = path
             throw error
-        } catch var error as ZipError where error.name == task.destination.string {
+        } catch var error as ZipError where error.name == file.string {
             error.name = "\(path), \(name)"
             throw error
         }
-    }
-
-    private func add(_ task: DownloadTask, as name: String, modified: Date) async throws -> DownloadOutcome {
-        let outcome: DownloadOutcome
-        do {
-            outcome = try await download.run(task)
-        } catch let error as Errno {
-            throw Self.failure(error, path)
-        }
-        let file = task.destination
-        try await pool.run { [archive, path] in
-            defer { _ = try? file.unlink() }
-            let size: Int64
-            do throws(Errno) {
-                size = try FileStatus(at: file).stamp.size
-            } catch {
-                throw Self.failure(error, path)
-            }
-            try archive.add(ZipEntry(name: name, size: size, modified: modified), from: file)
-        }
-        return outcome
     }
 
     private static func failure(_ errno: Errno, _ path: FilePath) -> DownloadError {

@@ -74,8 +74,15 @@ package struct RestoreSelection: Sendable {
         of names: [String], scope: RestoreScope = RestoreScope(), in places: Places, ledger: LedgerQueue,
         store: any ReadableStore
     ) async throws {
-        if scope.isLibrary { try await addLibrary(names, scope, in: places, ledger) }
-        for name in names where !scope.isLibrary {
+        if scope.isLibrary {
+            let (found, missing) = try await ledger {
+                try RestoreLibrary(scope, ledger: $0).photos(named: names, in: places)
+            }
+            problems += missing.map { Problem(name: RawText.shown($0), reason: .unknown) } + found.problems
+            found.objects.forEach { add($0) }
+            return
+        }
+        for name in names {
             // An empty name would be the working folder, and is a variable that was not set.
             if name.isEmpty {
                 problems.append(Problem(name: RawText.shown(name), reason: .unknown))
@@ -130,17 +137,6 @@ package struct RestoreSelection: Sendable {
         }
         if places.contains(place) { place = object.destination }
         return places.take(place) { object.destination.numbered($0) }
-    }
-
-    /// Takes what is known of whole machines.
-    private mutating func addLibrary(
-        _ names: [String], _ scope: RestoreScope, in places: Places, _ ledger: LedgerQueue
-    ) async throws {
-        let (found, missing) = try await ledger {
-            try RestoreLibrary(scope, ledger: $0).photos(named: names, in: places)
-        }
-        problems += missing.map { Problem(name: RawText.shown($0), reason: .unknown) } + found.problems
-        found.objects.forEach { add($0) }
     }
 
     /// What a share holds is saved in a folder of its own, as albums are.

@@ -229,9 +229,10 @@ package struct GuestIntake: Sendable {
                 try Folder.sync(box.place(of: share))
             }
             return try await ledger.finish { try $0.addGuestPhoto(photo) }
-        } catch let error as PhotoError where Self.isNoPhoto(error) {
+        } catch let error as PhotoError {
+            guard let objection = Self.objection(to: error) else { throw error }
             try await disk.run { _ = try? draft.unlink() }
-            return try await refuse(slot, of: share, object, digest, Self.reason(error))
+            return try await refuse(slot, of: share, object, digest, objection)
         }
     }
 
@@ -246,25 +247,18 @@ package struct GuestIntake: Sendable {
             guard case .reduced(let bytes) = small.content else { return (type, nil) }
             return (type, bytes)
         } catch {
-            guard error.isPermanent, !isNoPhoto(error) else { throw error }
+            guard error.isPermanent, objection(to: error) == nil else { throw error }
             return (type, nil)
         }
     }
 
-    /// Whether nobody could have any use of it.
-    private static func isNoPhoto(_ error: PhotoError) -> Bool {
-        switch error.code {
-        case .notAPhoto, .notStored, .truncated, .corrupt: true
-        default: false
-        }
-    }
-
-    /// Of what is kept nowhere on this machine.
-    private static func reason(_ error: PhotoError) -> String {
+    /// Why nobody could have any use of what is kept nowhere on this machine; `nil` where somebody could.
+    private static func objection(to error: PhotoError) -> String? {
         switch error.code {
         case .truncated: "the file ends before its picture does"
         case .corrupt: "the picture's data is damaged"
-        default: "it is no photo"
+        case .notAPhoto, .notStored: "it is no photo"
+        default: nil
         }
     }
 
