@@ -55,14 +55,13 @@ package final class AgentLock: Sendable {
     /// Who holds the lock at this moment; `nil` when nobody does.
     /// - Throws: `Errno`; a lock file that was never made is no error.
     package static func currentHolder(at path: FilePath) throws -> Holder? {
-        let descriptor: FileDescriptor
         do {
-            descriptor = try FileDescriptor.open(path, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
+            let descriptor = try FileDescriptor.open(path, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
+            defer { try? descriptor.close() }
+            return try descriptor.areBytesLocked(from: 0, 0) ? holder(in: descriptor) : nil
         } catch Errno.noSuchFileOrDirectory {
             return nil
         }
-        defer { try? descriptor.close() }
-        return try descriptor.areBytesLocked(from: 0, 0) ? holder(in: descriptor) : nil
     }
 
     /// Whoever may open the file may hold the lock, and keep the agent from its work.

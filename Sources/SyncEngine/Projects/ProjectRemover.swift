@@ -145,8 +145,7 @@ package struct ProjectRemover: Sendable {
         } catch {
             return ["\(error)"]
         }
-        let now = time.now()
-        return try await ledger.finish { ledger in
+        return try await ledger.finish { [time] ledger in
             var failures: [String] = []
             for file in files {
                 do throws(Errno) {
@@ -158,7 +157,7 @@ package struct ProjectRemover: Sendable {
             }
             guard failures.isEmpty else { return failures }
             try ledger.forgetProjectFiles(files.compactMap(\.lastComponent), in: target.folder)
-            try ledger.endProjectDeletion(target.id, in: target.folder, at: now)
+            try ledger.endProjectDeletion(target.id, in: target.folder, at: time.now())
             return []
         }
     }

@@ -288,13 +288,12 @@ package struct RestoreFolder: Hashable, Sendable {
     /// Sees to it that nothing is saved into another folder.
     /// - Throws: ``DownloadError`` of the file that was to be saved.
     func require(for destination: FilePath) throws(DownloadError) {
-        let isInPlace: Bool
         do {
-            isInPlace = try self.isInPlace()
+            if try isInPlace() { return }
         } catch {
             throw DownloadError(error.isRefusal ? .notAllowed : .ioFailed, destination, refusal(error))
         }
-        if !isInPlace { throw DownloadError(.folderAway, destination, absence) }
+        throw DownloadError(.folderAway, destination, absence)
     }
 
     /// Makes the folder where it is not there, and puts the file into it. Its name may be known to the memory only: see

@@ -36,7 +36,6 @@ package struct RestoreScope: Hashable, Sendable {
     var isAnyDay: Bool { from == nil && to == nil }
 
     func includes(_ photo: PhotoStatus) -> Bool {
-        if isAnyDay { return true }
         let day = photo.takenAt?.day ?? MachineZone.current.day(of: photo.modified)
         return from.map { $0 <= day } ?? true && to.map { day <= $0 } ?? true
     }

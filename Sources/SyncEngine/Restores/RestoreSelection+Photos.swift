@@ -93,17 +93,11 @@ extension RestoreSelection {
             return FilePath(root: nil, photo.path.lastComponent.map { [$0] } ?? [])
         }
 
-        /// What belongs to a photo is of the day of the photo.
-        private func isIncluded(_ photo: PhotoStatus, _ ledger: Ledger) throws -> Bool {
-            if scope.isAnyDay { return true }
-            return scope.includes(try ledger.unit(of: photo)?.photo ?? photo)
-        }
-
         /// - Returns: whether there is something of it to be had.
-        @discardableResult
         private mutating func note(_ photo: PhotoStatus, relativeTo folder: FilePath, _ ledger: Ledger) throws -> Bool {
             isKnown = true
-            guard try isIncluded(photo, ledger) else { return false }
+            // What belongs to a photo is of the day of the photo.
+            guard try scope.isAnyDay || scope.includes(ledger.unit(of: photo)?.photo ?? photo) else { return false }
             let destination = Self.destination(of: photo, below: folder)
             let count = objects.count
             try note(photo, at: destination, ledger)

@@ -104,9 +104,11 @@ package struct RestoreSelection: Sendable {
                 // A key is a digest; people know the photo by its name.
                 let photo = try await ledger { try $0.photoPaths(of: record.key, limit: 1).first }
                 let file = photo?.lastComponent ?? FilePath.Component(String(record.key.lastSegment)) ?? "object"
-                let share = Self.shareFolder(of: record.key, named: name)
                 if chosen[record.key] != nil { continue }
-                add(Object(record: record, path: photo, destination: FilePath(root: nil, share + [file])))
+                // What a share holds is saved in a folder of its own, as albums are.
+                let above = FilePath(record.key.rawValue).removingLastComponent().components.dropFirst()
+                let folder = name.hasPrefix(Self.shareScheme) ? above.map(\.self) : []
+                add(Object(record: record, path: photo, destination: FilePath(root: nil, folder + [file])))
             }
         }
     }
@@ -137,12 +139,6 @@ package struct RestoreSelection: Sendable {
         }
         if places.contains(place) { place = object.destination }
         return places.take(place) { object.destination.numbered($0) }
-    }
-
-    /// What a share holds is saved in a folder of its own, as albums are.
-    private static func shareFolder(of key: ObjectKey, named name: String) -> [FilePath.Component] {
-        guard name.hasPrefix(shareScheme) else { return [] }
-        return FilePath(key.rawValue).removingLastComponent().components.dropFirst().map(\.self)
     }
 
     // MARK: Keys

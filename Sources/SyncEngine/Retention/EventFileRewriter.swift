@@ -151,15 +151,8 @@ struct EventFileRewriter: Sendable {
     func clean(_ place: EventPlace, of targets: [Target]) throws -> Rewriting {
         guard let stamp = try scanner.stamp(of: place.file) else {
             let reason = "the file is not there any more; the next sync finds out where it went"
-            var result = Rewriting()
-            for target in targets {
-                if place.isClean {
-                    result.clean.append(target.event)
-                } else {
-                    result.left.append((target.event, reason))
-                }
-            }
-            return result
+            return place.isClean
+                ? Rewriting(clean: targets.map(\.event)) : Rewriting(left: targets.map { ($0.event, reason) })
         }
         guard !shelf.isUnfinished(place.file, stamp) else {
             return Rewriting(left: targets.map { ($0.event, Self.unfinished) })
