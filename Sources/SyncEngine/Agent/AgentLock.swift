@@ -17,10 +17,6 @@ package final class AgentLock: Sendable {
     package struct Held: Error, CustomStringConvertible {
         package var holder: Holder?
 
-        package init(holder: Holder?) {
-            self.holder = holder
-        }
-
         package var description: String {
             let who = holder.map { "process \($0.pid), since \($0.since.formatted(.iso8601))" } ?? "another process"
             return "another sync-agent is at work on this ledger (\(who)); wait for it, or stop it first"

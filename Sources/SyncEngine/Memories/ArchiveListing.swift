@@ -109,31 +109,26 @@ package struct ArchiveListing: Sendable {
         var photos: [ArchivedGalleryPhoto] = []
         var seen = 0
         var done: CalendarDay?
-        while true {
+        listing: while true {
             let (months, unread) = try await months(filter, from: start?.place.month, before: done, limit: limit)
             // The first listing has told all of them.
             if done == nil { problems = unread }
             for (month, listed) in months.newestFirst {
-                if photos.count == limit, filter.acceptsAll(of: month) {
-                    return ArchivePage(photos: photos, next: photos.last?.key, problems: problems)
-                }
+                if photos.count == limit, filter.acceptsAll(of: month) { break listing }
                 let found = try await look(at: listed, &seen, &problems, progress)
                     .filter { filter.accepts($0) && start?.precedes($0) ?? true }
                     .sorted { $0.precedes($1) }
                 let room = limit - photos.count
                 photos += found.prefix(room)
-                if found.count > room {
-                    return ArchivePage(photos: photos, next: photos.last?.key, problems: problems)
-                }
+                if found.count > room { break listing }
             }
             // Photos were listed that are gone, or cannot be looked at, or are of other days than their keys say.
             guard let cut = months.cut else { return ArchivePage(photos: photos, next: nil, problems: problems) }
             // Something older was listed, and any of it is meant.
-            if photos.count == limit, filter.type == nil, filter.from == nil {
-                return ArchivePage(photos: photos, next: photos.last?.key, problems: problems)
-            }
+            if photos.count == limit, filter.type == nil, filter.from == nil { break }
             done = cut
         }
+        return ArchivePage(photos: photos, next: photos.last?.key, problems: problems)
     }
 
     private func memory(at key: ObjectKey) async throws -> ArchivedGalleryPhoto {

@@ -17,17 +17,6 @@ package struct RestoreDownloader: Sendable {
         /// The item's id.
         package var item: Int64
 
-        package init(path: String, reason: String, item: Int64) {
-            self.path = path
-            self.reason = reason
-            self.item = item
-        }
-
-        /// - Parameter output: the folder of its job.
-        package init(_ item: RestoreItem, in output: FilePath, _ reason: String) {
-            self.init(path: (item.destination.map { output.pushing($0) } ?? output).text, reason: reason, item: item.id)
-        }
-
         package var description: String { "\(path): \(reason)" }
     }
 
@@ -284,5 +273,12 @@ package struct RestoreDownloader: Sendable {
         return DownloadTask(
             key: item.key, folder: folder, name: name, sha256: item.sha256, original: original, modified: times,
             home: home)
+    }
+}
+
+extension RestoreDownloader.Problem {
+    /// - Parameter output: the folder of its job.
+    package init(_ item: RestoreItem, in output: FilePath, _ reason: String) {
+        self.init(path: (item.destination.map { output.pushing($0) } ?? output).text, reason: reason, item: item.id)
     }
 }

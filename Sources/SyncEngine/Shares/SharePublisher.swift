@@ -211,11 +211,9 @@ package struct SharePublisher: Sendable {
             return answer
         }
         let archived = answers.compactMap { if case .archived(let key) = $0 { key } else { nil as ObjectKey? } }
-        guard archived.isEmpty else {
-            try await lease.noteWaiting(try await reasonToWait(share, archived), of: id)
-            return archived
-        }
-        return nil
+        if archived.isEmpty { return nil }
+        try await lease.noteWaiting(try await reasonToWait(share, archived), of: id)
+        return archived
     }
 
     /// Removes what was stored too late: of a share that is over, or of a photo that is no longer shared. Whoever has the

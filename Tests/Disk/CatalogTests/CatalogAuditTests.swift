@@ -1,9 +1,10 @@
 import FoundationEssentials
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncTestSupport
 import Testing
+
+@testable import SyncEngine
 
 /// What a look at the store finds of this machine's catalogue.
 struct CatalogAuditTests {

@@ -1,10 +1,11 @@
 import Logging
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import Testing
+
+@testable import SyncEngine
 
 /// Segments that others stand for, of which a process that was killed has left some in the store.
 struct CatalogLeftoverTests {

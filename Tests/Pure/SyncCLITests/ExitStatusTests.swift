@@ -1,9 +1,9 @@
 import SyncCore
-import SyncEngine
 import SystemPackage
 import Testing
 
 @testable import SyncCLI
+@testable import SyncEngine
 
 @Suite struct ExitStatusTests {
     @Test(
