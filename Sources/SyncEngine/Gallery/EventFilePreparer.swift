@@ -22,18 +22,13 @@ package struct EventFilePreparer: Sendable {
     let planner: UploadPlanner
     let policy: ReducePolicy
 
-    package enum File: Sendable {
-        case events(PreparedEvents)
-        case noEvents
-        case unreadable(String)
-    }
-
     /// Reads a file, and notes its events: what is known of them, what is new, and that this file holds them.
     /// - Throws: ``PhotoError``, ``LedgerError``.
-    func prepare(_ claim: Claim, _ examined: PhotoExamination) throws -> File {
+    func prepare(_ claim: Claim, _ examined: PhotoExamination) throws -> Preparer.Preparation {
         switch try EventFileNoter(ledger: ledger, reducer: reducer).note(claim, stamp: examined.stamp) {
-        case .noEvents: return .noEvents
-        case .unreadable(let reason): return .unreadable(reason)
+        case .noEvents: return .done(.skipped("JSON without gallery events; it stays on this machine"))
+        case .unreadable(let reason):
+            return .done(.skipped("it may hold gallery events and cannot be read: it \(reason)", .unreadable))
         case .events(let file, let noted):
             var seen: Set<Int64> = []
             let entries = zip(file.events, noted).compactMap { event, record -> PreparedEvents.Entry? in
@@ -42,7 +37,8 @@ package struct EventFilePreparer: Sendable {
                 if isRepeat { guard case .inline = event.photo else { return nil } }
                 return PreparedEvents.Entry(event: event, record: record, isRepeat: isRepeat)
             }
-            return .events(PreparedEvents(examined: examined, entries: entries, malformed: file.malformed))
+            let events = PreparedEvents(examined: examined, entries: entries, malformed: file.malformed)
+            return .ready(PreparedFile(claim: claim, content: .events(events)))
         }
     }
 

@@ -201,14 +201,10 @@ struct EventFileReport {
     /// Photos beside the file that are in the queue themselves.
     private(set) var queued = 0
     private(set) var firstObject: ObjectRecord?
-    private var others: [String] = []
-    private var unknownTypes: Set<ByteString> = []
-    private var ofUnknownType = 0
-    private let malformed: [MalformedEvent]
-
-    init(malformed: [MalformedEvent]) {
-        self.malformed = malformed
-    }
+    private(set) var others: [String] = []
+    private(set) var unknownTypes: Set<ByteString> = []
+    private(set) var ofUnknownType = 0
+    let malformed: [MalformedEvent]
 
     mutating func add(_ entry: PreparedEvents.Entry, _ result: EventPhotoResult) {
         let name = "#\(entry.event.index + 1) \(entry.event.id.escapingControls)"

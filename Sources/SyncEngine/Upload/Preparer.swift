@@ -79,13 +79,7 @@ package struct Preparer: Sendable {
             // An image that is being written may not look like one yet.
             if case .unfinishedImage = decision { throw PhotoError(.notAPhoto, reason) }
             return .done(.skipped(reason, leftOut))
-        case .readEvents:
-            switch try events.prepare(claim, examined) {
-            case .events(let file): return .ready(PreparedFile(claim: claim, content: .events(file)))
-            case .noEvents: return .done(.skipped("JSON without gallery events; it stays on this machine"))
-            case .unreadable(let reason):
-                return .done(.skipped("it may hold gallery events and cannot be read: it \(reason)", .unreadable))
-            }
+        case .readEvents: return try events.prepare(claim, examined)
         case .store(let upload):
             // There is nothing to reduce or send of what is stored already: the same photo under another name or from
             // another day; or, where the bytes are a stored copy themselves (one that was restored, and put in the place

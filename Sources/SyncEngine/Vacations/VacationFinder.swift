@@ -65,8 +65,7 @@ package struct VacationFinder: Sendable {
     /// - Throws: ``VacationReadError``, ``LedgerError``, `CancellationError`.
     package func vacation(in folder: FilePath) async throws -> Vacation? {
         let known = try await ledger { try $0.vacations().first { $0.folder == folder && $0.isKnown } }
-        guard let known else { return nil }
-        return try await reader.read(known.id)
+        return if let known { try await reader.read(known.id) } else { nil }
     }
 
     /// The folder of the vacation that a person means: also one that was never looked at.
