@@ -67,7 +67,7 @@ package struct SyncPass: Sendable {
             intake.queued += result.queued
             intake.skipped += result.skipped
             intake.problems += result.problems
-            unsettled += result.unsettled.map { UnsettledFile(folder: folder, file: $0.file, wait: $0.wait) }
+            unsettled += result.unsettled.map { (folder: folder, file: $0.file, wait: $0.wait) }
         }
         for round in 1...SettleQueue.rounds {
             guard let wait = unsettled.map(\.wait).max() else { break }
@@ -83,11 +83,7 @@ package struct SyncPass: Sendable {
         return intake
     }
 
-    private struct UnsettledFile {
-        let folder: FolderRecord
-        let file: FilePath
-        var wait: Duration
-    }
+    private typealias UnsettledFile = (folder: FolderRecord, file: FilePath, wait: Duration)
 
     /// - Parameter isLast: what still changes is put into the queue, too: from then on it is known, and waits there.
     private func lookAgain(

@@ -46,11 +46,6 @@ package final class CircuitBreaker: Sendable {
         case stayedClosed
     }
 
-    fileprivate struct Refusal {
-        let claim: Claim
-        let error: StoreError
-    }
-
     fileprivate enum Phase: Equatable {
         case open
         case closed
@@ -68,7 +63,7 @@ package final class CircuitBreaker: Sendable {
         var isRefusing = false
         var closedAt: Duration?
         /// In a row, with nothing accepted in between.
-        var refusals: [Refusal] = []
+        var refusals: [(claim: Claim, error: StoreError)] = []
         /// Photos that were refused while the store accepted others: it will not be suspected for them again.
         var guilty: Set<Int64> = []
     }
@@ -233,7 +228,7 @@ extension CircuitBreaker.State {
         if guilty.contains(claim.photoID) || claim.attempts > CircuitBreaker.witnessAttempts { return .key }
         if let last = refusals.last, last.error.code != error.code { refusals = [] }
         refusals.removeAll { $0.claim.photoID == claim.photoID }
-        refusals.append(CircuitBreaker.Refusal(claim: claim, error: error))
+        refusals.append((claim, error))
         guard refusals.count >= CircuitBreaker.mostRefusals else { return .key }
         let closing = CircuitBreaker.Closing(
             error: error, innocent: refusals.dropLast().map(\.claim), keys: refusals.compactMap(\.error.key))

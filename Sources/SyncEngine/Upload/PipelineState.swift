@@ -86,11 +86,6 @@ struct PipelineState: Sendable {
 /// pass has patience, and longer while some of it is stored. A server that fails one request in five has everything at
 /// the end.
 struct PassRounds: Sendable {
-    struct Round: Sendable {
-        let photos: [Int64]
-        let pause: Duration
-    }
-
     private static let most = 10
     private static let policy = RetryPolicy(maximumAttempts: .max, base: .seconds(1), ceiling: .seconds(8))
     /// What was refused more often than this before the pass began, by an earlier pass, is tried once in this one: a key that
@@ -119,7 +114,7 @@ struct PassRounds: Sendable {
 
     /// - Parameter random: 0.5..<1.
     /// - Returns: `nil` when there is nothing to try, or it was tried enough.
-    mutating func next(at now: Duration, _ patience: Duration, random: Double) -> Round? {
+    mutating func next(at now: Duration, _ patience: Duration, random: Double) -> (photos: [Int64], pause: Duration)? {
         guard !postponed.isEmpty, begun < Self.most else { return nil }
         let start = since ?? now
         let pause = Self.policy.delay(afterAttempt: begun + 1, random: random)
@@ -127,7 +122,7 @@ struct PassRounds: Sendable {
         since = start
         begun += 1
         stored = 0
-        return Round(photos: exchange(&postponed, with: []).sorted(), pause: pause)
+        return (exchange(&postponed, with: []).sorted(), pause)
     }
 }
 
