@@ -34,10 +34,7 @@ package struct ArchiveListing: Sendable {
     private static let headsInFlight = 8
     private static let progressStep = 200
 
-    private struct Listed {
-        let place: ArchivedPhotoPlace
-        let info: ObjectInfo
-    }
+    private typealias Listed = (place: ArchivedPhotoPlace, info: ObjectInfo)
 
     /// The newest months of a listing, as far back as a page is likely to reach.
     private struct ListedMonths {
@@ -158,7 +155,7 @@ package struct ArchiveListing: Sendable {
                     guard let place = ArchivedPhotoPlace(object.key, of: keys), filter.mayAccept(place),
                         start.map({ place.month <= $0 }) ?? true, done.map({ place.month < $0 }) ?? true
                     else { continue }
-                    months.add(Listed(place: place, info: object))
+                    months.add((place, object))
                 }
                 months.trim()
             }

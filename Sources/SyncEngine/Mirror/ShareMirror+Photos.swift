@@ -6,11 +6,7 @@ import SystemPackage
 /// What was read of a share comes into its folder, and what was put there is written down as it arrives: whatever ends the
 /// process, the next one goes on from there.
 extension ShareMirror {
-    private struct Planned {
-        let photo: CheckedShare.Photo
-        let name: FilePath.Component
-        let task: DownloadTask
-    }
+    private typealias Planned = (photo: CheckedShare.Photo, name: FilePath.Component, task: DownloadTask)
 
     /// The state is written so often at most, whatever the number of photos: each time it is written as a whole.
     private static let stateWrites = 100
@@ -93,7 +89,7 @@ extension ShareMirror {
                 let task = DownloadTask(
                     key: keys.object(of: photo), folder: folder.held, name: name, sha256: photo.sha256,
                     modified: photo.takenAt.map { offsets.instant(of: $0, zone: .current) }, overwrites: overwrites)
-                planned.append(Planned(photo: photo, name: name, task: task))
+                planned.append((photo, name, task))
             }
         }
         return planned

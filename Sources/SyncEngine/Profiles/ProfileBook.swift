@@ -198,7 +198,7 @@ package struct Pseudonyms: Sendable {
         var bytes = HMACSHA256.code(of: "\(kind.rawValue)\u{0}\(id)", key: key)
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
-        let uuid = bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }
+        let uuid = bytes.withUnsafeBytes { $0.load(as: uuid_t.self) }
         return UUID(uuid: uuid).uuidString.lowercased()
     }
 }
