@@ -350,8 +350,6 @@ package struct RetentionSummary: Hashable, Sendable {
     /// Events that are due and wait for that store.
     package internal(set) var waiting = 0
 
-    package init() {}
-
     /// Adds issues about files of which nothing was told yet.
     mutating func tell(_ issues: [Issue]) {
         let told = Set((errors.named + skipped.named).compactMap(\.file))

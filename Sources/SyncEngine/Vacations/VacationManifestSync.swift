@@ -23,8 +23,6 @@ package struct VacationManifestSync: Sendable {
         package var failures: [String] = []
         /// The revisions of vacations that were left for later.
         package var left: [VacationID: Int64] = [:]
-
-        package init() {}
     }
 
     /// At one key, when others write there at the same time.

@@ -1,10 +1,11 @@
 import Foundation
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 /// From files as the apps write them to the archive: what is deleted is proven, and nothing else is deleted.
 @Suite struct EventShapeRetentionTests {

@@ -1,12 +1,13 @@
 import Foundation
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncPhotos
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 /// What is in a file when its events are cut, and not what was in it once, says what is told.
 @Suite struct RetentionEditTests {

@@ -1,11 +1,12 @@
 import FoundationEssentials
 import SyncCore
 import SyncDigest
-import SyncEngine
 import SyncLedger
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 @Suite struct VacationManifestSyncTests {
     private let paris = VacationMachine.paris
