@@ -182,11 +182,7 @@ struct RebuildReport: Report {
     /// Where a damaged ledger was put.
     @Nullable var setAside: String?
 
-    private var isCatalogOff = false
-
-    private enum CodingKeys: CodingKey {
-        case photos, fromCatalog, recovered, vacations, shares, requests, machines, lost, unsaved, problems, setAside
-    }
+    @Untold private var isCatalogOff = false
 
     init(_ result: LedgerRebuild.Summary, setAside aside: FilePath?, store: CatalogSwitch) {
         photos = result.photos

@@ -245,11 +245,7 @@ struct MigrationReport: Report {
     /// Files of the old folder that were removed.
     var removed = 0
     var conflicts: [Conflict]
-    private var isOldLeft = false
-
-    private enum CodingKeys: String, CodingKey {
-        case from, to, dryRun, copied, alreadyThere, bytes, removed, conflicts
-    }
+    @Untold private var isOldLeft = false
 
     init(_ plan: ProjectMigration.Plan, _ old: FilePath, _ new: FilePath) {
         (from, to, dryRun) = (old.text, new.text, true)

@@ -184,12 +184,7 @@ struct VerifyReport: Encodable {
     var lost: Int
 
     /// Who stores again what is broken, when this command could not.
-    var leftToAgent = false
-
-    private enum CodingKeys: CodingKey {
-        case checked, bytes, ok, damaged, missing, repaired, costUSD, oldestUnverified, undecided, errors, stoppedBy
-        case lost
-    }
+    @Untold var leftToAgent = false
 
     init(_ result: Verifier.Summary, repaired: Int, oldest: Date?, lost: Int) {
         checked = result.checked

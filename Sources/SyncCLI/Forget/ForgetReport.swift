@@ -30,14 +30,10 @@ struct ForgetReport: Report {
     var earlyDeletionUSD = 0.0
     var dryRun = false
 
-    private var refused = 0
-    private var undeleted = 0
-    private var earlyObjects = 0
-    private var isVersioned = false
-
-    private enum CodingKeys: CodingKey {
-        case forgotten, deleted, kept, freedBytes, monthlyUSD, earlyDeletionUSD, dryRun
-    }
+    @Untold private var refused = 0
+    @Untold private var undeleted = 0
+    @Untold private var earlyObjects = 0
+    @Untold private var isVersioned = false
 
     /// - Parameters:
     ///   - objects: keys of what goes by its key alone.

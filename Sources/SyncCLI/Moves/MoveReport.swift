@@ -47,14 +47,9 @@ struct MoveReport: Report {
     /// What has to stand in the configuration, where it cannot be put there.
     @Nullable var section: String?
 
-    private var missingBytes: Int64 = 0
+    @Untold private var missingBytes: Int64 = 0
     /// How many there are of problems, of which the first are named.
-    private var counts = (problems: 0, damaged: 0, left: 0)
-
-    private enum CodingKeys: CodingKey {
-        case from, to, objects, bytes, copied, copiedBytes, present, archived, archivedBytes, missing, classes, problems
-        case damaged, lost, forgotten, shares, left, switched, dryRun, section
-    }
+    @Untold private var counts = (problems: 0, damaged: 0, left: 0)
 
     init(from: String, to: String, dryRun: Bool) {
         self.from = from

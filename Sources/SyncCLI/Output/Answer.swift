@@ -111,6 +111,19 @@ enum JSONOutput {
     }
 }
 
+/// What a report knows for people alone: its JSON has no such field.
+@propertyWrapper
+struct Untold<Value: Sendable>: Encodable, Sendable {
+    var wrappedValue: Value
+
+    func encode(to encoder: any Encoder) {}
+}
+
+extension KeyedEncodingContainer {
+    /// What the compiler makes of a report calls this one for such a field.
+    mutating func encode<Value>(_ value: Untold<Value>, forKey key: Key) throws {}
+}
+
 /// A field that is present even when it has no value: `null` tells more than absence.
 @propertyWrapper
 struct Nullable<Value: Encodable & Sendable>: Encodable, Sendable {

@@ -99,11 +99,7 @@ struct ShareExportReport: Report {
     var bytes: Int64
     var skipped: [ShareReport.Skipped]
     var notes: [String]
-    private let hasFailures: Bool
-
-    private enum CodingKeys: CodingKey {
-        case destination, page, location, startDate, endDate, photoCount, filmCount, bytes, skipped, notes
-    }
+    @Untold private var hasFailures: Bool
 
     init(
         _ summary: ShareExport.Summary, _ order: ShareExport.Order, to destination: FilePath, isArchive: Bool,

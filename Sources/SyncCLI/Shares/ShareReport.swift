@@ -115,13 +115,7 @@ struct ShareListReport: Encodable {
         /// The name of the machine on which it was revoked, where that is another one.
         @Nullable var revokedBy: String?
         /// The same as `changedBy`, for people; `nil` where nothing changed.
-        let changes: String?
-
-        private enum CodingKeys: CodingKey {
-            case shareId, location, startDate, endDate, photoCount, sharedBy, quality, state, link, linkEndsAt,
-                createdAt
-            case expiresAt, endedAt, problem, changedBy, message, machine, revokedBy
-        }
+        @Untold private(set) var changes: String?
 
         /// - Parameter difference: between what others see and the folder.
         init(_ share: ShareRecord, of machine: Machine, now: Date, difference: ShareReview.Difference? = nil) {
@@ -158,7 +152,6 @@ struct ShareListReport: Encodable {
             let isLate = share.state.isOpen && share.expiresAt <= now
             state = (isLate ? ShareState.expiring : share.state).rawValue
             (createdAt, expiresAt) = (share.createdAt, share.expiresAt)
-            changes = nil
             photoCount = share.photoCount
             sharedBy = share.sharedBy
             self.link = link?.url

@@ -44,23 +44,17 @@ struct SyncReport: Report {
     /// Photos that the store has refused, or that could not be read, and that are tried again; at most ``failuresNamed``.
     var delayed: [Problem]
     /// Of the problems: restored photos that are not where they were to be.
-    private let unsaved: Int
+    @Untold private var unsaved: Int
     /// Stored photos whose original is to be kept, and is not.
-    private let withoutOriginal: Int
+    @Untold private var withoutOriginal: Int
     /// Of those that wait: for projects that are still processing.
-    private let unfinished: Int
+    @Untold private var unfinished: Int
     /// Those of them that nobody has told yet.
-    private var untold: [Problem]
+    @Untold private var untold: [Problem]
 
     static let failuresNamed = 1_000
     /// How many of the files that are left out are named to people.
     private static let notesShown = 10
-
-    private enum CodingKeys: CodingKey {
-        case uploaded, alreadyStored, failed, skipped, pending, lost, bytesRead, bytesSent, events, malformedEvents,
-            archived, originals, problems
-        case failures, delayed, totals, notes
-    }
 
     /// - Parameters:
     ///   - unsaved: what restores have brought back, and could not be saved.
