@@ -228,13 +228,6 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
 
 /// What `projects migrate` did, or would do.
 struct MigrationReport: Report {
-    struct Conflict: Encodable {
-        var path: String
-        var reason: String
-
-        init(_ conflict: ProjectMigration.Conflict) { (path, reason) = (conflict.path.text, conflict.reason) }
-    }
-
     var from: String
     var to: String
     var dryRun: Bool
@@ -244,20 +237,20 @@ struct MigrationReport: Report {
     var bytes: Int64
     /// Files of the old folder that were removed.
     var removed = 0
-    var conflicts: [Conflict]
+    var conflicts: [PathRemark]
     @Untold private var isOldLeft = false
 
     init(_ plan: ProjectMigration.Plan, _ old: FilePath, _ new: FilePath) {
         (from, to, dryRun) = (old.text, new.text, true)
         (copied, alreadyThere, bytes) = (plan.files, plan.alreadyThere, plan.bytes)
-        conflicts = plan.conflicts.map(Conflict.init)
+        conflicts = plan.conflicts.map { PathRemark($0.path, $0.reason) }
     }
 
     init(_ result: ProjectMigration.Summary, _ old: FilePath, _ new: FilePath) {
         (from, to, dryRun) = (old.text, new.text, false)
         (copied, alreadyThere, bytes) = (result.copied, result.alreadyThere, result.bytes)
         (removed, isOldLeft) = (result.removed, result.isOldLeft)
-        conflicts = result.conflicts.map(Conflict.init)
+        conflicts = result.conflicts.map { PathRemark($0.path, $0.reason) }
     }
 
     var status: ExitStatus { conflicts.isEmpty ? .done : .partlyDone }

@@ -195,7 +195,7 @@ struct RestoreCommand: WorkspaceCommand {
             unsaved = last?.unsaved ?? []
             answer = try await restores.report(request)
         }
-        answer.notSaved = unsaved.map { UnsavedPhoto($0) }
+        answer.notSaved = unsaved.map { PathRemark($0.path, $0.reason) }
         isSaved = last?.isSaved ?? isSaved
         // Photos that another restore is bringing back are not saved by this one.
         let isLeftToOthers = self.output != nil && answer.skipped.contains { $0.state == "retrieving" }

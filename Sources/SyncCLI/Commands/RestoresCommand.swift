@@ -47,7 +47,7 @@ struct RestoresCommand: WorkspaceCommand {
     func answer(_ workspace: Workspace) async throws -> Answer {
         let (ledger, now) = (try await workspace.ledger, workspace.time.now())
         var status = ExitStatus.done
-        var unsaved: [UnsavedPhoto] = []
+        var unsaved: [PathRemark] = []
         if stopSaving, let id { unsaved = try await giveUp(RestoreJobID(rawValue: id), workspace) }
         if refresh {
             let round = try await RestoreServices(workspace, access: .writes).service.round(isUrgent: true)
@@ -55,7 +55,7 @@ struct RestoresCommand: WorkspaceCommand {
             for failure in round.saved.lines {
                 errors.writeLine(errors.styled("not saved", .red) + "  \(failure.escapingControls)")
             }
-            unsaved += round.saved.problems.map { UnsavedPhoto($0) }
+            unsaved += round.saved.problems.map { PathRemark($0.path, $0.reason) }
             for refusal in round.unanswered {
                 errors.writeLine(errors.styled("not told", .red) + "  \("\(refusal)".escapingControls)")
             }
@@ -87,7 +87,7 @@ struct RestoresCommand: WorkspaceCommand {
 
 extension RestoresCommand {
     /// - Returns: what would still have been saved; of a job that somebody has stopped before, what was given up then.
-    private func giveUp(_ job: RestoreJobID, _ workspace: Workspace) async throws -> [UnsavedPhoto] {
+    private func giveUp(_ job: RestoreJobID, _ workspace: Workspace) async throws -> [PathRemark] {
         let ledger = try await workspace.ledger
         let (owner, errors) = (workspace.installation.makeClaimOwner(), workspace.console.errors)
         var unsaved: [RestoreDownloader.Problem] = []
@@ -123,7 +123,7 @@ extension RestoresCommand {
             // The next run that saves takes it away.
             errors.writeLine("the job's hidden file may still be there: \(error)")
         }
-        return unsaved.map { UnsavedPhoto($0) }
+        return unsaved.map { PathRemark($0.path, $0.reason) }
     }
 }
 
@@ -131,7 +131,7 @@ extension RestoresCommand {
 struct JobListReport: Encodable {
     var restores: [JobReport]
     /// What `--refresh` could not save, of all jobs, and what `--stop-saving` gives up.
-    var notSaved: [UnsavedPhoto]
+    var notSaved: [PathRemark]
 }
 
 struct JobReport: Encodable {

@@ -130,15 +130,10 @@ struct ArchiveReport: Encodable {
     /// What `--after` takes for the next page; `null` on the last.
     @Nullable var next: String?
     /// What is in the archive and could not be looked at.
-    var problems: [Problem]
-
-    struct Problem: Encodable {
-        var key: String
-        var reason: String
-    }
+    var problems: [KeyRemark]
 
     init(_ page: ArchivePage, _ book: ProfileBook) {
-        problems = page.problems.map { Problem(key: $0.key.rawValue, reason: $0.reason) }
+        problems = page.problems.map { KeyRemark($0.key, $0.reason) }
         let names = book.names
         photos = page.photos.map { photo in
             Photo(photo, of: book.current(photo.place.profile), named: names[photo.place.profile.inBytes])

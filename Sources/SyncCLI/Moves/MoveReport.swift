@@ -10,11 +10,6 @@ struct MoveReport: Report {
         var objects: Int
     }
 
-    struct Problem: Encodable {
-        var key: String
-        var reason: String
-    }
-
     var from: String
     var to: String
     /// What there is to have.
@@ -30,11 +25,11 @@ struct MoveReport: Report {
     /// What the new store does not have.
     var missing = 0
     var classes: [ClassChange] = []
-    var problems: [Problem] = []
+    var problems: [KeyRemark] = []
     /// What is damaged in the old store, and stays there.
-    var damaged: [Problem] = []
+    var damaged: [KeyRemark] = []
     /// What of shares is still in the old store.
-    var left: [Problem] = []
+    var left: [KeyRemark] = []
     /// Objects that this machine knows and neither store has.
     var lost = 0
     /// Objects of the new store that were forgotten for good before, and are deleted there, too.
@@ -81,8 +76,8 @@ struct MoveReport: Report {
 
     mutating func note(left list: StoreCopy.ProblemList) { (left, counts.left) = Self.named(list) }
 
-    private static func named(_ list: StoreCopy.ProblemList) -> ([Problem], Int) {
-        (list.first.map { Problem(key: $0.key.rawValue, reason: $0.reason) }, list.count)
+    private static func named(_ list: StoreCopy.ProblemList) -> ([KeyRemark], Int) {
+        (list.first.map { KeyRemark($0.key, $0.reason) }, list.count)
     }
 
     /// What is to be done.
@@ -110,7 +105,7 @@ struct MoveReport: Report {
 
     func lines(on terminal: Terminal) -> [String] {
         if dryRun { return preview }
-        func told(_ what: String, _ problems: [Problem], of count: Int, advice: String = "") -> [String] {
+        func told(_ what: String, _ problems: [KeyRemark], of count: Int, advice: String = "") -> [String] {
             problems.map {
                 terminal.styled(what, .red) + "  \($0.key.escapingControls): \($0.reason.escapingControls)\(advice)"
             } + (count > problems.count ? ["and \(Quantities.count(count - problems.count)) more"] : [])

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FoundationEssentials
 import SyncCore
+import SystemPackage
 
 /// What a command tells: fields for programs, lines for people, and how well it went.
 protocol Report: Encodable {
@@ -109,6 +110,24 @@ enum JSONOutput {
             String(scalar).utf16.map { "\\u" + $0.padded(to: 4, radix: 16) }.joined()
         }
     }
+}
+
+/// An object of the store, and what is to be known of it.
+struct KeyRemark: Encodable {
+    var key: String
+    var reason: String
+
+    init(_ key: ObjectKey, _ reason: String) { (self.key, self.reason) = (key.rawValue, reason) }
+}
+
+/// A file, and what is to be known of it.
+struct PathRemark: Encodable, Hashable {
+    var path: String
+    var reason: String
+
+    init(_ path: FilePath, _ reason: String) { self.init(path.text, reason) }
+
+    init(_ path: String, _ reason: String) { (self.path, self.reason) = (path, reason) }
 }
 
 /// What a report knows for people alone: its JSON has no such field.

@@ -156,17 +156,13 @@ struct ProfileMergeReport: Report {
         self.from = from
         self.into = into
         events = result.events
-        photos = ProfileMigrationReport.Photos(
-            moved: result.moved,
-            left: result.left.map { ProfileMigrationReport.Left(key: $0.key.rawValue, reason: $0.reason) })
+        photos = ProfileMigrationReport.Photos(moved: result.moved, left: result.left)
     }
 
     var status: ExitStatus { photos.left.isEmpty ? .done : .partlyDone }
 
     func lines(on terminal: Terminal) -> [String] {
-        var lines = photos.left.flatMap { left in
-            ["left  \(left.key.escapingControls)"] + terminal.wrapped(left.reason.escapingControls, indent: 6)
-        }
+        var lines = photos.lines(on: terminal)
         lines.append("\(from.text) \(dryRun ? "would be" : "is") \(into.text) now: \(held)")
         if !photos.left.isEmpty {
             lines += terminal.wrapped(
@@ -214,15 +210,22 @@ struct ProfileMigrationReport: Report {
         var reason: String
     }
 
-    struct Left: Encodable {
-        var key: String
-        var reason: String
-    }
-
     struct Photos: Encodable {
         /// Whose keys have no number now.
         var moved: Int
-        var left: [Left]
+        var left: [KeyRemark]
+
+        init(moved: Int, left: [ProfileMigration.Left]) {
+            self.moved = moved
+            self.left = left.map { KeyRemark($0.key, $0.reason) }
+        }
+
+        /// Of those that are left.
+        fileprivate func lines(on terminal: Terminal) -> [String] {
+            left.flatMap { left in
+                ["left  \(left.key.escapingControls)"] + terminal.wrapped(left.reason.escapingControls, indent: 6)
+            }
+        }
     }
 
     struct Kept: Encodable {
@@ -256,7 +259,7 @@ struct ProfileMigrationReport: Report {
         waiting = result.waiting.map {
             Waiting(profile: $0.profile, events: $0.events, photos: $0.photos, reason: "\(result.obstacle)")
         }
-        photos = Photos(moved: result.moved, left: result.left.map { Left(key: $0.key.rawValue, reason: $0.reason) })
+        photos = Photos(moved: result.moved, left: result.left)
     }
 
     mutating func note(_ result: OrphanRemover.Summary) {
@@ -268,10 +271,7 @@ struct ProfileMigrationReport: Report {
     var status: ExitStatus { photos.left.isEmpty && deleted?.left.isEmpty ?? true ? .done : .partlyDone }
 
     func lines(on terminal: Terminal) -> [String] {
-        var lines = photos.left.flatMap { left in
-            ["left  \(left.key.escapingControls)"]
-                + terminal.wrapped(left.reason.escapingControls, indent: 6)
-        }
+        var lines = photos.lines(on: terminal)
         let would = dryRun ? "to be " : ""
         lines.append(
             "\(Quantities.counted(mapped, "event")) \(would)mapped to a profile, \(Quantities.count(alreadyMapped)) already"

@@ -32,8 +32,8 @@ struct RestoreReport: Encodable {
     @Nullable var estimatedHours: Double?
     var items: [Item]
     var skipped: [Skipped]
-    /// Photos that can be read, and could not be saved where they were to be.
-    var notSaved: [UnsavedPhoto] = []
+    /// Photos that can be read, and could not be saved: by the places where they were to be.
+    var notSaved: [PathRemark] = []
 
     init(_ request: Restores.Request, items: [RestoreItem]) {
         let proposal = request.proposal
@@ -60,18 +60,6 @@ struct RestoreReport: Encodable {
                 Skipped(
                     path: nil, key: $0.rawValue, state: "retrieving", reason: "already retrieving, by another restore")
             }
-    }
-}
-
-/// A restored photo that could not be saved.
-struct UnsavedPhoto: Encodable {
-    /// The place where it was to be.
-    var path: String
-    var reason: String
-
-    init(_ problem: RestoreDownloader.Problem) {
-        path = problem.path
-        reason = problem.reason
     }
 }
 

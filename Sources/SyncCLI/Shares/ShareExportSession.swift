@@ -97,7 +97,7 @@ struct ShareExportReport: Report {
     var filmCount: Int
     /// Of the copies.
     var bytes: Int64
-    var skipped: [ShareReport.Skipped]
+    var skipped: [PathRemark]
     var notes: [String]
     @Untold private var hasFailures: Bool
 
@@ -110,8 +110,8 @@ struct ShareExportReport: Report {
         (location, startDate, endDate) = (order.location, order.startDate, order.endDate)
         (photoCount, filmCount, bytes) = (summary.photos, summary.films, summary.bytes)
         self.skipped =
-            skipped.map { ShareReport.Skipped(path: $0.photo.path.text, reason: $0.reason) }
-            + summary.failures.map { ShareReport.Skipped(path: $0.path.text, reason: $0.reason) }
+            skipped.map { PathRemark($0.photo.path, $0.reason) }
+            + summary.failures.map { PathRemark($0.path, $0.reason) }
         self.notes = notes
         hasFailures = !summary.failures.isEmpty
     }

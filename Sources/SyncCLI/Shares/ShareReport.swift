@@ -8,11 +8,6 @@ import SystemPackage
 
 /// `share --json`. The fields are a contract: docs/commands.md.
 struct ShareReport: Encodable {
-    struct Skipped: Encodable {
-        var path: String
-        var reason: String
-    }
-
     /// `null` with `--dry-run`, of what is not shared yet.
     @Nullable var shareId: String?
     @Nullable var link: String?
@@ -31,7 +26,7 @@ struct ShareReport: Encodable {
     var state: String
     /// The restore that it waits for.
     @Nullable var restoreJob: String?
-    var skipped: [Skipped]
+    var skipped: [PathRemark]
     /// What opens with the message ready to be sent.
     @Nullable var message: String?
     /// What a person should know, such as another share of the same photos.
@@ -60,16 +55,14 @@ struct ShareReport: Encodable {
         bytes = proposal.bytes
         estimatedCostUSD = costUSD.roundedUSD
         state = "planned"
-        skipped = proposal.skipped.map { Skipped(path: $0.photo.path.text, reason: $0.reason) }
+        skipped = proposal.skipped.map { PathRemark($0.photo.path, $0.reason) }
         shareId = proposal.existing?.id.description
         notes = proposal.notes
     }
 
     /// Why some of its photos could not be made ready.
-    static func failures(_ photos: [SharePhoto]) -> [Skipped] {
-        photos.filter { $0.position != nil }.compactMap { photo in
-            photo.failure.map { Skipped(path: photo.path.text, reason: $0) }
-        }
+    static func failures(_ photos: [SharePhoto]) -> [PathRemark] {
+        photos.filter { $0.position != nil }.compactMap { photo in photo.failure.map { PathRemark(photo.path, $0) } }
     }
 
     /// Of all copies, once they are all there.

@@ -68,17 +68,6 @@ struct StatusReport: Encodable {
         var bytesStored: Int64
     }
 
-    /// Something that is left out on purpose.
-    struct Note: Encodable, Hashable {
-        var path: String
-        var reason: String
-
-        init(_ item: LeftOutSummary.Item) {
-            path = item.path.text
-            reason = item.reason
-        }
-    }
-
     struct Tier: Encodable {
         var storageClass: String
         var objects: Int
@@ -204,7 +193,7 @@ struct StatusReport: Encodable {
     var folders: [Folder]
     var totals: Totals
     /// What is left out on purpose; at most ``notesNamed``.
-    var notes: [Note]
+    var notes: [PathRemark]
     var tiers: [Tier]
     var restores: Restores
     var vacations: [Vacation]
@@ -272,7 +261,7 @@ extension StatusReport {
                 problem: known?.record.problem)
         }
         totals = Totals(overview, leftOut: leftOut)
-        notes = leftOut.items.map(Note.init)
+        notes = leftOut.items.map { PathRemark($0.path, $0.reason) }
         tiers = overview.storedTiers.filter { $0.objects > 0 }.map { tier in
             let waiting = backlog[tier.storageClass] ?? ArchiveBacklog()
             return Tier(

@@ -40,7 +40,7 @@ struct SyncReport: Report {
     /// Where everything stands after the pass, as `status` tells it.
     var totals: StatusReport.Totals
     /// What is left out on purpose; at most ``StatusReport/notesNamed``.
-    var notes: [StatusReport.Note]
+    var notes: [PathRemark]
     /// Photos that the store has refused, or that could not be read, and that are tried again; at most ``failuresNamed``.
     var delayed: [Problem]
     /// Of the problems: restored photos that are not where they were to be.
@@ -80,7 +80,7 @@ struct SyncReport: Report {
             Problem(path: $0.path.text, message: $0.error ?? "")
         }
         totals = StatusReport.Totals(overview, leftOut: leftOut)
-        notes = leftOut.items.map(StatusReport.Note.init)
+        notes = leftOut.items.map { PathRemark($0.path, $0.reason) }
         uploaded = summary.uploaded
         alreadyStored = summary.alreadyStored
         failed = overview.totals[.failed].files
