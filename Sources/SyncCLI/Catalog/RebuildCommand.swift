@@ -82,7 +82,7 @@ struct RebuildCommand: WorkspaceCommand {
         let folders = try await workspace.ledger { try $0.overview().folders }
         for folder in folders where folder.record.path.starts(with: home) {
             guard PhotoState.allCases.allSatisfy({ folder.tallies[$0].files == 0 }) else { continue }
-            try FolderMaker().makeFolder(folder.record.path, permissions: FolderMaker.watched)
+            try Folder.make(folder.record.path, permissions: FolderMaker.watched)
         }
     }
 

@@ -153,10 +153,8 @@ struct SheetFile {
             throw CommandFailure(
                 .failed, "\(path.string.escapingControls) is being written already; wait for it, or name another file")
         } catch let error as Errno {
-            throw CommandFailure(
-                error.isRefusal || error == .readOnlyFileSystem ? .refused : .failed,
-                "\(path.string.escapingControls): cannot be written: "
-                    + FileFault(error, or: "name another file").message)
+            let place = "\(path.string.escapingControls): cannot be written"
+            throw CommandFailure(error, at: place, or: "name another file")
         }
     }
 

@@ -5,6 +5,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncSystem
+import SystemPackage
 import UnixSignals
 
 /// The exit codes of the program. Numbers above 63 are those of sysexits.h.
@@ -36,6 +37,17 @@ struct CommandFailure: Error, CustomStringConvertible {
     init(_ status: ExitStatus, _ description: String) {
         self.status = status
         self.description = description
+    }
+
+    /// Of a file that cannot be made or written.
+    /// - Parameters:
+    ///   - place: which it is, and what was to become of it.
+    ///   - remedy: as ``FileFault`` tells it.
+    ///   - rest: what is to be known besides.
+    init(_ error: Errno, at place: String, or remedy: String, _ rest: String = "") {
+        self.init(
+            error.isRefusal || error == .readOnlyFileSystem ? .refused : .failed,
+            "\(place): \(FileFault(error, or: remedy).message)\(rest)")
     }
 }
 

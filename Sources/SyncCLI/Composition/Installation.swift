@@ -118,10 +118,7 @@ struct Installation: Sendable {
             throw CommandFailure(
                 .refused, "\(file.string) is a symbolic link, and nothing of ours; remove it, and start again")
         } catch let error as Errno {
-            let fault = FileFault(error, or: "set XDG_STATE_HOME to another folder")
-            throw CommandFailure(
-                error.isRefusal || error == .readOnlyFileSystem ? .refused : .failed,
-                "\(file): cannot lock: \(fault.message)")
+            throw CommandFailure(error, at: "\(file): cannot lock", or: "set XDG_STATE_HOME to another folder")
         }
     }
 
@@ -149,7 +146,7 @@ struct Installation: Sendable {
     }
 
     private func makeFolder(above directory: DirectoryStoreSettings) throws {
-        try FolderMaker().makeFolder(directory.path.removingLastComponent(), permissions: .ownerReadWriteExecute)
+        try Folder.make(directory.path.removingLastComponent(), permissions: .ownerReadWriteExecute)
     }
 
     private func openStore(

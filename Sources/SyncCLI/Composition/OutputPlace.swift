@@ -265,19 +265,13 @@ struct FolderMaker {
         return nil
     }
 
-    /// Makes a folder and those above it.
-    /// - Throws: ``FolderError``.
-    func makeFolder(_ path: FilePath, permissions: FilePermissions) throws {
-        try Folder.make(path, permissions: permissions)
-    }
-
     /// Makes a folder for what a person wants saved there.
     /// - Throws: ``CommandFailure`` for the folders of this program; ``FolderError``.
     // Swift 6.3.1 crashes where it optimises an async function with this in it.
     @inline(never)
     func makeOutput(_ path: FilePath, _ installation: Installation) throws {
         try OutputPlace.checkAgain(path, installation)
-        try makeFolder(path, permissions: .readableFolder)
+        try Folder.make(path, permissions: .readableFolder)
     }
 
     /// Makes folders, and then a file that must not exist yet, readable for its owner only: all of it, or nothing. The
@@ -311,10 +305,7 @@ struct FolderMaker {
         } catch Errno.fileExists {
             throw Self.isTaken(path, by: try? FileStatus(at: path))
         } catch let error as Errno {
-            let isRefusal = error.isRefusal || error == .readOnlyFileSystem
-            throw CommandFailure(
-                isRefusal ? .refused : .failed,
-                "\(path.string): cannot be made: \(FileFault(error, or: "name another file with --config").message)")
+            throw CommandFailure(error, at: "\(path.string): cannot be made", or: "name another file with --config")
         }
     }
 

@@ -27,10 +27,9 @@ struct ConfigurationFile {
             _ = try NewFile.save(text.utf8, to: path, permissions: mode, overwrites: true)
         } catch let error as Errno {
             throw CommandFailure(
-                error.isRefusal || error == .readOnlyFileSystem ? .refused : .failed,
-                "\(path): \(FileFault(error, or: "see that it can be written").message). Everything is copied: run the command "
-                    + "again, or put the new store into the configuration by hand and run sync-agent move-store --adopt"
-            )
+                error, at: path.string, or: "see that it can be written",
+                ". Everything is copied: run the command again, or put the new store into the configuration by hand and "
+                    + "run sync-agent move-store --adopt")
         }
     }
 
