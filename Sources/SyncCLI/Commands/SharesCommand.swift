@@ -202,9 +202,7 @@ struct SharesCommand: WorkspaceCommand {
     }
 
     private func confirm(_ what: String, _ terminal: Terminal) throws {
-        guard yes || Question.confirm("Revoke \(what)?", on: terminal) else {
-            throw CommandFailure(.failed, "nothing was revoked")
-        }
+        try Question.require("Revoke \(what)?", on: terminal, unless: yes, no: "nothing was revoked")
     }
 
     static func tellOver(_ id: ShareID, _ state: ShareState, _ terminal: Terminal) {
@@ -290,11 +288,9 @@ extension SharesCommand {
             throw CommandFailure(.failed, "share \(id) is being removed; share the vacation again")
         case .preparing, .waiting, .live: break
         }
-        guard
-            yes
-                || Question.confirm(
-                    "Go on with \(what) from this machine? The other one leaves it alone then.", on: terminal)
-        else { throw CommandFailure(.failed, "nothing was taken over") }
+        try Question.require(
+            "Go on with \(what) from this machine? The other one leaves it alone then.", on: terminal, unless: yes,
+            no: "nothing was taken over")
         let problem = try await parts.takeOver.run(share) { try await workspace.updateCatalog(parts.restores.store) }
         if let problem {
             workspace.console.errors.writeLine(problem.escapingControls)

@@ -78,9 +78,7 @@ struct LifecycleCommand: AsyncParsableCommand {
             _ standing: LifecycleInspector.Standing, _ desk: LifecycleInspector, _ terminal: Terminal
         ) async throws -> [String]? {
             guard let (current, plan) = standing.inStore, !plan.isNothingToDo, !dryRun else { return nil }
-            guard yes || Question.confirm("Write these rules?", on: terminal) else {
-                throw CommandFailure(.failed, "nothing was written")
-            }
+            try Question.require("Write these rules?", on: terminal, unless: yes, no: "nothing was written")
             let notes = try await desk.editor.carryOut(plan, from: current)
             for warning in notes {
                 terminal.writeLine(terminal.styled("note", .yellow) + "  \(warning)".escapingControls)

@@ -107,6 +107,14 @@ enum Question {
         return ["y", "yes"].contains(readLine()?.lowercased() ?? "")
     }
 
+    /// - Parameters:
+    ///   - isAgreed: nobody has to be asked.
+    ///   - no: what has become of it when somebody says no.
+    /// - Throws: ``CommandFailure`` unless somebody says yes.
+    static func require(_ question: String, on terminal: Terminal, unless isAgreed: Bool, no: String) throws {
+        guard isAgreed || confirm(question, on: terminal) else { throw CommandFailure(.failed, no) }
+    }
+
     /// Asks before something goes for good: silence is no yes.
     /// - Parameters:
     ///   - number: how much it is, where it cannot be had back: somebody has to type it.
@@ -119,10 +127,7 @@ enum Question {
         guard isSomebodyThere else {
             throw CommandFailure(.usage, "there is no terminal to ask on; use --yes to \(verb), or --dry-run to look")
         }
-        guard let number else {
-            if confirm(question, on: terminal) { return }
-            throw CommandFailure(.failed, no)
-        }
+        guard let number else { return try require(question, on: terminal, unless: false, no: no) }
         terminal.write("\(question) Type \(number) to go on: ")
         let answer = readLine()?.filter { !$0.isWhitespace && $0 != "," } ?? ""
         guard answer == String(number) else { throw CommandFailure(.failed, no) }

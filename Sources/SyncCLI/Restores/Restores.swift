@@ -119,9 +119,7 @@ struct Restores: Sendable {
         if !workspace.console.isSilent { try view().proposal(proposal).forEach(people.writeLine) }
         guard !proposal.candidates.isEmpty else { return }
         try requireLimit(proposal, maximumCost: wish.maximumCost)
-        guard wish.isAgreed || Question.confirm("Restore them?", on: people) else {
-            throw CommandFailure(.failed, purpose.refusal)
-        }
+        try Question.require("Restore them?", on: people, unless: wish.isAgreed, no: purpose.refusal)
     }
 
     /// - Throws: ``CommandFailure`` with what would be cheaper.

@@ -54,9 +54,8 @@ struct ShareSession {
         }
         try proposal.requireSomething()
         let restore = try await restore(of: proposal.archived, until: proposal.expiresAt)
-        guard !asks || Question.confirm("Share them with everybody who has the link?", on: terminal) else {
-            throw CommandFailure(.failed, "nothing was shared")
-        }
+        try Question.require(
+            "Share them with everybody who has the link?", on: terminal, unless: !asks, no: "nothing was shared")
         return try await publish(proposal, restore)
     }
 
