@@ -221,11 +221,11 @@ struct RestoreCommand: WorkspaceCommand {
 
     private static func unknown(_ proposal: RestoreProposal) -> CommandFailure {
         // A name that is no path is none of a folder that cannot be read either.
-        let hidden = proposal.order.names.compactMap { UnreadableFolder(above: ProcessEnvironment.absolute($0)) }
+        let hidden = proposal.order.names.compactMap { UnknownPaths.obstacle(to: ProcessEnvironment.absolute($0)) }
         return CommandFailure(
             hidden.isEmpty ? .noSuchPath : .refused,
             (RestoreReport.Skipped.all(in: proposal).map { "\(($0.path ?? "").escapingControls): \($0.reason)" }
-                + Set(hidden.map(\.description)).sorted()).joined(separator: "\n"))
+                + Set(hidden).sorted()).joined(separator: "\n"))
     }
 
     // MARK: Suggestions

@@ -83,7 +83,10 @@ struct StatusCommand: WorkspaceCommand {
         if !paths.isEmpty { return try await listPhotos(workspace) }
         if watch { try await follow(workspace) }
         let status = try await StatusReader(workspace: workspace).readNow()
-        if check { return StatusCheck(status.report, waitingSince: status.waitingSince, now: status.now).result.answer }
+        if check {
+            let (report, since) = (status.report, status.waitingSince)
+            return StatusCheck(report: report, waitingSince: since, now: status.now).result.answer
+        }
         if let hint = try await RebuildHint.text(workspace) { workspace.console.errors.writeLine(hint) }
         return Answer(status.report) { status.view(on: $0).lines }
     }

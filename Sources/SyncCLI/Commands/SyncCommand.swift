@@ -104,17 +104,11 @@ private struct PassFindings: Sendable {
 }
 
 /// One pass as a service, so that signals end it as they end the agent.
-private final class PassService: Service {
-    private let parts: AgentServices
-    private let progress: PassProgress
-    private let logger: Logger
+private struct PassService: Service {
+    let parts: AgentServices
+    let progress: PassProgress
+    let logger: Logger
     private let findings = Mutex(PassFindings())
-
-    init(parts: AgentServices, progress: PassProgress, logger: Logger) {
-        self.parts = parts
-        self.logger = logger
-        self.progress = progress
-    }
 
     var found: PassFindings { findings.withLock { $0 } }
 

@@ -18,34 +18,6 @@ struct Installation: Sendable {
     let logger: Logger
     let time: TimeSource
 
-    /// Reads the configuration. What works but should be seen to is logged as a warning.
-    /// - Throws: `ConfigError`.
-    init(
-        _ options: GlobalOptions, environment: [String: String] = ProcessEnvironment.current,
-        time: TimeSource = .system
-    ) throws {
-        self.environment = environment
-        self.time = time
-        logger = Self.logger(options, environment)
-        location = try ConfigLocation(
-            option: options.configurationFile?.text, environment: environment,
-            workingFolder: ProcessEnvironment.workingFolder
-        )
-        let loaded = try ConfigFile.load(location)
-        settings = loaded.settings
-        for warning in loaded.warnings { logger.warning("\(location.file): \(warning)") }
-    }
-
-    init(
-        location: ConfigLocation, settings: Settings, environment: [String: String], logger: Logger, time: TimeSource
-    ) {
-        self.location = location
-        self.settings = settings
-        self.environment = environment
-        self.logger = logger
-        self.time = time
-    }
-
     static func logger(_ options: GlobalOptions, _ environment: [String: String]) -> Logger {
         var logger = Logger(label: "sync-agent") { _ in
             ConsoleLogHandler(level: options.logLevel, environment: environment)
@@ -214,6 +186,24 @@ extension S3Settings {
 }
 
 extension Installation {
+    /// Reads the configuration. What works but should be seen to is logged as a warning.
+    /// - Throws: `ConfigError`.
+    init(
+        _ options: GlobalOptions, environment: [String: String] = ProcessEnvironment.current,
+        time: TimeSource = .system
+    ) throws {
+        self.environment = environment
+        self.time = time
+        logger = Self.logger(options, environment)
+        location = try ConfigLocation(
+            option: options.configurationFile?.text, environment: environment,
+            workingFolder: ProcessEnvironment.workingFolder
+        )
+        let loaded = try ConfigFile.load(location)
+        settings = loaded.settings
+        for warning in loaded.warnings { logger.warning("\(location.file): \(warning)") }
+    }
+
     /// The configured store as it is, for what only reads: none is made in an empty place.
     /// - Parameter ledger: knows which store it is, and keeps what is learned of a server; `nil` where there is none.
     func makeReadStore(_ ledger: Ledger?) throws -> any ObjectStore {

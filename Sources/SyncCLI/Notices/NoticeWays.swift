@@ -179,7 +179,7 @@ extension Workspace {
         if !settings.command.isEmpty {
             ways.append(CommandNotifier(words: settings.command, environment: environment, pool: pool))
         }
-        if let webhook = settings.webhook { ways.append(WebhookNotifier(webhook, time: time)) }
+        if let webhook = settings.webhook { ways.append(WebhookNotifier(address: webhook, time: time)) }
         if let desktop = DesktopNotifier(environment: environment, pool: pool) { ways.append(desktop) }
         return Notifiers(ways, kinds: settings.kinds, gallery: installation.galleryOfAgent, logger: installation.logger)
     }
@@ -205,29 +205,18 @@ struct WebhookNotifier: Notifier {
         let mayPass: Bool
     }
 
-    private let address: SecretURL
-    private let policy: RetryPolicy
-    private let time: TimeSource
-    private let makeTransport: @Sendable () throws -> any HTTPTransport
-
-    /// - Parameter makeTransport: one for each notice, closed after it: news is rare, and a transport has a thread.
-    init(
-        _ address: SecretURL, policy: RetryPolicy = RetryPolicy(), time: TimeSource,
-        makeTransport: @escaping @Sendable () throws -> any HTTPTransport = { try CurlTransport() }
-    ) {
-        self.address = address
-        self.policy = policy
-        self.time = time
-        self.makeTransport = makeTransport
-    }
+    let address: SecretURL
+    let time: TimeSource
 
     func tell(_ notice: Notice) async throws {
         let request = try request(for: notice)
-        let transport = try makeTransport()
+        // One for each notice, closed after it: news is rare, and a transport has a thread.
+        let transport = try CurlTransport()
         try await closing(transport.close) { try await send(request, over: transport) }
     }
 
     private func send(_ request: HTTPRequest, over transport: any HTTPTransport) async throws {
+        let policy = RetryPolicy()
         var attempt = 1
         while let problem = try await problem(of: request, over: transport) {
             guard problem.mayPass, attempt < policy.maximumAttempts else {

@@ -7,27 +7,10 @@ import SyncLocalStore
 import SyncSystem
 import SystemPackage
 
-/// Which shares take photos of guests, for the server's event loop, which waits for no ledger.
-final class GuestPages: Sendable {
-    private let shares = Mutex<Set<ShareID>>([])
-
-    func note(_ share: ShareID, _ takesGuests: Bool) {
-        shares.withLock { shares in
-            if takesGuests {
-                shares.insert(share)
-            } else {
-                shares.remove(share)
-            }
-        }
-    }
-
-    func contains(_ share: ShareID) -> Bool { shares.withLock { $0.contains(share) } }
-}
-
 extension GallerySite {
     func mostBytes(inBodyTo path: [String]) -> Int {
         guard path.count == 3, path[0] == "s", path[2] == ShareKeys.guestName, !isReadOnly,
-            let id = ShareID(path[1]), guestPages.contains(id)
+            let id = ShareID(path[1]), guestPages.withLock({ $0.contains(id) })
         else { return 0 }
         return Int(GuestRules.mostBytes)
     }
@@ -39,7 +22,7 @@ extension GallerySite {
         var takes = false
         if let id = ShareID(request.segments[1]), let sharedFiles, !isReadOnly {
             takes = try await sharedFiles.takesGuests(id)
-            guestPages.note(id, takes)
+            guestPages.withLock { $0 = takes ? $0.union([id]) : $0.subtracting([id]) }
         }
         return WebResponse(takes ? 204 : 404, headers: [Self.noStore] + Self.security)
     }

@@ -32,8 +32,9 @@ struct GallerySite: WebHandler {
     let isLocal: Bool
     /// The shares of an embedded store, which no other server shows; `nil` of another store.
     let sharedFiles: SharedFiles?
-    /// Shares whose pages were shown, and that take photos of guests: so much of a body is read for no other.
-    let guestPages = GuestPages()
+    /// Shares whose pages were shown, and that take photos of guests: so much of a body is read for no other. The event loop
+    /// of the server asks, which waits for no ledger.
+    let guestPages = Mutex<Set<ShareID>>([])
     /// Who follows a page makes it again and again.
     let followers = PlaceLimit(8)
     /// ZIP files: each holds a photo in memory, and a thread of the disk now and then.

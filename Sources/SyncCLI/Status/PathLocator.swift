@@ -55,33 +55,23 @@ struct UnknownPaths {
     /// `nil` where something is known of each.
     var failure: CommandFailure? {
         if paths.isEmpty { return nil }
-        let isRefused = paths.contains { UnreadableFolder(above: ProcessEnvironment.absolute($0)) != nil }
+        let isRefused = paths.contains { ProcessEnvironment.absolute($0).unreadableFolder != nil }
         return CommandFailure(isRefused ? .refused : .noSuchPath, paths.map(Self.message).joined(separator: "\n"))
     }
 
     static func message(_ path: String) -> String {
-        if let folder = UnreadableFolder(above: ProcessEnvironment.absolute(path)) {
-            return "\(ProcessEnvironment.absolute(path).text.escapingControls): \(folder)"
+        let path = ProcessEnvironment.absolute(path)
+        let unknown = "nothing is known of this path; is it below a watched folder, and was it synced?"
+        return "\(path.text.escapingControls): \(obstacle(to: path) ?? unknown)"
+    }
+
+    /// What to say of a folder that keeps us from what is in it, so that nobody can say that nothing is there; `nil` where
+    /// all that is there can be read.
+    static func obstacle(to path: FilePath) -> String? {
+        path.unreadableFolder.map {
+            "nothing is known of it, and nobody can tell what is there: \($0.text.escapingControls) may not be read "
+                + "and entered; allow it (chmod u+rx), then sync-agent sync"
         }
-        return
-            "\(ProcessEnvironment.absolute(path).text.escapingControls): nothing is known of this path; is it below a watched "
-            + "folder, and was it synced?"
-    }
-}
-
-/// A folder that keeps us from what is in it, so that nobody can say that nothing is there.
-struct UnreadableFolder: CustomStringConvertible {
-    let folder: FilePath
-
-    /// `nil` where all that is there can be read.
-    init?(above path: FilePath) {
-        guard let folder = path.unreadableFolder else { return nil }
-        self.folder = folder
-    }
-
-    var description: String {
-        "nothing is known of it, and nobody can tell what is there: \(folder.text.escapingControls) may not be read and "
-            + "entered; allow it (chmod u+rx), then sync-agent sync"
     }
 }
 

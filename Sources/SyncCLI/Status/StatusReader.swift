@@ -203,16 +203,10 @@ struct StatusCheck {
     /// Seconds after which what waits, or a pass that does not come, is worth a look, and an alarm.
     static let patience: (warning: TimeInterval, critical: TimeInterval) = (86_400, 3 * 86_400)
 
-    private let report: StatusReport
-    private let waitingSince: Date?
-    private let now: Date
-
-    /// - Parameter waitingSince: since when the photo is there that waits longest; one that cannot be stored does not wait.
-    init(_ report: StatusReport, waitingSince: Date?, now: Date) {
-        self.report = report
-        self.waitingSince = waitingSince
-        self.now = now
-    }
+    let report: StatusReport
+    /// Since when the photo is there that waits longest; one that cannot be stored does not wait.
+    let waitingSince: Date?
+    let now: Date
 
     struct Result {
         let level: Level

@@ -13,7 +13,7 @@ import Testing
     private func notifier(_ address: String) throws -> WebhookNotifier {
         let sleeps = sleeps
         return WebhookNotifier(
-            SecretURL(try #require(URL(string: address))),
+            address: SecretURL(try #require(URL(string: address))),
             time: TimeSource(
                 now: { Date() }, monotonic: { .zero },
                 sleep: { duration in

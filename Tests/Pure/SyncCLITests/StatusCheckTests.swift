@@ -31,7 +31,7 @@ import Testing
         + "bytes=7B;;;0"
 
     @Test func `what is well is told in one line, with its numbers`() {
-        let result = StatusCheck(Self.report(), waitingSince: nil, now: Self.now).result
+        let result = StatusCheck(report: Self.report(), waitingSince: nil, now: Self.now).result
         #expect(result.level == .ok)
         #expect(result.line == "SYNC-AGENT OK - 3 photos stored, 0 waiting" + Self.numbers)
     }
@@ -91,8 +91,8 @@ import Testing
     func `each finding has its level, and its words are the first of the line`(row: Row) {
         var report = Self.report(agent: row.agent, lastSync: row.lastSync)
         row.change(&report)
-        let result = StatusCheck(report, waitingSince: row.waiting.map { Self.now - $0 * Self.hour }, now: Self.now)
-            .result
+        let since = row.waiting.map { Self.now - $0 * Self.hour }
+        let result = StatusCheck(report: report, waitingSince: since, now: Self.now).result
         #expect(result.level == row.level)
         let words = ["OK", "WARNING", "CRITICAL"][Int(row.level.rawValue)]
         #expect(result.line.hasPrefix("SYNC-AGENT \(words) - \(row.words) | stored=3;;;0 "))

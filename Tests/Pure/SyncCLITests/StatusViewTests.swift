@@ -76,7 +76,7 @@ import Testing
         #expect(!text.contains("Everything is safe"))
         let line = text.replacing("\n", with: " ")
         #expect(line.contains("As far as can be told, every photo is stored; 2 objects could not be looked at in the"))
-        let check = StatusCheck(report, waitingSince: nil, now: now).result
+        let check = StatusCheck(report: report, waitingSince: nil, now: now).result
         #expect(check.level >= .warning && check.line.contains("2 objects could not be looked at in the store"))
     }
 
@@ -88,7 +88,7 @@ import Testing
         #expect(!text.contains("Everything is safe"))
         let line = text.replacing("\n", with: " ")
         #expect(line.contains("2 stored objects are damaged or gone: sync-agent verify --all names them"))
-        #expect(StatusCheck(report, waitingSince: nil, now: now).result.level == .critical)
+        #expect(StatusCheck(report: report, waitingSince: nil, now: now).result.level == .critical)
     }
 
     @Test func `what is damaged or gone beside what is lost is told, too`() {
