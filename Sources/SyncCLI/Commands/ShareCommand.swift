@@ -170,7 +170,7 @@ struct ShareCommand: WorkspaceCommand {
     ) async throws -> Answer {
         let outcome = try await session(order, to: recipient, parts, workspace).run()
         let (share, photos) = (outcome.share, outcome.photos)
-        let message = ShareMessage(share)?.address
+        let message = ShareMessage.address(share)
         let agentRuns = try workspace.installation.agentRuns()
         let isPartial = photos.contains { $0.position != nil && $0.failure != nil }
         let news = photos.filter { !outcome.proposal.tells($0) }

@@ -140,7 +140,7 @@ struct SharesCommand: WorkspaceCommand {
             if share.state.isOver { Self.tellOver(share.id, share.state, workspace.console.people); return (.done, []) }
             what = Self.description(of: share)
             remove = { try await parts.otherEnder.run(share) }
-        } else if let stray = try await stray(id, parts, workspace) {
+        } else if let stray = try await workspace.asking(else: nil, { try await parts.others.stray(id) }) {
             // Its machine's catalogue cannot be read, or is not written yet.
             problems.map(\.escapingControls).forEach(workspace.console.errors.writeLine)
             let location = stray.location.map { ", \($0.escapingControls)" } ?? ""
@@ -166,24 +166,10 @@ struct SharesCommand: WorkspaceCommand {
     func find(
         _ id: ShareID, _ parts: ShareServices, _ workspace: Workspace
     ) async throws -> (share: OtherShare?, problems: [String]) {
-        do {
-            let (shares, problems) = try await parts.others.run()
-            return (shares.first { $0.id == id }, problems)
-        } catch let error as StoreError {
-            guard try await workspace.hasNoStoreYet(error) else { throw error }
-            return (nil, [])
+        let (shares, problems) = try await workspace.asking(else: (shares: [], problems: [])) {
+            try await parts.others.run()
         }
-    }
-
-    private func stray(
-        _ id: ShareID, _ parts: ShareServices, _ workspace: Workspace
-    ) async throws -> OtherShares.Stray? {
-        do {
-            return try await parts.others.stray(id)
-        } catch let error as StoreError {
-            guard try await workspace.hasNoStoreYet(error) else { throw error }
-            return nil
-        }
+        return (shares.first { $0.id == id }, problems)
     }
 
     static func unknown(_ name: String, _ problems: [String]) -> CommandFailure {

@@ -101,8 +101,8 @@ struct StatusCommand: WorkspaceCommand {
             result = try await parts.refresh.run { seen in
                 line.update { _ in "checked \(Quantities.counted(seen, "object"))" }
             }
-        } catch let error as StoreError where error.code == .storeMissing {
-            guard try await !parts.ledger({ try $0.knowsStore() }) else { throw error }
+        } catch let error as StoreError {
+            guard try await workspace.hasNoStoreYet(error) else { throw error }
             return terminal.writeLine("the store is not there yet; the first sync makes it")
         }
         var summary =

@@ -229,15 +229,7 @@ final class Workspace: Sendable {
 
     /// Runs a command's body, and closes what it opened.
     func whileOpen<Value>(_ body: (Workspace) async throws -> Value) async throws -> Value {
-        let value: Value
-        do {
-            value = try await body(self)
-        } catch {
-            try? await close()
-            throw error
-        }
-        try await close()
-        return value
+        try await closing(close) { try await body(self) }
     }
 
     /// Waits until no thread and no process of ours is left: first those that ask the others. The lock goes last: whoever gets it finds the
@@ -265,14 +257,16 @@ extension Installation {
 }
 
 /// Runs `body`, and then closes what it worked with, on errors too.
-func closing<Value>(_ close: () async -> Void, after body: () async throws -> Value) async rethrows -> Value {
+func closing<Value>(
+    _ close: () async throws -> Void, after body: () async throws -> Value
+) async throws -> Value {
     let value: Value
     do {
         value = try await body()
     } catch {
-        await close()
+        try? await close()
         throw error
     }
-    await close()
+    try await close()
     return value
 }

@@ -20,7 +20,7 @@ struct ArchiveServices: Sendable {
     init(_ workspace: Workspace) async throws {
         let installation = workspace.installation
         let share = installation.settings.share
-        let (ledger, known) = await Self.openLedger(workspace) { try $0.profileBook(share) }
+        let (ledger, known) = await Self.openLedger(workspace)
         store = workspace.keep(try installation.makeReadStore(ledger?.ledger))
         list = ArchiveListing(
             store: store, keys: try KeyLayout(user: installation.settings.user),
@@ -57,14 +57,12 @@ struct ArchiveServices: Sendable {
         }
     }
 
-    private static func openLedger(
-        _ workspace: Workspace, _ book: @escaping @Sendable (Ledger) throws -> ProfileBook
-    ) async -> (LedgerQueue?, ProfileBook?) {
+    private static func openLedger(_ workspace: Workspace) async -> (LedgerQueue?, ProfileBook?) {
         // Else nothing was ever stored, or looked up, from this machine.
         guard workspace.installation.ledgerFile.allows([]) else { return (nil, nil) }
         do {
-            let ledger = try await workspace.ledger
-            return (ledger, try await ledger(book))
+            let (ledger, share) = (try await workspace.ledger, workspace.settings.share)
+            return (ledger, try await ledger { try $0.profileBook(share) })
         } catch {
             workspace.logger.warning("names of profiles cannot be shown: \(error)")
             return (nil, nil)
@@ -153,14 +151,8 @@ extension ArchiveReport.Photo {
 }
 
 extension Badge {
-    init?(_ memory: ArchivedGalleryPhoto) {
-        switch memory.standing {
-        case .readable: return nil
-        case .archived: self = .archived
-        case .retrieving: self = .retrieving
-        case .restored: self = .restored
-        }
-    }
+    /// None for what is readable.
+    init?(_ memory: ArchivedGalleryPhoto) { self.init(rawValue: memory.standing.rawValue) }
 }
 
 /// Archived photos for people: a line for what is stored of each, and one for its event.

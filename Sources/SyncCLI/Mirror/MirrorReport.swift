@@ -69,12 +69,7 @@ extension MirrorResult {
 }
 
 extension MirrorResult.End {
-    fileprivate var word: String {
-        switch self {
-        case .expired: "expired"
-        case .gone: "gone"
-        }
-    }
+    fileprivate var word: String { if case .expired = self { "expired" } else { "gone" } }
 }
 
 /// What a mirror has come to, for people.

@@ -28,8 +28,8 @@ struct ConfigurationFile {
         } catch let error as Errno {
             throw CommandFailure(
                 error, at: path.string, or: "see that it can be written",
-                ". Everything is copied: run the command again, or put the new store into the configuration by hand and "
-                    + "run sync-agent move-store --adopt")
+                ". Everything is copied: run the command again, or put the new store into the configuration by hand "
+                    + "and run sync-agent move-store --adopt")
         }
     }
 

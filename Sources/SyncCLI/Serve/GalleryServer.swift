@@ -55,10 +55,6 @@ struct GalleryServer: Service {
             isLoopback: self.address.isLoopback, machines: [installation.machineName, ProcessEnvironment.hostName],
             base: settings.serve.baseURL?.host()
         )
-        var sharedFiles: SharedFiles?
-        if let store = store as? LocalStore {
-            sharedFiles = SharedFiles(ledger: ledger, store: store, time: installation.time)
-        }
         let disk = workspace.threads.disk.sibling(name: "gallery", threads: 2)
         site = GallerySite(
             workspace: workspace, ledger: ledger,
@@ -72,7 +68,7 @@ struct GalleryServer: Service {
             store: store, keys: keys, policy: try installation.tierPolicy(), isReadOnly: isReadOnly,
             services: OrderServices(), links: installation.shareLinks(store), disk: disk,
             isLocal: self.address.isLoopback && settings.serve.baseURL == nil,
-            sharedFiles: sharedFiles)
+            sharedFiles: (store as? LocalStore).map { SharedFiles(ledger: ledger, store: $0, time: installation.time) })
     }
 
     /// The first line of a file that only its owner reads.

@@ -154,16 +154,12 @@ struct SharedFiles: Sendable {
             return known.state == .live && known.expiresAt > time.now()
         }
         // One of another machine is known to the store alone.
-        guard let key = try? ObjectKey(segments: ["shares", "\(share)", "vacation.json"]),
-            let bytes = try? await store.bytes(of: key, limit: Self.mostBytes),
-            let manifest = try? Self.decoder().decode(ShareManifest.self, from: Data(bytes))
-        else { return false }
-        return manifest.expiresAt > time.now()
-    }
-
-    private static func decoder() -> JSONDecoder {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
-        return decoder
+        guard let key = try? ObjectKey(segments: ["shares", "\(share)", "vacation.json"]),
+            let bytes = try? await store.bytes(of: key, limit: Self.mostBytes),
+            let manifest = try? decoder.decode(ShareManifest.self, from: Data(bytes))
+        else { return false }
+        return manifest.expiresAt > time.now()
     }
 }

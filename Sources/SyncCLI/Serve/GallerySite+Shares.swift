@@ -57,8 +57,9 @@ extension GallerySite {
     /// What a person sends the link with.
     private func send(_ share: ShareRecord, _ link: String) -> [SitePage.Listing.Link] {
         var known: [SitePage.Listing.Link] = []
-        if let recipient = share.recipient.flatMap({ ShareRecipient(note: $0) }), let message = ShareMessage(share) {
-            known.append(.init("\(recipient.channel.title) to \(recipient.person)", message.address))
+        let recipient = share.recipient.flatMap { ShareRecipient(note: $0) }
+        if let recipient, let message = ShareMessage.address(share) {
+            known.append(.init("\(recipient.channel.title) to \(recipient.person)", message))
         }
         return known + ShareMessage.addresses(share, link).map { .init($0.channel.title, $0.address) }
     }

@@ -177,15 +177,7 @@ extension TimelineItem {
 }
 
 extension TimelineFilter.Kind {
-    fileprivate var label: String {
-        switch self {
-        case .gallery: "Gallery"
-        case .vacations: "Vacations"
-        case .projects: "Projects"
-        case .events: "Events"
-        case .memories: "Archived events"
-        }
-    }
+    fileprivate var label: String { self == .memories ? "Archived events" : rawValue.capitalized }
 }
 
 extension TimelineFilter.State {

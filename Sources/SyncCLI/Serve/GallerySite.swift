@@ -32,8 +32,8 @@ struct GallerySite: WebHandler {
     let isLocal: Bool
     /// The shares of an embedded store, which no other server shows; `nil` of another store.
     let sharedFiles: SharedFiles?
-    /// Shares whose pages were shown, and that take photos of guests: so much of a body is read for no other. The event loop
-    /// of the server asks, which waits for no ledger.
+    /// Shares whose pages were shown, and that take photos of guests: so much of a body is read for no other. The event
+    /// loop of the server, which waits for no ledger, looks here.
     let guestPages = Mutex<Set<ShareID>>([])
     /// Who follows a page makes it again and again.
     let followers = PlaceLimit(8)

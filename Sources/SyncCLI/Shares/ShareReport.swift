@@ -129,7 +129,7 @@ struct ShareListReport: Encodable {
             endedAt = share.endedAt
             problem = share.problem ?? Self.doubt(about: share, now: now)
             changedBy = isLate ? nil : difference?.total
-            message = isLate ? nil : ShareMessage(share)?.address
+            message = isLate ? nil : ShareMessage.address(share)
             changes = isLate ? nil : difference.flatMap(Self.words)
             self.machine = machine
             revokedBy = share.endedBy
@@ -283,6 +283,16 @@ extension Workspace {
         OtherShares(
             store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user),
             spool: installation.rebuildSpool, pool: threads.disk, time: time)
+    }
+
+    /// What the store is asked for; `none` where nobody has stored anything yet.
+    func asking<Value>(else none: Value, _ ask: () async throws -> Value) async throws -> Value {
+        do {
+            return try await ask()
+        } catch let error as StoreError {
+            guard try await hasNoStoreYet(error) else { throw error }
+            return none
+        }
     }
 
     /// Nobody has stored anything yet, so that nobody shares anything.

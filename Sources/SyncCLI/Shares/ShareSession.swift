@@ -218,7 +218,7 @@ struct ShareIntake {
     func run(_ folder: FilePath) async throws {
         let pool = workspace.threads.disk
         let ledger = try await workspace.ledger
-        let line = ProgressLine(.standardError(installation.environment), time: installation.time)
+        let line = ProgressLine(workspace.console.errors, time: installation.time)
         defer { line.finish() }
         var waitsFor: [FilePath] = []
         var since = installation.time.monotonic()
@@ -241,7 +241,7 @@ struct ShareIntake {
     }
 
     private func pass(over folder: FilePath) async throws {
-        let terminal = Terminal.standardError(installation.environment)
+        let terminal = workspace.console.errors
         let progress = PassProgress(terminal: terminal, time: installation.time)
         defer { progress.finish() }
         let parts = try await AgentServices(workspace, observe: progress.note)
@@ -269,7 +269,7 @@ struct ShareIntake {
             folders: try await ledger { try $0.register(watched) }, ledger: ledger.ledger, scanner: FileTreeScanner(),
             reducer: PhotoFileReducer(), pool: workspace.threads.intake, settle: workspace.settings.upload.settle,
             isForecast: true, time: installation.time)
-        let terminal = Terminal.standardError(installation.environment)
+        let terminal = workspace.console.errors
         try Self.requireWhole(try await pass.takeIn(only: folder), below: folder, tell: terminal)
         try await requireWhole(below: folder)
         guard let vacation = try await ledger({ try $0.vacation(in: folder) }) else { return }

@@ -286,16 +286,12 @@ extension ShareRecipient {
 }
 
 /// The message about a share that somebody is to get, ready to be sent.
-struct ShareMessage {
-    /// What opens with the message in it.
-    let address: String
-
-    /// `nil` as long as there is no link, and where nobody was named.
-    init?(_ share: ShareRecord) {
-        guard share.state == .live, let link = share.link,
-            let recipient = share.recipient.flatMap({ ShareRecipient(note: $0) })
-        else { return nil }
-        address = recipient.link(subject: Self.subject(share), text: Self.text(share, link.url))
+enum ShareMessage {
+    /// What opens with the message in it; `nil` as long as there is no link, and where nobody was named.
+    static func address(_ share: ShareRecord) -> String? {
+        guard share.state == .live, let link = share.link else { return nil }
+        return share.recipient.flatMap { ShareRecipient(note: $0) }?.link(
+            subject: subject(share), text: text(share, link.url))
     }
 
     /// Addresses that open the message in what a person sends with, who chooses to whom there: by what, and where.

@@ -65,8 +65,8 @@ struct UnknownPaths {
         return "\(path.text.escapingControls): \(obstacle(to: path) ?? unknown)"
     }
 
-    /// What to say of a folder that keeps us from what is in it, so that nobody can say that nothing is there; `nil` where
-    /// all that is there can be read.
+    /// What to say of a folder that keeps us from what is in it, so that nobody can say that nothing is there;
+    /// `nil` where there is none.
     static func obstacle(to path: FilePath) -> String? {
         path.unreadableFolder.map {
             "nothing is known of it, and nobody can tell what is there: \($0.text.escapingControls) may not be read "

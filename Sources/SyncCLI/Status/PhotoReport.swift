@@ -305,11 +305,5 @@ struct PhotoListView {
 
 extension UnitRole {
     /// What stands in front of the photo's name.
-    fileprivate var words: String {
-        switch self {
-        case .raw: "RAW file of"
-        case .movie: "movie of"
-        case .sidecar: "sidecar of"
-        }
-    }
+    fileprivate var words: String { "\(self == .raw ? "RAW file" : rawValue) of" }
 }

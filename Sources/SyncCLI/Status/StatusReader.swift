@@ -190,14 +190,7 @@ struct StatusCheck {
 
         static func < (one: Level, other: Level) -> Bool { one.rawValue < other.rawValue }
 
-        fileprivate var word: String {
-            switch self {
-            case .ok: "OK"
-            case .warning: "WARNING"
-            case .critical: "CRITICAL"
-            case .unknown: "UNKNOWN"
-            }
-        }
+        fileprivate var word: String { "\(self)".uppercased() }
     }
 
     /// Seconds after which what waits, or a pass that does not come, is worth a look, and an alarm.

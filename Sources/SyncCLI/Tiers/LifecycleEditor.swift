@@ -5,24 +5,6 @@ import SyncLocalStore
 
 /// Brings the rules in a store to what the configuration wants, and proves that it did nothing else.
 struct LifecycleEditor {
-    /// What came back differs from what was written.
-    struct Altered: Error, CustomStringConvertible {
-        let differences: [String]
-
-        var description: String {
-            "the store did not keep the rules as they were written:\n"
-                + differences.map { "  \($0)" }.joined(separator: "\n")
-                + "\nWhat it kept is in force now: correct the configuration and run lifecycle apply again. With tiers.mode: agent it needs no rules for old photos."
-        }
-    }
-
-    /// Somebody else has written rules since the plan was made.
-    struct Overtaken: Error, CustomStringConvertible {
-        var description: String {
-            "the rules in the store were changed by somebody else in this moment; nothing was written: look again"
-        }
-    }
-
     let store: any ObjectStore
     let policy: TierPolicy
 
@@ -35,10 +17,15 @@ struct LifecycleEditor {
     /// Writes all rules at once, and reads them again.
     /// - Parameter current: what the plan was made from.
     /// - Returns: what the store did not keep of ours, where that does no harm, in plain words.
-    /// - Throws: ``Overtaken``, ``Altered``, ``CommandFailure`` where the store takes no rules, ``StoreError``.
+    /// - Throws: ``CommandFailure`` where somebody else has written rules since the plan was made, and where the store
+    ///   takes none or did not keep them as they were written; ``StoreError``.
     func carryOut(_ plan: LifecyclePlan, from current: LifecycleConfiguration) async throws -> [String] {
         // A person may have thought about the question for a while.
-        guard try await store.lifecycle() == current else { throw Overtaken() }
+        guard try await store.lifecycle() == current else {
+            throw CommandFailure(
+                .failed,
+                "the rules in the store were changed by somebody else in this moment; nothing was written: look again")
+        }
         do {
             try await store.setLifecycle(plan.configuration)
         } catch let error as StoreError where error.code == .unsupported {
@@ -54,7 +41,14 @@ struct LifecycleEditor {
         let expected = LifecycleConfiguration(
             rules: plan.configuration.rules.map { rule in tolerated.first { $0.id == rule.id } ?? rule })
         let differences = Self.differences(between: expected, and: kept)
-        if !differences.isEmpty { throw Altered(differences: differences) }
+        if !differences.isEmpty {
+            throw CommandFailure(
+                .failed,
+                "the store did not keep the rules as they were written:\n"
+                    + differences.map { "  \($0)" }.joined(separator: "\n")
+                    + "\nWhat it kept is in force now: correct the configuration and run lifecycle apply again. With "
+                    + "tiers.mode: agent it needs no rules for old photos.")
+        }
         return sizeless.map {
             "\($0.id): this store keeps no limit of size, so that smaller objects move too"
         }
