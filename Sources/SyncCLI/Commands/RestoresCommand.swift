@@ -262,35 +262,30 @@ struct JobView {
     }
 
     func detail(_ job: JobReport) -> [String] {
-        let facts = Table(indent: 2, .left(9, gap: 2), .rest)
-        var lines = [
-            terminal.styled("Restore \(job.jobId)", .bold) + ": \(stateText(job))",
-            facts.row(
-                "requested",
-                "\(Quantities.time(job.requestedAt)) by \(job.requestedBy.escapingControls), tier \(job.tier)"),
-            facts.row(
-                "photos",
-                "\(ProgressBar.text(job.done, of: job.items)) \(job.done) of \(job.items), "
-                    + Quantities.bytes(job.bytes)),
-        ]
-        if terminal.isNarrow(for: 64) {
-            lines = terminal.wrapped("Restore \(job.jobId): \(stateText(job))")
-            lines += terminal.wrapped(
-                "requested \(Quantities.time(job.requestedAt)) by \(job.requestedBy.escapingControls), tier \(job.tier)",
-                indent: 2)
-            lines += terminal.wrapped("\(job.done) of \(job.items) photos, \(Quantities.bytes(job.bytes))", indent: 2)
+        let (facts, isNarrow) = (Table(indent: 2, .left(9, gap: 2), .rest), terminal.isNarrow(for: 64))
+        func fact(_ name: String, _ text: String) -> [String] {
+            isNarrow ? terminal.wrapped("\(name) \(text)", indent: 2) : [facts.row(name, text)]
         }
+        let (bytes, bar) = (Quantities.bytes(job.bytes), ProgressBar.text(job.done, of: job.items))
+        var lines =
+            isNarrow
+            ? terminal.wrapped("Restore \(job.jobId): \(stateText(job))")
+            : [terminal.styled("Restore \(job.jobId)", .bold) + ": \(stateText(job))"]
+        lines += fact(
+            "requested",
+            "\(Quantities.time(job.requestedAt)) by \(job.requestedBy.escapingControls), tier \(job.tier)")
+        lines +=
+            isNarrow
+            ? terminal.wrapped("\(job.done) of \(job.items) photos, \(bytes)", indent: 2)
+            : [facts.row("photos", "\(bar) \(job.done) of \(job.items), \(bytes)")]
         if let cost = job.costUSD { lines.append(facts.row("cost", Quantities.aboutDollars(cost))) }
         if let output = job.output {
-            let text = "\(job.saved) of \(job.items) in \(output.escapingControls)"
-            lines +=
-                terminal.isNarrow(for: 64) ? terminal.wrapped("saved \(text)", indent: 2) : [facts.row("saved", text)]
+            lines += fact("saved", "\(job.saved) of \(job.items) in \(output.escapingControls)")
         }
         lines.append("")
         let items = Table(indent: 2, .left(terminal.hasStyle ? 3 : 11), .right(9, gap: 2), .rest)
         for item in job.itemList ?? [] {
             let name = (item.path ?? item.key).escapingControls
-            let isNarrow = terminal.isNarrow(for: 64)
             lines.append(
                 items.row(
                     symbol(item), Quantities.bytes(item.bytes),

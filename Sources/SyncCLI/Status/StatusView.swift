@@ -282,34 +282,19 @@ struct StatusView {
             lines += item(oldest.path, oldest.why + ", since \(Quantities.ago(oldest.since, now: now))")
         }
         for photo in report.delayed { lines += item(photo.path, photo.why + nextTry(of: photo)) }
-        if unnamedWaiting > 0 {
-            lines += terminal.wrapped(
-                "and \(Quantities.count(unnamedWaiting)) more that wait: sync-agent status FOLDER lists them", indent: 2
-            )
-        }
+        lines += more(unnamedWaiting, "that wait: sync-agent status FOLDER lists them")
         for photo in failed { lines += item(photo.path.text, photo.why ?? "") }
-        let unnamed = totals.failed - failed.count
-        if unnamed > 0 {
-            lines += terminal.wrapped(
-                "and \(Quantities.count(unnamed)) more that failed: sync-agent status FOLDER lists them", indent: 2)
-        }
+        lines += more(totals.failed - failed.count, "that failed: sync-agent status FOLDER lists them")
         for photo in lost { lines += item(photo.path.text, "lost: " + (photo.why ?? "")) }
         for object in lostObjects {
             let what = object.problem.map { "lost: what was stored of it \($0.words)" } ?? "lost"
             lines += item(object.key.rawValue, what)
         }
         let unnamedLost = totals.lost - lost.count - lostObjects.count
-        if unnamedLost > 0 {
-            lines += terminal.wrapped(
-                "and \(Quantities.count(unnamedLost)) more that are lost: sync-agent status FOLDER lists them",
-                indent: 2)
-        }
+        lines += more(unnamedLost, "that are lost: sync-agent status FOLDER lists them")
         for damage in elsewhere.prefix(Self.notesShown) { lines += item(damage.path ?? damage.key, damage.why) }
-        if elsewhere.count > Self.notesShown {
-            lines += terminal.wrapped(
-                "and \(Quantities.count(elsewhere.count - Self.notesShown)) more of machines that are silent: "
-                    + "sync-agent status --json names them", indent: 2)
-        }
+        lines += more(
+            elsewhere.count - Self.notesShown, "of machines that are silent: sync-agent status --json names them")
         lines += brokenLines
         if totals.lost > 0 {
             lines += terminal.wrapped("To stop reporting what is lost: sync-agent forget PATH", indent: 2)
@@ -349,6 +334,11 @@ struct StatusView {
         let tries = Quantities.counted(photo.attempts, "try", plural: "tries")
         guard let next = photo.nextTryAt, next > now else { return " (\(tries), the next one is due)" }
         return " (\(tries), the next one in \(Quantities.span(.seconds(next.timeIntervalSince(now)))))"
+    }
+
+    /// Nothing where all of them are named.
+    private func more(_ count: Int, _ words: String) -> [String] {
+        count > 0 ? terminal.wrapped("and \(Quantities.count(count)) more \(words)", indent: 2) : []
     }
 
     private func item(_ path: String, _ why: String) -> [String] {
