@@ -1,8 +1,10 @@
 import ArgumentParser
+import FoundationEssentials
 import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SystemPackage
 
 struct CleanupCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
@@ -105,5 +107,277 @@ struct CleanupCommand: WorkspaceCommand {
         defer { withExtendedLifetime(agent) {} }
         let parts = try await RetentionServices(workspace, writes: true, scans: agent != nil)
         return (parts, try await parts.retention.takeIn())
+    }
+}
+
+/// What `cleanup` answers. It holds no text of any event.
+struct CleanupReport: Report, Sendable {
+    struct Issue: Encodable, Sendable {
+        let event: String
+        @Nullable var file: String?
+        let reason: String
+
+        init(_ issue: RetentionSummary.Issue) {
+            event = issue.event
+            _file = Nullable(wrappedValue: issue.file?.text)
+            reason = issue.reason
+        }
+    }
+
+    /// Photos that are proven in the archive now.
+    let archived: Int
+    /// Events whose texts are gone, with or without a photo.
+    let deleted: Int
+    let skipped: Int
+    let failed: Int
+    /// Due, and left for the time when the store is back.
+    let waiting: Int
+    /// Those that failed, and those that were skipped; the first thousand of each.
+    let errors: [Issue]
+    let skippedEvents: [Issue]
+    let daysOld: Int
+    let dryRun: Bool
+
+    init(_ summary: RetentionSummary, daysOld: Int, dryRun: Bool) {
+        archived = summary.archived
+        deleted = summary.deleted
+        skipped = summary.skipped.count
+        failed = summary.errors.count
+        waiting = summary.waiting
+        errors = summary.errors.named.map(Issue.init)
+        skippedEvents = summary.skipped.named.map(Issue.init)
+        self.daysOld = daysOld
+        self.dryRun = dryRun
+    }
+
+    /// What was skipped is due, and has its text still.
+    var status: ExitStatus { failed + skipped == 0 ? .done : .partlyDone }
+}
+
+extension CleanupReport {
+    /// For people.
+    func lines(on terminal: Terminal) -> [String] {
+        let age = daysOld == 0 ? "" : " older than \(Quantities.counted(daysOld, "day"))"
+        let waits =
+            waiting > 0
+            ? [
+                "\(Quantities.counted(waiting, "event"))\(age) still \(waiting == 1 ? "has its text and waits" : "have their text and wait") for the store."
+            ] : []
+        guard deleted + skipped + failed > 0 else {
+            return waits.isEmpty ? ["No gallery event\(age) has text to delete."] : waits
+        }
+        let photos = Quantities.counted(archived, "photo")
+        let texts = Quantities.counted(deleted, "event")
+        var lines = [
+            dryRun
+                ? "Would archive \(photos), and delete the text of \(texts)\(age)."
+                : "Archived \(photos), and deleted the text of \(texts)\(age)."
+        ]
+        let most = RetentionSummary.Issues.mostTold
+        let table = Table(.left(7, gap: 2), .rest)
+        lines += skippedEvents.prefix(most).map {
+            table.row("skipped", Self.line($0)) { terminal.styled($0, .yellow) }
+        }
+        lines += Self.more(skipped - most, "skipped")
+        lines += errors.prefix(most).map { table.row("error", Self.line($0)) { terminal.styled($0, .red) } }
+        lines += Self.more(failed - most, "failed")
+        lines += waits
+        if failed + skipped > 0 {
+            lines.append("What was skipped or failed keeps its text, and is tried again by the next cleanup.")
+        }
+        return lines
+    }
+
+    private static func more(_ count: Int, _ what: String) -> [String] {
+        count > 0 ? ["\(Quantities.count(count)) more \(what); see sync-agent cleanup --report"] : []
+    }
+
+    private static func line(_ issue: Issue) -> String {
+        "\(Self.place(of: issue.event, in: issue.file)): \(issue.reason)"
+    }
+
+    /// An event and its file, or the file alone where it is about no event.
+    static func place(of event: String, in file: String?) -> String {
+        guard let file = file?.escapingControls else { return event.escapingControls }
+        return event == RetentionSummary.Issue.noEvent ? file : "\(event.escapingControls) in \(file)"
+    }
+}
+
+/// What `cleanup --report` answers: what should have been cleaned up and was not, and what was signed off.
+struct OverdueReport: Encodable, Sendable {
+    struct Overdue: Encodable, Sendable {
+        let event: String
+        let profile: String
+        let eventType: String
+        let createdAt: Date
+        let dueSince: Date
+        let files: [String]
+        @Nullable var triedAt: Date?
+        /// Why the last try did not succeed, or what a first one would meet.
+        @Nullable var reason: String?
+    }
+
+    struct Unclear: Encodable, Sendable {
+        let file: String
+        let reason: String
+    }
+
+    struct Run: Encodable, Sendable {
+        let scheduledAt: Date
+        let finishedAt: Date
+    }
+
+    /// One of the last cleanups.
+    struct History: Encodable, Sendable {
+        /// `null` of one that somebody has started.
+        @Nullable var scheduledAt: Date?
+        let finishedAt: Date
+        let archived: Int
+        let deleted: Int
+        let skipped: Int
+        let failed: Int
+        let waiting: Int
+
+        init(_ run: RetentionRun) {
+            _scheduledAt = Nullable(wrappedValue: run.scheduledAt)
+            finishedAt = run.finishedAt
+            archived = run.archived
+            deleted = run.deleted
+            skipped = run.skipped
+            failed = run.failed
+            waiting = run.waiting
+        }
+    }
+
+    struct SignedOff: Encodable, Sendable {
+        let event: String
+        let profile: String
+        let signedOffAt: Date
+        @Nullable var key: String?
+        @Nullable var sha256: String?
+    }
+
+    /// So many overdue events are named, the oldest first.
+    static let named = 1_000
+    private static let recent = 10
+    private static let runsTold = 30
+    private static let runsShown = 10
+
+    let daysOld: Int
+    let overdue: Int
+    let events: [Overdue]
+    /// Files in which something cannot be told: it may be due, and keeps its text.
+    let unclear: [Unclear]
+    let archived: Int
+    let deleted: Int
+    /// The last daily run of an agent.
+    @Nullable var lastRun: Run?
+    let nextRun: Date
+    /// The last cleanups, the latest first.
+    let runs: [History]
+    /// The part of them that left nothing that was due, from 0 to 1; `null` before the first.
+    @Nullable var successRate: Double?
+    let signedOff: [SignedOff]
+
+    init(_ parts: RetentionServices, daysOld: Int, now: Date) async throws {
+        let cutoff = parts.retention.cutoff(days: daysOld)
+        let age = Double(daysOld) * 86_400
+        self.daysOld = daysOld
+        unclear = try await parts.retention.takeIn().prefix(Self.named).compactMap { issue in
+            issue.file.map { Unclear(file: $0.text, reason: issue.reason) }
+        }
+        let (count, due) = try await parts.ledger { ledger in
+            let due = try ledger.dueEvents(createdBefore: cutoff, after: nil, limit: Self.named)
+            return (try ledger.dueEventCount(createdBefore: cutoff), due)
+        }
+        let untried = due.filter { $0.event.retentionProblem == nil }
+        let obstacles = try await parts.retention.obstacles(to: untried)
+        overdue = count
+        events = due.map { Overdue($0, age: age, obstacle: obstacles[$0.event.id]) }
+        let counts = try await parts.ledger { try $0.eventCounts().retention }
+        archived = counts[.archived] ?? 0
+        deleted = archived + (counts[.deleted] ?? 0)
+        let run = try await parts.ledger { try $0.dailyRun(RetentionService.task) }
+        _lastRun = Nullable(wrappedValue: run.map { Run(scheduledAt: $0.scheduledAt, finishedAt: $0.finishedAt) })
+        nextRun = parts.schedule.next(after: now)
+        let runs = try await parts.ledger { try $0.retentionRuns(limit: Self.runsTold) }
+        self.runs = runs.map(History.init)
+        _successRate = Nullable(wrappedValue: Self.successRate(of: runs))
+        signedOff = try await parts.ledger { try $0.retentionRecords(limit: Self.recent) }.map(SignedOff.init)
+    }
+
+    static func successRate(of runs: [RetentionRun]) -> Double? {
+        runs.isEmpty ? nil : Double(runs.count(where: \.isWhole)) / Double(runs.count)
+    }
+
+    /// The last cleanups, and the part of them that left nothing that was due; none before the first.
+    static func history(_ ledger: Ledger) throws -> [String] {
+        let runs = try ledger.retentionRuns(limit: runsTold)
+        return history(runs.map(History.init), successRate(of: runs))
+    }
+
+    private static func history(_ runs: [History], _ successRate: Double?) -> [String] {
+        guard let successRate else { return [] }
+        let table = Table(.left(18), .right(9), .right(9), .right(9), .right(9), .right(9))
+        let rows = runs.prefix(runsShown).map { run in
+            table.row(
+                [Quantities.time(run.finishedAt)]
+                    + [run.archived, run.deleted, run.skipped, run.failed, run.waiting].map(Quantities.count))
+        }
+        let whole = Int((successRate * Double(runs.count)).rounded())
+        let last = Quantities.counted(runs.count, "cleanup")
+        let percent = Int((successRate * 100).rounded(.down))
+        return ["", table.row(["Cleanup", "archived", "deleted", "skipped", "failed", "waiting"])] + rows
+            + ["\(whole) of the last \(last) left nothing behind (\(percent) %).", ""]
+    }
+
+    /// For people.
+    func lines(now: Date) -> [String] {
+        var lines = [
+            "Archived \(Quantities.counted(archived, "photo")) and deleted the text of "
+                + "\(Quantities.counted(deleted, "event")) so far.",
+            lastRun.map { "Last daily run \(Quantities.ago($0.finishedAt, now: now))." } ?? "No daily run yet.",
+            "The next one is due at \(Quantities.time(nextRun)), while an agent runs.",
+        ]
+        lines += Self.history(runs, successRate)
+        if overdue == 0, unclear.isEmpty { return lines + ["Nothing is overdue."] }
+        if overdue > 0 { lines.append("\(Quantities.counted(overdue, "event")) overdue:") }
+        let shown = events.prefix(20)
+        lines += shown.map { event in
+            let reason = event.reason ?? "not tried yet"
+            let place = CleanupReport.place(of: event.event, in: event.files.first)
+            return "  \(place)  due since \(Quantities.day(event.dueSince)): \(reason)"
+        }
+        if overdue > shown.count { lines.append("  and \(Quantities.count(overdue - shown.count)) more") }
+        if !unclear.isEmpty {
+            lines.append("\(Quantities.counted(unclear.count, "file")) with something that cannot be told:")
+            lines += unclear.prefix(20).map { "  \($0.file.escapingControls): \($0.reason.escapingControls)" }
+            if unclear.count > 20 { lines.append("  and \(Quantities.count(unclear.count - 20)) more") }
+        }
+        return lines
+    }
+}
+
+extension OverdueReport.Overdue {
+    /// - Parameter obstacle: what keeps a cleanup from an event that none has tried.
+    init(_ due: DueEvent, age: Double, obstacle: String?) {
+        event = due.event.eventID
+        profile = due.event.profileUUID ?? due.event.profile
+        eventType = due.event.type.rawValue
+        createdAt = due.event.createdAt
+        dueSince = due.event.createdAt.addingTimeInterval(age)
+        files = due.files.map(\.text)
+        _triedAt = Nullable(wrappedValue: due.event.triedAt)
+        _reason = Nullable(wrappedValue: due.event.retentionProblem ?? obstacle)
+    }
+}
+
+extension OverdueReport.SignedOff {
+    init(_ record: RetentionRecord) {
+        event = record.eventID
+        profile = record.profile
+        signedOffAt = record.signedOffAt
+        _key = Nullable(wrappedValue: record.photo?.key.rawValue)
+        _sha256 = Nullable(wrappedValue: record.photo.map { "\($0.sha256)" })
     }
 }

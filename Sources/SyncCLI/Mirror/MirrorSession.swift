@@ -198,3 +198,193 @@ struct MirrorServices: Sendable {
         }
     }
 }
+
+/// `mirror --json`: the fields are a contract (docs/commands.md).
+struct MirrorReport: Encodable {
+    struct Kept: Encodable {
+        var name: String
+        /// `changed`, `deleted` or `nameTaken`.
+        var reason: String
+    }
+
+    struct Failure: Encodable {
+        /// `null` for what stopped all of them.
+        @Nullable var name: String?
+        var error: String
+    }
+
+    static let neverFetched = "it was not fetched before the share ended"
+
+    var shareId: String
+    var destination: String
+    var downloaded: Int
+    var alreadyThere: Int
+    var kept: Int
+    var failed: Int
+    var errors: [Failure]
+    var keptFiles: [Kept]
+    /// `expired` or `gone`; `null` while the share lives.
+    @Nullable var ended: String?
+    /// `null` when the manifest could not be read any more.
+    @Nullable var expiresAt: Date?
+    @Nullable var photoCount: Int?
+    var notes: [String]
+
+    /// - Parameter earlier: of the looks before, in one watch: what they downloaded counts, too.
+    init(_ result: MirrorResult, after earlier: MirrorReport? = nil) {
+        shareId = result.shareID.description
+        destination = result.destination.text
+        downloaded = result.downloaded.count + (earlier?.downloaded ?? 0)
+        alreadyThere = earlier?.alreadyThere ?? result.alreadyThere
+        kept = result.kept.count
+        failed = result.failed
+        errors =
+            result.told.map { Failure(name: $0.name, error: "\($0.error)") }
+            + result.neverFetched.map { Failure(name: $0, error: Self.neverFetched) }
+        keptFiles = result.kept.map { Kept(name: $0.name, reason: $0.reason.rawValue) }
+        ended = result.end?.word
+        expiresAt = result.share?.manifest.expiresAt ?? earlier?.expiresAt
+        photoCount = result.share?.photos.count ?? earlier?.photoCount
+        notes = result.notes
+        if let obstacle = result.obstacle {
+            errors += result.untried.map { Failure(name: $0, error: "\(obstacle)") }
+            errors.append(Failure(name: nil, error: "\(obstacle)"))
+        }
+    }
+
+    /// The share has ended, and no look could tell what is here of it.
+    mutating func noteEnd(at now: Date) {
+        let isExpired = expiresAt.map { $0 <= now } ?? false
+        ended = (isExpired ? MirrorResult.End.expired(now) : .gone).word
+    }
+}
+
+extension MirrorResult {
+    /// Files of which each has a reason of its own.
+    fileprivate var told: [Failure] { failures + unreadable + unwritten }
+}
+
+extension MirrorResult.End {
+    fileprivate var word: String { if case .expired = self { "expired" } else { "gone" } }
+}
+
+/// What a mirror has come to, for people.
+struct MirrorView {
+    /// Of one kind; the rest is counted.
+    private static let namesShown = 20
+
+    let result: MirrorResult
+    let terminal: Terminal
+    let isPreview: Bool
+
+    /// All of it.
+    var lines: [String] {
+        var lines: [String] = []
+        if let share = result.share {
+            lines.append(terminal.styled(title(of: share.manifest).escapingControls, .bold))
+        }
+        var counts: [String] = []
+        if !result.downloaded.isEmpty { counts.append("\(photos(result.downloaded.count)) downloaded") }
+        if result.alreadyThere > 0 { counts.append("\(photos(result.alreadyThere)) already there") }
+        let kept = result.kept.count - missing
+        if kept > 0 { counts.append("\(photos(kept)) left as they are") }
+        if missing > 0 { counts.append("\(photos(missing)) missing") }
+        let notFetched = result.failed - result.unreadable.count
+        if notFetched > 0 { counts.append("\(photos(notFetched)) not fetched") }
+        if !result.unreadable.isEmpty { counts.append("\(photos(result.unreadable.count)) not readable") }
+        let place = result.destination.text.escapingControls
+        lines.append("\(place): " + (counts.isEmpty ? "nothing to fetch" : counts.joined(separator: ", ")))
+        lines += keptLines
+        if isPreview, let share = result.share, share.photos.count > ShareMirror.previewCount {
+            lines.append(
+                "This is a preview of \(photos(share.photos.count)); without --preview the rest is fetched, too.")
+        }
+        return lines + ending
+    }
+
+    /// What a later look of a watch has found; empty when that is nothing.
+    var changes: [String] {
+        result.downloaded.map { "new  \($0.escapingControls)" } + (result.end == nil ? [] : keptLines) + ending
+    }
+
+    /// For standard error: what failed and why.
+    var complaints: [String] {
+        var lines = result.notes.map { "\($0.escapingControls)" }
+        lines += shortened(result.told) { failure in
+            terminal.styled("failed", .red) + "  \(failure.name): \(failure.error)".escapingControls
+        }
+        if let obstacle = result.obstacle {
+            lines += shortened(result.untried) { name in
+                terminal.styled("failed", .red) + "  \(name.escapingControls): not fetched"
+            }
+            let rest = result.untried.isEmpty ? "The" : "\(photos(result.untried.count)) still to come: the"
+            lines.append(
+                terminal.styled("sync-agent: ", .bold)
+                    + "\("\(obstacle)".escapingControls). \(rest) same command goes on")
+        }
+        return lines
+    }
+
+    /// Photos of a share that has ended whose files are not here.
+    private var missing: Int { result.end == nil ? 0 : result.kept.count { $0.reason != .changed } }
+
+    private var keptLines: [String] {
+        let lines = shortened(result.kept) { kept in
+            let name = kept.name.escapingControls
+            return switch kept.reason {
+            case .changed: "kept    \(name): you changed it"
+            case .deleted where result.end != nil: "missing \(name): it was here, and cannot be fetched any more"
+            case .deleted: "kept    \(name): you deleted it"
+            case .nameTaken where result.end != nil: "missing \(name): something else has this name"
+            case .nameTaken: "kept    \(name): something else has this name"
+            }
+        }
+        if result.end != nil {
+            return lines
+                + shortened(result.neverFetched) { name in
+                    "missing \(name.escapingControls): \(MirrorReport.neverFetched)"
+                }
+        }
+        if lines.isEmpty { return lines }
+        return lines + ["To have them as they are in the share, use --force."]
+    }
+
+    private var ending: [String] {
+        let changed = result.kept.count { $0.reason == .changed }
+        let isAnyHere = !result.downloaded.isEmpty || result.alreadyThere > 0 || changed > 0
+        let rest =
+            result.isComplete
+            ? changed == 0
+                ? "all of it is here and stays"
+                : "all of it is here, \(photos(changed)) as you changed \(changed == 1 ? "it" : "them"), and stays"
+            : isAnyHere
+                ? "what is here stays"
+                : result.kept.isEmpty ? "nothing of it was fetched" : "nothing of it is here any more"
+        return switch result.end {
+        case nil: []
+        case .expired(let date): ["This share ended on \(Quantities.day(date)); \(rest)."]
+        case .gone: ["This share was revoked or has expired, or the link to it has ended; \(rest)."]
+        }
+    }
+
+    private func title(of manifest: ShareManifest) -> String {
+        let name = manifest.locationName.isEmpty ? "A share" : manifest.locationName
+        let days =
+            manifest.startDate == manifest.endDate
+            ? "\(manifest.startDate)" : "\(manifest.startDate) to \(manifest.endDate)"
+        return "\(name), \(days)" + (manifest.sharedBy.map { ", shared by \($0)" } ?? "")
+            + ": \(contents(of: manifest))"
+    }
+
+    private func contents(of manifest: ShareManifest) -> String {
+        guard let films = manifest.films?.count, films > 0 else { return photos(manifest.photoCount) }
+        return "\(photos(manifest.photoCount)), \(Quantities.counted(films, "film"))"
+    }
+
+    private func photos(_ count: Int) -> String { Quantities.counted(count, "photo") }
+
+    private func shortened<Item>(_ items: [Item], _ line: (Item) -> String) -> [String] {
+        items.prefix(Self.namesShown).map(line)
+            + (items.count > Self.namesShown ? ["… and \(Quantities.count(items.count - Self.namesShown)) more"] : [])
+    }
+}
