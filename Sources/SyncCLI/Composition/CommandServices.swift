@@ -151,9 +151,7 @@ extension Installation {
     /// Where others reach the gallery: by its own address, else by this machine's name; `nil` where only this machine can.
     private var galleryURL: URL? {
         if let base = settings.serve.baseURL { return base }
-        let listen = settings.serve.listen
-        guard settings.serve.isEnabled, !listen.isLoopback, listen.port != 0 else { return nil }
-        return URL(string: "http://\(listen.reached(by: ProcessEnvironment.hostName))/")
+        return settings.serve.listen.isLoopback ? nil : galleryOfAgent.flatMap { URL(string: $0) }
     }
 
     /// Where names of photos and vacations are looked up.

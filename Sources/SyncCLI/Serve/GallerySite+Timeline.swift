@@ -108,49 +108,35 @@ struct FilterChoices: Sendable {
 
     /// - Parameter memories: of the archive of memories alone.
     func filters(_ filter: TimelineFilter, ofMemories memories: Bool) -> [SitePage.Timeline.Filter] {
-        let time = ofEvents(filter) + ofTime(filter) + [state(filter)]
-        if memories { return time }
-        let folder = Self.filter(
-            "folder", "Folder", "All folders",
-            folders.map { ("\($0.id.rawValue)", $0.path.lastComponent?.string ?? $0.path.text) },
-            filter.folder.map { "\($0.rawValue)" })
-        let kind = Self.filter(
-            "kind", "Kind", "All kinds", TimelineFilter.Kind.allCases.map { ($0.rawValue, $0.label) },
-            filter.kind?.rawValue)
-        return [kind, folder] + time
-    }
-
-    /// None where there are no events.
-    private func ofEvents(_ filter: TimelineFilter) -> [SitePage.Timeline.Filter] {
-        guard !types.isEmpty else { return [] }
-        return [
-            Self.filter("profile", "Profile", "All profiles", profiles, filter.profile),
-            Self.filter("type", "Event", "All events", types.map { ($0, $0.escapingControls) }, filter.eventType),
-        ]
-    }
-
-    private func ofTime(_ filter: TimelineFilter) -> [SitePage.Timeline.Filter] {
-        [
-            Self.filter("year", "Year", "All years", years.map { ("\($0)", "\($0)") }, filter.year.map { "\($0)" }),
-            Self.filter(
-                "month", "Month", "All months", (1...12).map { ("\($0)", PageDates.month($0)) },
-                filter.month.map { "\($0)" }),
-        ]
-    }
-
-    private func state(_ filter: TimelineFilter) -> SitePage.Timeline.Filter {
-        Self.filter(
-            "state", "State", "All states", TimelineFilter.State.allCases.map { ($0.rawValue, $0.label) },
-            filter.state?.rawValue)
-    }
-
-    private static func filter(
-        _ name: String, _ label: String, _ all: String, _ values: [(value: String, label: String)], _ chosen: String?
-    ) -> SitePage.Timeline.Filter {
-        let choices =
-            [SitePage.Timeline.Choice(value: "", label: all, isChosen: chosen == nil)]
-            + values.map { .init(value: $0.value, label: $0.label, isChosen: $0.value == chosen) }
-        return .init(name: name, label: label, choices: choices)
+        var filters: [SitePage.Timeline.Filter] = []
+        func add(
+            _ name: String, _ label: String, _ all: String, _ values: [(value: String, label: String)],
+            _ chosen: String?
+        ) {
+            let choices =
+                [SitePage.Timeline.Choice(value: "", label: all, isChosen: chosen == nil)]
+                + values.map { .init(value: $0.value, label: $0.label, isChosen: $0.value == chosen) }
+            filters.append(.init(name: name, label: label, choices: choices))
+        }
+        if !memories {
+            let kinds = TimelineFilter.Kind.allCases.map { (value: $0.rawValue, label: $0.label) }
+            add("kind", "Kind", "All kinds", kinds, filter.kind?.rawValue)
+            add(
+                "folder", "Folder", "All folders",
+                folders.map { ("\($0.id.rawValue)", $0.path.lastComponent?.string ?? $0.path.text) },
+                filter.folder.map { "\($0.rawValue)" })
+        }
+        // None where there are no events.
+        if !types.isEmpty {
+            add("profile", "Profile", "All profiles", profiles, filter.profile)
+            add("type", "Event", "All events", types.map { ($0, $0.escapingControls) }, filter.eventType)
+        }
+        add("year", "Year", "All years", years.map { ("\($0)", "\($0)") }, filter.year.map { "\($0)" })
+        let months = (1...12).map { (value: "\($0)", label: PageDates.month($0)) }
+        add("month", "Month", "All months", months, filter.month.map { "\($0)" })
+        let states = TimelineFilter.State.allCases.map { (value: $0.rawValue, label: $0.label) }
+        add("state", "State", "All states", states, filter.state?.rawValue)
+        return filters
     }
 }
 

@@ -264,12 +264,8 @@ struct ShareIntake {
     /// waited for as for a share, and what cannot be stored is found out.
     /// - Throws: ``CommandFailure``, ``LedgerError``.
     func forecast(_ folder: FilePath) async throws {
-        let (ledger, watched) = (try await workspace.ledger, workspace.settings.watch)
-        let pass = SyncPass(
-            folders: try await ledger { try $0.register(watched) }, ledger: ledger.ledger, scanner: FileTreeScanner(),
-            reducer: PhotoFileReducer(), pool: workspace.threads.intake, settle: workspace.settings.upload.settle,
-            isForecast: true, time: installation.time)
-        let terminal = workspace.console.errors
+        let (ledger, terminal) = (try await workspace.ledger, workspace.console.errors)
+        let pass = try await workspace.forecast(settle: workspace.settings.upload.settle)
         try Self.requireWhole(try await pass.takeIn(only: folder), below: folder, tell: terminal)
         try await requireWhole(below: folder)
         guard let vacation = try await ledger({ try $0.vacation(in: folder) }) else { return }

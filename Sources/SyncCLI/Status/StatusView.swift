@@ -53,26 +53,18 @@ struct StatusView {
             lines += terminal.wrapped(error, indent: 8)
         }
         if let note = report.store.note { lines += terminal.wrapped(note, indent: 8) }
+        func fact(_ name: String, _ text: String, _ style: Terminal.Style? = nil) -> [String] {
+            let wrapped = TextLayout.wrapped(text, to: width - 8)
+            return table.rows(name, last: wrapped.map { line in style.map { terminal.styled(line, $0) } ?? line })
+        }
         if let lastSyncAt = report.lastSyncAt {
-            let when = TextLayout.wrapped("\(Quantities.ago(lastSyncAt, now: now)), the last whole pass", to: width - 8)
-            lines += table.rows("Synced", last: when)
+            lines += fact("Synced", "\(Quantities.ago(lastSyncAt, now: now)), the last whole pass")
         }
         if let events = report.retention.sentence(now: now) {
-            lines += table.rows(
-                "Events",
-                last: TextLayout.wrapped(events, to: width - 8).map { line in
-                    report.retention.overdue > 0 ? terminal.styled(line, .yellow) : line
-                })
+            lines += fact("Events", events, report.retention.overdue > 0 ? .yellow : nil)
         }
-        if let names {
-            lines += TextLayout.wrapped(names, to: width - 8).enumerated().map { index, line in
-                (index == 0 ? "Names   " : "        ") + terminal.styled(line, .yellow)
-            }
-        }
-        if let knowledge {
-            lines += table.rows(
-                "Files", last: TextLayout.wrapped(knowledge, to: width - 8).map { terminal.styled($0, .yellow) })
-        }
+        if let names { lines += fact("Names", names, .yellow) }
+        if let knowledge { lines += fact("Files", knowledge, .yellow) }
         return lines
     }
 
@@ -102,21 +94,23 @@ struct StatusView {
     }
 
     private var folderLines: [String] {
-        if isNarrow { return narrowFolderLines }
         let columns = ["files", "stored", "waiting", "failed"]
         let nameWidth = width - columns.count * Self.numberWidth
         let table = Table([.left(nameWidth)] + columns.map { _ in .right(Self.numberWidth) })
-        var lines = [terminal.styled(table.row(["Folder"] + columns), .bold)]
+        func line(_ name: String, _ numbers: [Int]) -> [String] {
+            let counts = numbers.map(Quantities.count)
+            guard isNarrow else { return [table.row([name] + counts)] }
+            let words = zip(counts, columns).map { "\($0) \($1)" }.joined(separator: ", ")
+            return [TextLayout.shortened(name, to: width)] + terminal.wrapped(words, indent: 2)
+        }
+        var lines = isNarrow ? [] : [terminal.styled(table.row(["Folder"] + columns), .bold)]
         for folder in report.folders {
-            let counts = [folder.files, folder.uploaded, folder.pending, folder.failed].map(Quantities.count)
-            lines.append(table.row([abbreviated(folder.path)] + counts))
+            lines += line(abbreviated(folder.path), [folder.files, folder.uploaded, folder.pending, folder.failed])
             lines += note(of: folder)
         }
         let totals = report.totals
         if report.folders.count > 1 {
-            lines.append(
-                table.row(
-                    ["all"] + [totals.files, totals.uploaded, totals.pending, totals.failed].map(Quantities.count)))
+            lines += line("all", [totals.files, totals.uploaded, totals.pending, totals.failed])
         }
         return lines
     }
@@ -124,23 +118,6 @@ struct StatusView {
     private func note(of folder: StatusReport.Folder) -> [String] {
         let parts = [folder.watching == "polling" ? "polled" : nil, folder.note].compactMap(\.self)
         return parts.isEmpty ? [] : terminal.wrapped(parts.joined(separator: ": "), indent: 4, .dim)
-    }
-
-    private var narrowFolderLines: [String] {
-        func line(_ name: String, _ files: Int, _ stored: Int, _ waiting: Int, _ failed: Int) -> [String] {
-            let counts = [(files, "files"), (stored, "stored"), (waiting, "waiting"), (failed, "failed")]
-            return [TextLayout.shortened(name, to: width)]
-                + terminal.wrapped(
-                    counts.map { "\(Quantities.count($0.0)) \($0.1)" }.joined(separator: ", "), indent: 2)
-        }
-        let folders = report.folders.flatMap { folder in
-            line(abbreviated(folder.path), folder.files, folder.uploaded, folder.pending, folder.failed)
-                + note(of: folder)
-        }
-        let totals = report.totals
-        return folders
-            + (report.folders.count > 1
-                ? line("all", totals.files, totals.uploaded, totals.pending, totals.failed) : [])
     }
 
     private var storedLines: [String] {

@@ -160,6 +160,16 @@ struct SyncReport: Report {
     }
 }
 
+extension Workspace {
+    /// A pass that tells what one would find: for a copy of the ledger, of which nothing is kept.
+    func forecast(settle: Duration) async throws -> SyncPass {
+        let (ledger, watched) = (try await ledger, settings.watch)
+        return SyncPass(
+            folders: try await ledger { try $0.register(watched) }, ledger: ledger.ledger, scanner: FileTreeScanner(),
+            reducer: PhotoFileReducer(), pool: threads.intake, settle: settle, isForecast: true, time: time)
+    }
+}
+
 /// What a pass would do: a scan on a copy of the ledger, so that nothing is sent or remembered.
 struct SyncForecast: Report {
     struct File: Encodable {
@@ -173,18 +183,13 @@ struct SyncForecast: Report {
 
     /// - Parameter copy: has a ledger of which nothing is kept.
     init(_ copy: Workspace) async throws {
-        let (ledger, watched) = (try await copy.ledger, copy.settings.watch)
-        let folders = try await ledger { try $0.register(watched) }
         // No settle time: a file that is still being written would be stored too, once it is whole.
-        let pass = SyncPass(
-            folders: folders, ledger: ledger.ledger, scanner: FileTreeScanner(),
-            reducer: PhotoFileReducer(), pool: copy.threads.intake, settle: .zero, isForecast: true,
-            time: copy.time)
-        let intake = try await pass.takeIn()
+        let intake = try await copy.forecast(settle: .zero).takeIn()
         problems = intake.problems.map { SyncReport.Problem(path: $0.path.text, message: $0.message) }
-        files = try await ledger { ledger in
+        let watched = copy.settings.watch
+        files = try await copy.ledger { ledger in
             var files: [File] = []
-            for folder in folders {
+            for folder in watched {
                 try ledger.photos(at: folder.path) { photo in
                     guard photo.state == .pending || photo.state == .uploading else { return }
                     files.append(File(path: photo.path.text, bytes: photo.bytesLocal ?? 0))
