@@ -286,13 +286,10 @@ struct ShareView: Sendable {
             }
             return name
         }
-        var photos: [Photo] = []
-        for (index, photo) in page.photos.enumerated() {
-            let name = unique(photo.downloadName, photo.orderIndex)
-            photos.append(
-                Self.photo(
-                    photo, number: index + 1, of: page.photos.count, words, link: try checked(photo.link),
-                    thumbnail: try checked(photo.thumbnailLink), name: name))
+        let photos = try page.photos.enumerated().map { index, photo throws(PageError) in
+            Self.photo(
+                photo, number: index + 1, of: page.photos.count, words, link: try checked(photo.link),
+                thumbnail: try checked(photo.thumbnailLink), name: unique(photo.downloadName, photo.orderIndex))
         }
         films = try page.films.enumerated().map { index, film throws(PageError) in
             Self.film(

@@ -59,7 +59,7 @@ struct RebuildCommand: WorkspaceCommand {
             unlink(installation.rebuildSpool.string)
         }
         let rebuild = LedgerRebuild(
-            store: store, ledger: ledger, keys: try KeyLayout(user: settings.user), folders: folders,
+            store: store, ledger: ledger, keys: try workspace.keys, folders: folders,
             machineName: installation.machineName, spool: installation.rebuildSpool, scanner: FileTreeScanner(),
             pool: workspace.threads.disk, time: workspace.time)
         do {
@@ -249,7 +249,7 @@ enum RebuildHint {
                 A rebuild was ended before all was known again: "sync-agent rebuild" goes on with it.
                 """
         }
-        let keys = try KeyLayout(user: user)
+        let keys = try workspace.keys
         guard try await workspace.ledger({ try $0.isNew() }) else { return nil }
         do {
             guard try await workspace.readStoreOnce().hasObjects(below: keys.photos) else { return nil }
@@ -285,7 +285,7 @@ extension Workspace {
     /// - Parameter store: with retries.
     func catalogWriter(_ store: any ObjectStore) async throws -> CatalogWriter {
         CatalogWriter(
-            store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user),
+            store: store, ledger: try await ledger, keys: try keys,
             name: installation.machineName, spool: installation.catalogSpool,
             hold: catalogHold, pool: threads.disk, time: time, logger: logger)
     }
@@ -329,14 +329,14 @@ extension Workspace {
 
     private func otherMerges(_ store: any ReadableStore) async throws -> OtherMerges {
         OtherMerges(
-            store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user),
+            store: store, ledger: try await ledger, keys: try keys,
             spool: installation.mergeSpool, pool: threads.disk, time: time)
     }
 
     /// Finds archived photos that another machine has given to another profile.
     func mergedPhotos(_ store: any ReadableStore) async throws -> MergedPhotos {
         MergedPhotos(
-            store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user),
+            store: store, ledger: try await ledger, keys: try keys,
             others: try await otherMerges(store))
     }
 }

@@ -145,7 +145,7 @@ struct MoveStoreCommand: WorkspaceCommand {
                     + "name, put it into the configuration and run sync-agent move-store --adopt")
         }
         let ledger = try await workspace.ledger
-        let keys = try KeyLayout(user: workspace.settings.user)
+        let keys = try workspace.keys
         if isFounded, !dryRun {
             // A machine that was faster has taken some of them back there.
             try await ShareNotes(
@@ -270,7 +270,7 @@ struct MoveStoreCommand: WorkspaceCommand {
     ) async throws {
         guard finding.found < finding.known else { return }
         let refresh = ClassRefresh(
-            store: store, ledger: try await workspace.ledger, keys: try KeyLayout(user: workspace.settings.user),
+            store: store, ledger: try await workspace.ledger, keys: try workspace.keys,
             moves: try await workspace.mergedPhotos(store), holdCatalog: workspace.catalogHold, time: workspace.time)
         do {
             _ = try await refresh.run()

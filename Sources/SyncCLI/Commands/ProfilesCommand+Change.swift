@@ -219,7 +219,7 @@ struct ProfileFinder {
     init(_ workspace: Workspace, _ access: LocalStoreAccess? = nil) async throws {
         let settings = workspace.settings.share
         self.workspace = workspace
-        keys = try KeyLayout(user: workspace.settings.user)
+        keys = try workspace.keys
         let watched = workspace.settings.watch.compactMap(\.profile)
         (book, uses) = try await workspace.ledger {
             (try $0.profileBook(settings), try $0.profileUses().map(\.profile) + watched)

@@ -184,7 +184,7 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
     ) async throws -> ProfileMigration.Summary {
         let settings = workspace.settings.share
         let migration = ProfileMigration(
-            store: store, ledger: queue, keys: try KeyLayout(user: workspace.settings.user),
+            store: store, ledger: queue, keys: try workspace.keys,
             book: try await queue { try $0.profileBook(settings) }, time: workspace.time)
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
@@ -198,7 +198,7 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
         defer { withExtendedLifetime(lock) {} }
         return try await OrphanRemover(
             ledger: queue, store: store, scanner: FileTreeScanner(),
-            reducer: PhotoFileReducer(pictures: workspace.pictures),
+            reducer: workspace.reducer,
             settle: workspace.settings.upload.settle, pool: workspace.threads.disk, time: workspace.time
         ).run(orphans)
     }

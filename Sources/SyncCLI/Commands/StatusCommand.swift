@@ -126,7 +126,7 @@ struct StatusCommand: WorkspaceCommand {
     }
 
     private func listMachines(_ workspace: Workspace) async throws -> Answer {
-        let (ledger, keys) = (try await workspace.ledger, try KeyLayout(user: workspace.settings.user))
+        let (ledger, keys) = (try await workspace.ledger, try workspace.keys)
         let (found, problems) = try await MachineNotes(
             store: try await workspace.readStore(), ledger: ledger, keys: keys, pool: workspace.threads.disk,
             time: workspace.time

@@ -72,7 +72,7 @@ struct VerifyCommand: WorkspaceCommand {
         if paths.isEmpty {
             do {
                 let finding = try await CatalogAudit.readBack(
-                    store: parts.store, ledger: ledger, keys: try KeyLayout(user: workspace.settings.user),
+                    store: parts.store, ledger: ledger, keys: try workspace.keys,
                     hold: workspace.catalogHold, cost: cost, costingAtMost: limit - result.costUSD,
                     time: workspace.time)
                 result.add(finding)

@@ -56,7 +56,7 @@ struct AgentServices: Sendable {
             logger.notice(
                 "in hand when the last agent ended, and tried again: \(Quantities.counted(interrupted, "photo"))")
         }
-        keys = try KeyLayout(user: settings.user)
+        keys = try workspace.keys
         restores = try await RestoreServices(workspace, store: retrying)
         shares = try ShareServices(workspace, restores)
         let galleries = SyncPass(
@@ -66,7 +66,7 @@ struct AgentServices: Sendable {
             workspace, store: retrying,
             intake: EventIntake(
                 pass: galleries, ledger: queue, scanner: scanner,
-                reducer: PhotoFileReducer(pictures: workspace.pictures), settle: settings.upload.settle,
+                reducer: workspace.reducer, settle: settings.upload.settle,
                 pool: threads.intake, work: work, time: time))
         let policy = try workspace.installation.tierPolicy()
         let verification = VerificationRule(
@@ -75,7 +75,7 @@ struct AgentServices: Sendable {
         upkeep = StoreUpkeep(
             store: retrying, ledger: queue, keys: keys, policy: policy, verification: verification,
             captureTimes: CaptureTimeMender(
-                ledger: queue, source: PhotoFileReducer(pictures: workspace.pictures),
+                ledger: queue, source: workspace.reducer,
                 pool: threads.disk, logger: logger),
             deletions: try await ForgetServices.deletions(workspace, store: retrying),
             jobs: UserJobs(
@@ -96,7 +96,7 @@ struct AgentServices: Sendable {
             settings.photos.originals == .off
             ? nil
             : OriginalKeeper(
-                ledger: queue, store: retrying, reader: PhotoFileReducer(pictures: workspace.pictures),
+                ledger: queue, store: retrying, reader: workspace.reducer,
                 recompressor: settings.photos.originals == .jxl ? workspace.recompressor : nil,
                 width: settings.upload.batchSize, pool: threads.photos, time: time)
         monitoring = try Self.monitoring(workspace, queue, passes: passes, patience: restores.patience)
@@ -106,7 +106,7 @@ struct AgentServices: Sendable {
             work: done, patience: restores.patience, time: time, logger: logger)
         projects = try await ProjectServices(workspace)
         let preparer = Preparer(
-            ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(pictures: workspace.pictures),
+            ledger: ledger, scanner: scanner, reducer: workspace.reducer,
             planner: UploadPlanner(keys: keys), projects: projects.gate, policy: settings.photos.reduce,
             settle: settings.upload.settle, now: time.now)
         pipeline = PhotoPipeline(
@@ -249,7 +249,7 @@ struct ProjectServices: Sendable {
     func makeRemover() async throws -> ProjectRemover {
         ProjectRemover(
             store: try await workspace.store(.writes), ledger: ledger,
-            keys: try KeyLayout(user: workspace.settings.user), shelf: shelf, scanner: FileTreeScanner(),
+            keys: try workspace.keys, shelf: shelf, scanner: FileTreeScanner(),
             time: workspace.time)
     }
 }
@@ -292,10 +292,10 @@ struct RetentionServices: Sendable {
         schedule = DailySchedule(settings.retention)
         retention = RetentionPass(
             folders: settings.watch.filter { $0.kind == .gallery }.map(\.path), ledger: ledger, store: store,
-            scanner: FileTreeScanner(), reducer: PhotoFileReducer(pictures: workspace.pictures),
+            scanner: FileTreeScanner(), reducer: workspace.reducer,
             phones: LibPhoneNumbers(),
             rules: RetentionPass.Rules(
-                keys: try KeyLayout(user: settings.user), policy: settings.photos.reduce,
+                keys: try workspace.keys, policy: settings.photos.reduce,
                 batchSize: settings.retention.batchSize, settle: settings.upload.settle,
                 keepsTitles: settings.retention.keepTitles, phoneRegion: settings.share.phoneRegion),
             pool: workspace.threads.photos,
@@ -320,7 +320,7 @@ struct RetentionServices: Sendable {
             workspace, store: store,
             intake: EventIntake(
                 pass: scans ? pass : nil, ledger: ledger, scanner: FileTreeScanner(),
-                reducer: PhotoFileReducer(pictures: workspace.pictures), settle: settings.upload.settle,
+                reducer: workspace.reducer, settle: settings.upload.settle,
                 pool: pool, time: workspace.time))
     }
 

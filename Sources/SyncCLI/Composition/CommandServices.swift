@@ -54,7 +54,7 @@ struct RestoreServices: Sendable {
                 notifiers: workspace.notifiers, time: time),
             patience: patience, time: time, logger: installation.logger)
         refresh = ClassRefresh(
-            store: store, ledger: ledger, keys: try KeyLayout(user: settings.user),
+            store: store, ledger: ledger, keys: try workspace.keys,
             moves: try await workspace.mergedPhotos(store), holdCatalog: workspace.catalogHold, time: time)
     }
 
@@ -90,8 +90,8 @@ struct ShareServices: Sendable {
         let (store, ledger) = (restores.store, restores.ledger)
         let threads = workspace.threads
         let lease = ShareLease(ledger: ledger, owner: restores.owner, time: time)
-        let reducer = PhotoFileReducer(pictures: workspace.pictures)
-        let keys = try KeyLayout(user: settings.user)
+        let reducer = workspace.reducer
+        let keys = try workspace.keys
         notes = ShareNotes(store: store, ledger: ledger, keys: keys, name: installation.machineName, time: time)
         takeOver = ShareTakeOver(ledger: ledger, notes: notes, watched: settings.watch)
         others = OtherShares(
@@ -192,7 +192,7 @@ struct ForgetServices: Sendable {
 
     private static func others(_ workspace: Workspace, store: any ObjectStore) async throws -> OtherReferences {
         OtherReferences(
-            store: store, ledger: try await workspace.ledger, keys: try KeyLayout(user: workspace.settings.user),
+            store: store, ledger: try await workspace.ledger, keys: try workspace.keys,
             spool: workspace.installation.rebuildSpool, pool: workspace.threads.disk,
             holdCatalog: workspace.catalogHold, time: workspace.time)
     }
@@ -203,7 +203,7 @@ struct ForgetServices: Sendable {
     func tellOthers() async throws -> [String] {
         guard let lock = try await workspace.takeLockIfFree() else { return [] }
         defer { withExtendedLifetime(lock) {} }
-        let (ledger, keys) = (try await workspace.ledger, try KeyLayout(user: workspace.settings.user))
+        let (ledger, keys) = (try await workspace.ledger, try workspace.keys)
         var problems: [String] = []
         let manifests = VacationManifestSync(
             ledger: ledger, store: store, keys: keys, pool: workspace.threads.disk, now: workspace.time.now)

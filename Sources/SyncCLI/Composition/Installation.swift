@@ -148,6 +148,9 @@ struct Installation: Sendable {
     /// photos safe that are not there.
     func placeName(_ store: any ObjectStore) -> String { "\(store.identity.location)\(userPart)" }
 
+    /// Where this user's objects are in a store.
+    var keys: KeyLayout { get throws { try KeyLayout(user: settings.user) } }
+
     /// Of every place that is this user's.
     var userPart: String { " for user \(settings.user)" }
 

@@ -96,10 +96,14 @@ final class Workspace: Sendable {
             frames: FilmFrames(path: installation.environment["PATH"] ?? "") { [logger] in logger.warning("\($0)") })
     }
 
+    /// Reads and reduces pictures of all kinds.
+    var reducer: PhotoFileReducer { PhotoFileReducer(pictures: pictures) }
+
     /// Of JPEG files.
     var recompressor: JPEGRecompressor { JPEGRecompressor(workers: pictures) }
 
     var settings: Settings { installation.settings }
+    var keys: KeyLayout { get throws { try installation.keys } }
     var time: TimeSource { installation.time }
     var logger: Logger { installation.logger }
 
@@ -134,7 +138,7 @@ final class Workspace: Sendable {
     }
 
     func recognition(_ store: any ObjectStore) async throws -> StoreRecognition {
-        StoreRecognition(store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user))
+        StoreRecognition(store: store, ledger: try await ledger, keys: try keys)
     }
 
     /// Why a store is not the one that the ledger is about, with the way out; `nil` when it is.

@@ -142,7 +142,7 @@ struct MachineExamination: Sendable {
     func originals(_ ledger: Ledger, _ installation: Installation, hasDecoder: Bool) -> Finding? {
         let name = "originals"
         let policy = installation.settings.photos.originals
-        guard let keys = try? KeyLayout(user: installation.settings.user),
+        guard let keys = try? installation.keys,
             let standing = try? ledger.originalsStanding(below: keys.originals), let prices = try? installation.prices()
         else { return nil }
         let report = CostReport.Originals(

@@ -23,7 +23,7 @@ struct ArchiveServices: Sendable {
         let (ledger, known) = await Self.openLedger(workspace)
         store = workspace.keep(try installation.makeReadStore(ledger?.ledger))
         list = ArchiveListing(
-            store: store, keys: try KeyLayout(user: installation.settings.user),
+            store: store, keys: try installation.keys,
             index: ledger.map { ArchiveIndex(ledger: $0, time: workspace.time) })
         book =
             known

@@ -49,7 +49,7 @@ struct GalleryServer: Service {
                     + "serve.password_file, or listen at 127.0.0.1")
         }
         let key = try SiteAccess.key(in: installation.location.stateFolder)
-        let (ledger, keys) = (try await workspace.ledger, try KeyLayout(user: settings.user))
+        let (ledger, keys) = (try await workspace.ledger, try workspace.keys)
         let store = try await workspace.readStoreOnce()
         let hosts = SiteHosts(
             isLoopback: self.address.isLoopback, machines: [installation.machineName, ProcessEnvironment.hostName],

@@ -68,7 +68,7 @@ struct ShareExportSession {
     private func planner() -> SharePlanner {
         let (settings, time) = (workspace.settings, workspace.time)
         return SharePlanner(
-            store: nil, ledger: ledger, reducer: PhotoFileReducer(pictures: workspace.pictures),
+            store: nil, ledger: ledger, reducer: workspace.reducer,
             maker: workspace.copyMaker, pool: workspace.threads.photos,
             lease: ShareLease(ledger: ledger, owner: workspace.installation.makeClaimOwner(), time: time),
             // Nothing is sent: what limits it is what pages are made for.
@@ -77,7 +77,7 @@ struct ShareExportSession {
 
     private func export() -> ShareExport {
         ShareExport(
-            ledger: ledger, reducer: PhotoFileReducer(pictures: workspace.pictures), maker: workspace.copyMaker,
+            ledger: ledger, reducer: workspace.reducer, maker: workspace.copyMaker,
             recompressor: workspace.recompressor, policy: workspace.settings.photos.reduce,
             pool: workspace.threads.photos, time: workspace.time,
             stored: { [workspace] in try await workspace.store(.reads) })

@@ -281,7 +281,7 @@ final class RecentSharesElsewhere: Sendable {
 extension Workspace {
     func otherShares(in store: any ReadableStore) async throws -> OtherShares {
         OtherShares(
-            store: store, ledger: try await ledger, keys: try KeyLayout(user: settings.user),
+            store: store, ledger: try await ledger, keys: try keys,
             spool: installation.rebuildSpool, pool: threads.disk, time: time)
     }
 

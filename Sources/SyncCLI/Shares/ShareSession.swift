@@ -273,8 +273,8 @@ struct ShareIntake {
         defer { line.finish() }
         let settings = workspace.settings
         let preparer = Preparer(
-            ledger: ledger.ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(pictures: workspace.pictures),
-            planner: UploadPlanner(keys: try KeyLayout(user: settings.user)), policy: settings.photos.reduce,
+            ledger: ledger.ledger, scanner: FileTreeScanner(), reducer: workspace.reducer,
+            planner: UploadPlanner(keys: try workspace.keys), policy: settings.photos.reduce,
             settle: settings.upload.settle, now: installation.time.now)
         let forecast = UploadForecast(
             ledger: ledger, preparer: preparer, pool: workspace.threads.photos, time: installation.time)

@@ -146,8 +146,10 @@ struct PhotoStatusText {
     let expected: ExpectedClass?
     let badge: Badge?
 
-    /// - Parameter restore: the open one of its object.
-    init(_ photo: PhotoStatus, policy: TierPolicy, restore: RestoreItem?, now: Date) {
+    /// Looks the photo's restore up where there is one.
+    init(_ photo: PhotoStatus, policy: TierPolicy, in ledger: Ledger, now: Date) throws(LedgerError) {
+        var restore: RestoreItem?
+        if photo.restore == .inProgress, let key = photo.key { restore = try ledger.openRestoreItem(for: key) }
         self.photo = photo
         expected = photo.object.map { object in
             // What is archived stays so, whatever the configuration says by now.
@@ -156,13 +158,6 @@ struct PhotoStatusText {
                 : policy.expectedClass(of: object.key, size: object.size, storedAt: object.storedAt, now: now)
         }
         badge = Badge(photo, restore: restore)
-    }
-
-    /// Looks the photo's restore up where there is one.
-    init(_ photo: PhotoStatus, policy: TierPolicy, in ledger: Ledger, now: Date) throws(LedgerError) {
-        var restore: RestoreItem?
-        if photo.restore == .inProgress, let key = photo.key { restore = try ledger.openRestoreItem(for: key) }
-        self.init(photo, policy: policy, restore: restore, now: now)
     }
 
     /// `due for the archive`, `stays: too small`; `nil` where there is nothing to say.

@@ -119,7 +119,7 @@ struct StatusReader {
 
     private func originals(_ ledger: Ledger) throws -> StatusReport.Originals {
         let policy = installation.settings.photos.originals
-        let keys = try KeyLayout(user: installation.settings.user)
+        let keys = try installation.keys
         let standing = try ledger.originalsStanding(below: keys.originals, countingWaiting: policy != .off)
         return StatusReport.Originals(
             keep: policy.rawValue, kept: standing.kept, bytes: standing.bytes, waiting: standing.waiting,

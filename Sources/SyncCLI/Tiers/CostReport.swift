@@ -82,7 +82,7 @@ extension CostReport {
     init(_ installation: Installation, ledger: LedgerQueue) async throws {
         let (prices, now) = (try installation.prices(), installation.time.now())
         let days = installation.settings.restore.days
-        let keys = try KeyLayout(user: installation.settings.user)
+        let keys = try installation.keys
         let (shares, refreshedAt, spent, originals) = try await ledger { ledger in
             let shares = try ledger.tierReport(at: now) { prices.classes[$0]?.minimumDays ?? 0 }
             return (
