@@ -336,7 +336,6 @@ extension Workspace {
     /// Finds archived photos that another machine has given to another profile.
     func mergedPhotos(_ store: any ReadableStore) async throws -> MergedPhotos {
         MergedPhotos(
-            store: store, ledger: try await ledger, keys: try keys,
-            others: try await otherMerges(store))
+            store: store, ledger: try await ledger, keys: try keys, others: try await otherMerges(store))
     }
 }

@@ -197,8 +197,7 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
         let lock = try workspace.takeCleanupLock()
         defer { withExtendedLifetime(lock) {} }
         return try await OrphanRemover(
-            ledger: queue, store: store, scanner: FileTreeScanner(),
-            reducer: workspace.reducer,
+            ledger: queue, store: store, scanner: FileTreeScanner(), reducer: workspace.reducer,
             settle: workspace.settings.upload.settle, pool: workspace.threads.disk, time: workspace.time
         ).run(orphans)
     }

@@ -65,8 +65,7 @@ struct SharesCommand: WorkspaceCommand {
         }
         let (ledger, now) = (try await workspace.ledger, workspace.time.now())
         let review = ShareReview(
-            ledger: ledger,
-            place: .disk(FileTreeScanner(), workspace.reducer, workspace.threads.disk))
+            ledger: ledger, place: .disk(FileTreeScanner(), workspace.reducer, workspace.threads.disk))
         let differences = try await review.liveShares()
         let this = ShareListReport.Machine(
             id: try await ledger { try $0.catalogStanding().machine }, name: workspace.installation.machineName,

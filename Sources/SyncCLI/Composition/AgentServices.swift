@@ -249,8 +249,7 @@ struct ProjectServices: Sendable {
     func makeRemover() async throws -> ProjectRemover {
         ProjectRemover(
             store: try await workspace.store(.writes), ledger: ledger,
-            keys: try workspace.keys, shelf: shelf, scanner: FileTreeScanner(),
-            time: workspace.time)
+            keys: try workspace.keys, shelf: shelf, scanner: FileTreeScanner(), time: workspace.time)
     }
 }
 
@@ -292,8 +291,7 @@ struct RetentionServices: Sendable {
         schedule = DailySchedule(settings.retention)
         retention = RetentionPass(
             folders: settings.watch.filter { $0.kind == .gallery }.map(\.path), ledger: ledger, store: store,
-            scanner: FileTreeScanner(), reducer: workspace.reducer,
-            phones: LibPhoneNumbers(),
+            scanner: FileTreeScanner(), reducer: workspace.reducer, phones: LibPhoneNumbers(),
             rules: RetentionPass.Rules(
                 keys: try workspace.keys, policy: settings.photos.reduce,
                 batchSize: settings.retention.batchSize, settle: settings.upload.settle,
