@@ -86,15 +86,6 @@ struct RebuildCommand: WorkspaceCommand {
         }
     }
 
-    /// Brings what is known of another machine up to what it has written; this one stays what it is.
-    /// - Parameters:
-    ///   - machine: nothing is read for this one by its own name.
-    ///   - all: whatever others there are.
-    static func readOthers(_ workspace: Workspace, for machine: String?, all: Bool) async throws {
-        guard all || machine.map({ $0 != workspace.installation.machineName }) ?? false else { return }
-        _ = try await rebuild(workspace, inPlaceOf: nil, takesOver: false)
-    }
-
     /// Offers a rebuild where nothing is known here of what the store has; nothing is lost when nobody answers.
     static func offer(_ workspace: Workspace) async throws {
         guard let hint = try await RebuildHint.text(workspace) else { return }

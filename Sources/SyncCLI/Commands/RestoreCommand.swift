@@ -118,7 +118,10 @@ struct RestoreCommand: WorkspaceCommand {
         let folder = try output?.announcedPath(workspace.installation, workspace.console)
         let parts = try await RestoreServices(workspace, access: estimate || suggest ? .reads : .writes)
         if suggest { return try await suggestions(workspace, parts) }
-        try await RebuildCommand.readOthers(workspace, for: machine, all: all)
+        if all || machine.map({ $0 != workspace.installation.machineName }) ?? false {
+            // Brings what is known of other machines up to what they have written; this one stays what it is.
+            _ = try await RebuildCommand.rebuild(workspace, inPlaceOf: nil, takesOver: false)
+        }
         return try await order(Restores(parts, workspace, for: .reading), savingIn: folder)
     }
 

@@ -111,7 +111,9 @@ struct AgentServices: Sendable {
             settle: settings.upload.settle, now: time.now)
         pipeline = PhotoPipeline(
             ledger: queue, store: retrying, preparer: preparer,
-            versions: projects.versions(in: retrying, keys: keys),
+            versions: ProjectVersions(
+                store: retrying, ledger: queue, keys: keys, kept: settings.projectVersions, now: time.now,
+                logger: logger),
             pool: threads.photos,
             batchSize: settings.upload.batchSize, work: work, passes: passes, time: time, logger: logger,
             observe: { event in
@@ -214,13 +216,6 @@ struct ProjectServices: Sendable {
         shelf = ProjectListSync(ledger: ledger.ledger, time: workspace.time, logger: workspace.logger)
         gate = ProjectUploadPolicy(shelf: shelf, ledger: ledger.ledger, now: workspace.time.now)
         catalogue = ProjectCatalogue(ledger: ledger.ledger, shelf: shelf, now: workspace.time.now)
-    }
-
-    /// - Parameter store: with retries.
-    func versions(in store: any ObjectStore, keys: KeyLayout) -> ProjectVersions {
-        ProjectVersions(
-            store: store, ledger: ledger, keys: keys, kept: workspace.settings.projectVersions,
-            now: workspace.time.now, logger: workspace.logger)
     }
 
     /// All projects, the newest first.

@@ -64,37 +64,33 @@ struct ProjectDetails: Encodable {
         }
     }
 
-    var project: ProjectReport
-    /// On this machine.
-    @Nullable var image: String?
-    @Nullable var metadata: String?
-    @Nullable var metadataKey: String?
-    /// The image that counts; `null` when none is stored.
-    @Nullable var stored: Version?
-    /// Earlier images, the latest first.
-    var history: [Version]
-
-    private enum CodingKeys: CodingKey {
-        case image, metadata, metadataKey, stored, history
+    struct Files: Encodable {
+        /// On this machine.
+        @Nullable var image: String?
+        @Nullable var metadata: String?
+        @Nullable var metadataKey: String?
+        /// The image that counts; `null` when none is stored.
+        @Nullable var stored: Version?
+        /// Earlier images, the latest first.
+        var history: [Version]
     }
+
+    var project: ProjectReport
+    var files: Files
 
     init(_ entry: ProjectEntry, versions: [ObjectRecord]) {
         project = ProjectReport(entry)
-        image = entry.image.flatMap { $0.bytesLocal == nil ? nil : $0.path.text }
-        metadata = entry.metadata.flatMap { $0.bytesLocal == nil ? nil : $0.path.text }
-        metadataKey = entry.metadata?.key?.rawValue
-        stored = entry.object.map { Version($0) }
-        history = versions.map { Version($0) }
+        files = Files(
+            image: entry.image.flatMap { $0.bytesLocal == nil ? nil : $0.path.text },
+            metadata: entry.metadata.flatMap { $0.bytesLocal == nil ? nil : $0.path.text },
+            metadataKey: entry.metadata?.key?.rawValue, stored: entry.object.map { Version($0) },
+            history: versions.map { Version($0) })
     }
 
+    /// In one object.
     func encode(to encoder: any Encoder) throws {
         try project.encode(to: encoder)
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(_image, forKey: .image)
-        try container.encode(_metadata, forKey: .metadata)
-        try container.encode(_metadataKey, forKey: .metadataKey)
-        try container.encode(_stored, forKey: .stored)
-        try container.encode(history, forKey: .history)
+        try files.encode(to: encoder)
     }
 }
 
@@ -126,7 +122,7 @@ struct ProjectView {
     }
 
     func details(_ details: ProjectDetails) -> [String] {
-        let project = details.project
+        let (project, files) = (details.project, details.files)
         var rows: [(String, String)] = [
             ("id", project.id), ("template", "\(project.templateName) (\(project.templateId))"),
             ("created", Quantities.time(project.createdAt)), ("status", project.status),
@@ -134,13 +130,13 @@ struct ProjectView {
         ]
         if let request = project.requestId { rows.append(("request", request)) }
         if let thumbnail = project.thumbnailURL { rows.append(("thumbnail", thumbnail)) }
-        rows.append(("image", details.image ?? "not on this machine"))
-        if let metadata = details.metadata { rows.append(("metadata", metadata)) }
-        if let stored = details.stored { rows.append(("stored", description(of: stored))) }
+        rows.append(("image", files.image ?? "not on this machine"))
+        if let metadata = files.metadata { rows.append(("metadata", metadata)) }
+        if let stored = files.stored { rows.append(("stored", description(of: stored))) }
         var lines = rows.map { Table(.left(11), .rest).row($0.0, $0.1.escapingControls) }
-        if !details.history.isEmpty {
+        if !files.history.isEmpty {
             lines += ["", terminal.styled("Earlier images", .bold)]
-            lines += details.history.map { "  " + description(of: $0).escapingControls }
+            lines += files.history.map { "  " + description(of: $0).escapingControls }
             lines.append(terminal.styled("  bring one back: sync-agent restore --wait --output DIR KEY", .dim))
         }
         return lines

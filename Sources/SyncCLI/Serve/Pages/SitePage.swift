@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import SyncPages
 
@@ -18,15 +19,9 @@ struct SitePage: Sendable {
 
     /// Where the page stands among the others.
     enum Place: String, Sendable, CaseIterable {
-        case photos = "Photos"
-        case vacations = "Vacations"
-        case projects = "Projects"
-        case archive = "Archive"
-        case restores = "Restores"
-        case shares = "Shares"
-        case status = "Status"
+        case photos, vacations, projects, archive, restores, shares, status
 
-        var link: String { self == .photos ? "/" : "/\(rawValue.lowercased())" }
+        var link: String { self == .photos ? "/" : "/\(rawValue)" }
     }
 
     var title: String
@@ -115,30 +110,23 @@ struct SiteView: Sendable {
     let formToken: String?
     let follows: Bool
     var timeline: Timeline?
-    var photo: SitePage.Photo?
-    var offer: SitePage.Offer?
-    var listing: SitePage.Listing?
-    var share: SitePage.Share?
-    var shareForm: SitePage.ShareForm?
-    var text: SitePage.Text?
-    var message: SitePage.Message?
-    var password: SitePage.Password?
+    /// Has what the page shows by the name of its case; of a timeline, what is to be shown is above.
+    let content: SitePage.Content
 
     init(_ page: SitePage) {
         title = PageText.line(page.title)
-        links =
-            page.place.map { here in
-                SitePage.Place.allCases.map { Link(label: $0.rawValue, target: $0.link, isHere: $0 == here) }
-            } ?? []
+        let places = page.place == nil ? [] : SitePage.Place.allCases
+        links = places.map { Link(label: $0.rawValue.capitalized, target: $0.link, isHere: $0 == page.place) }
         formToken = page.formToken.isEmpty ? nil : page.formToken
         follows = page.follows
         switch page.content {
-        case .timeline(let stream): timeline = Timeline(stream)
+        case .timeline(let stream):
+            timeline = Timeline(stream)
+            content = page.content
         case .photo(var photo):
             photo.name = PageText.line(photo.name)
             photo.places = photo.places.map { PageText.line($0, limit: 400) }
-            self.photo = photo
-        case .offer(let offer): self.offer = offer
+            content = .photo(photo)
         case .list(var list):
             for index in list.rows.indices {
                 list.rows[index].title = PageText.line(list.rows[index].title)
@@ -146,14 +134,11 @@ struct SiteView: Sendable {
                 list.rows[index].facts = list.rows[index].facts.map { PageText.line($0, limit: 400) }
             }
             list.remarks = list.remarks.map { PageText.line($0, limit: 600) }
-            listing = list
-        case .share(let share): self.share = share
-        case .shareForm(let form): shareForm = form
-        case .text(let words): text = words
+            content = .list(list)
         case .message(var words):
             words.text = PageText.line(words.text, limit: 600)
-            message = words
-        case .password(let words): password = words
+            content = .message(words)
+        case .offer, .share, .shareForm, .text, .password: content = page.content
         }
     }
 }
