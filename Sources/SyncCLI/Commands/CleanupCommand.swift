@@ -138,23 +138,18 @@ struct CleanupReport: Report, Sendable {
     let daysOld: Int
     let dryRun: Bool
 
-    init(_ summary: RetentionSummary, daysOld: Int, dryRun: Bool) {
-        archived = summary.archived
-        deleted = summary.deleted
-        skipped = summary.skipped.count
-        failed = summary.errors.count
-        waiting = summary.waiting
-        errors = summary.errors.named.map(Issue.init)
-        skippedEvents = summary.skipped.named.map(Issue.init)
-        self.daysOld = daysOld
-        self.dryRun = dryRun
-    }
-
     /// What was skipped is due, and has its text still.
     var status: ExitStatus { failed + skipped == 0 ? .done : .partlyDone }
 }
 
 extension CleanupReport {
+    init(_ summary: RetentionSummary, daysOld: Int, dryRun: Bool) {
+        self.init(
+            archived: summary.archived, deleted: summary.deleted, skipped: summary.skipped.count,
+            failed: summary.errors.count, waiting: summary.waiting, errors: summary.errors.named.map(Issue.init),
+            skippedEvents: summary.skipped.named.map(Issue.init), daysOld: daysOld, dryRun: dryRun)
+    }
+
     /// For people.
     func lines(on terminal: Terminal) -> [String] {
         let age = daysOld == 0 ? "" : " older than \(Quantities.counted(daysOld, "day"))"
@@ -237,16 +232,6 @@ struct OverdueReport: Encodable, Sendable {
         let skipped: Int
         let failed: Int
         let waiting: Int
-
-        init(_ run: RetentionRun) {
-            _scheduledAt = Nullable(wrappedValue: run.scheduledAt)
-            finishedAt = run.finishedAt
-            archived = run.archived
-            deleted = run.deleted
-            skipped = run.skipped
-            failed = run.failed
-            waiting = run.waiting
-        }
     }
 
     struct SignedOff: Encodable, Sendable {
@@ -361,23 +346,26 @@ struct OverdueReport: Encodable, Sendable {
 extension OverdueReport.Overdue {
     /// - Parameter obstacle: what keeps a cleanup from an event that none has tried.
     init(_ due: DueEvent, age: Double, obstacle: String?) {
-        event = due.event.eventID
-        profile = due.event.profileUUID ?? due.event.profile
-        eventType = due.event.type.rawValue
-        createdAt = due.event.createdAt
-        dueSince = due.event.createdAt.addingTimeInterval(age)
-        files = due.files.map(\.text)
-        _triedAt = Nullable(wrappedValue: due.event.triedAt)
-        _reason = Nullable(wrappedValue: due.event.retentionProblem ?? obstacle)
+        let event = due.event
+        self.init(
+            event: event.eventID, profile: event.profileUUID ?? event.profile, eventType: event.type.rawValue,
+            createdAt: event.createdAt, dueSince: event.createdAt.addingTimeInterval(age),
+            files: due.files.map(\.text), triedAt: event.triedAt, reason: event.retentionProblem ?? obstacle)
+    }
+}
+
+extension OverdueReport.History {
+    init(_ run: RetentionRun) {
+        self.init(
+            scheduledAt: run.scheduledAt, finishedAt: run.finishedAt, archived: run.archived, deleted: run.deleted,
+            skipped: run.skipped, failed: run.failed, waiting: run.waiting)
     }
 }
 
 extension OverdueReport.SignedOff {
     init(_ record: RetentionRecord) {
-        event = record.eventID
-        profile = record.profile
-        signedOffAt = record.signedOffAt
-        _key = Nullable(wrappedValue: record.photo?.key.rawValue)
-        _sha256 = Nullable(wrappedValue: record.photo.map { "\($0.sha256)" })
+        self.init(
+            event: record.eventID, profile: record.profile, signedOffAt: record.signedOffAt,
+            key: record.photo?.key.rawValue, sha256: record.photo.map { "\($0.sha256)" })
     }
 }

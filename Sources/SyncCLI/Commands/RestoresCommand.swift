@@ -174,26 +174,21 @@ struct JobReport: Encodable {
     @Nullable var output: String?
     /// Where one job was asked for.
     @Nullable var itemList: [Item]?
+}
 
+extension JobReport {
     init(_ summary: RestoreJobSummary, items list: [RestoreItem]? = nil) {
-        let job = summary.job
-        jobId = "\(job.id)"
-        state = State(summary)
-        tier = job.tier.rawValue
-        requestedAt = job.requestedAt
-        requestedBy = job.requestedBy
-        readyAt =
-            state == .sending || state == .retrieving ? job.end(after: job.estimatedHours) : summary.latestReadyAt
-        expiresAt = summary.earliestExpiry
-        items = summary.total
-        done = (summary.counts[.restored] ?? 0) + (summary.counts[.expired] ?? 0)
-        saved = summary.saved
-        failed = summary.counts[.failed] ?? 0
-        expired = summary.counts[.expired] ?? 0
-        bytes = summary.bytes
-        costUSD = job.estimatedCostUSD.map(\.roundedUSD)
-        output = job.output?.text
-        itemList = list.map { $0.map(Item.init) }
+        let (job, counts, state) = (summary.job, summary.counts, State(summary))
+        let isUnderWay = state == .sending || state == .retrieving
+        self.init(
+            jobId: "\(job.id)", state: state, tier: job.tier.rawValue, requestedAt: job.requestedAt,
+            requestedBy: job.requestedBy,
+            readyAt: isUnderWay ? job.end(after: job.estimatedHours) : summary.latestReadyAt,
+            expiresAt: summary.earliestExpiry, items: summary.total,
+            done: (counts[.restored] ?? 0) + (counts[.expired] ?? 0), saved: summary.saved,
+            failed: counts[.failed] ?? 0, expired: counts[.expired] ?? 0, bytes: summary.bytes,
+            costUSD: job.estimatedCostUSD.map(\.roundedUSD), output: job.output?.text,
+            itemList: list.map { $0.map(Item.init) })
     }
 }
 

@@ -135,6 +135,10 @@ struct PathRemark: Encodable, Hashable {
 struct Untold<Value: Sendable>: Encodable, Sendable {
     var wrappedValue: Value
 
+    init(wrappedValue: Value) {
+        self.wrappedValue = wrappedValue
+    }
+
     func encode(to encoder: any Encoder) {}
 }
 

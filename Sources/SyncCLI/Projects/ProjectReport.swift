@@ -25,24 +25,17 @@ struct ProjectReport: Encodable {
     @Nullable var duplicateOf: String?
     /// The projects folder.
     var folder: String
+}
 
+extension ProjectReport {
     init(_ entry: ProjectEntry) {
-        let record = entry.record
-        id = record.id
-        templateId = record.templateID
-        templateName = record.templateName
-        thumbnailURL = record.thumbnailURL
-        createdAt = record.createdAt
-        status = record.status.rawValue
-        requestId = record.requestID
-        state = entry.state.rawValue
-        reason = entry.reason
-        key = entry.object?.key.rawValue
-        bytes = entry.object?.size
-        bytesLocal = entry.image?.bytesLocal
-        versions = entry.versions
-        duplicateOf = entry.project.duplicateOf
-        folder = entry.folder.text
+        let (record, object) = (entry.record, entry.object)
+        self.init(
+            id: record.id, templateId: record.templateID, templateName: record.templateName,
+            thumbnailURL: record.thumbnailURL, createdAt: record.createdAt, status: record.status.rawValue,
+            requestId: record.requestID, state: entry.state.rawValue, reason: entry.reason, key: object?.key.rawValue,
+            bytes: object?.size, bytesLocal: entry.image?.bytesLocal, versions: entry.versions,
+            duplicateOf: entry.project.duplicateOf, folder: entry.folder.text)
     }
 }
 

@@ -108,50 +108,7 @@ struct ShareListReport: Encodable {
         /// The name of the machine on which it was revoked, where that is another one.
         @Nullable var revokedBy: String?
         /// The same as `changedBy`, for people; `nil` where nothing changed.
-        @Untold private(set) var changes: String?
-
-        /// - Parameter difference: between what others see and the folder.
-        init(_ share: ShareRecord, of machine: Machine, now: Date, difference: ShareReview.Difference? = nil) {
-            shareId = share.id.description
-            location = share.location
-            startDate = share.startDate
-            endDate = share.endDate
-            photoCount = share.photoCount
-            quality = share.quality.rawValue
-            // Nobody may have been there to remove it when its time came.
-            let isLate = share.state.isOpen && share.expiresAt <= now
-            state = (isLate ? ShareState.expiring : share.state).rawValue
-            createdAt = share.createdAt
-            expiresAt = share.expiresAt
-            sharedBy = share.sharedBy
-            link = share.link?.url
-            linkEndsAt = share.link.flatMap { $0.isEndKnown ? $0.endsAt : nil }
-            endedAt = share.endedAt
-            problem = share.problem ?? Self.doubt(about: share, now: now)
-            changedBy = isLate ? nil : difference?.total
-            message = isLate ? nil : ShareMessage.address(share)
-            changes = isLate ? nil : difference.flatMap(Self.words)
-            self.machine = machine
-            revokedBy = share.endedBy
-        }
-
-        /// One of another machine.
-        init(_ share: OtherShare, link: StoreLink?, now: Date) {
-            machine = Machine(id: share.machine, name: share.machineName, isThis: false)
-            shareId = share.id.description
-            location = share.location
-            (startDate, endDate) = (share.startDate, share.endDate)
-            quality = share.quality
-            let isLate = share.state.isOpen && share.expiresAt <= now
-            state = (isLate ? ShareState.expiring : share.state).rawValue
-            (createdAt, expiresAt) = (share.createdAt, share.expiresAt)
-            photoCount = share.photoCount
-            sharedBy = share.sharedBy
-            self.link = link?.url
-            linkEndsAt = link.flatMap { $0.isEndKnown ? $0.endsAt : nil }
-            endedAt = share.endedAt
-            revokedBy = share.endedBy
-        }
+        @Untold var changes: String?
 
         private static func words(_ difference: ShareReview.Difference) -> String? {
             guard difference.total > 0 else { return nil }
@@ -177,6 +134,39 @@ struct ShareListReport: Encodable {
     var shares: [Share]
     /// Why those of other machines may be missing, in plain words.
     var problems: [String]
+}
+
+extension ShareListReport.Share {
+    /// - Parameter difference: between what others see and the folder.
+    init(
+        _ share: ShareRecord, of machine: ShareListReport.Machine, now: Date,
+        difference: ShareReview.Difference? = nil
+    ) {
+        // Nobody may have been there to remove it when its time came.
+        let isLate = share.state.isOpen && share.expiresAt <= now
+        self.init(
+            shareId: share.id.description, location: share.location, startDate: share.startDate,
+            endDate: share.endDate, photoCount: share.photoCount, sharedBy: share.sharedBy,
+            quality: share.quality.rawValue, state: (isLate ? ShareState.expiring : share.state).rawValue,
+            link: share.link?.url, linkEndsAt: share.link.flatMap { $0.isEndKnown ? $0.endsAt : nil },
+            createdAt: share.createdAt, expiresAt: share.expiresAt, endedAt: share.endedAt,
+            problem: share.problem ?? Self.doubt(about: share, now: now),
+            changedBy: isLate ? nil : difference?.total, message: isLate ? nil : ShareMessage.address(share),
+            machine: machine, revokedBy: share.endedBy, changes: isLate ? nil : difference.flatMap(Self.words))
+    }
+
+    /// One of another machine.
+    init(_ share: OtherShare, link: StoreLink?, now: Date) {
+        let isLate = share.state.isOpen && share.expiresAt <= now
+        self.init(
+            shareId: share.id.description, location: share.location, startDate: share.startDate,
+            endDate: share.endDate, photoCount: share.photoCount, sharedBy: share.sharedBy, quality: share.quality,
+            state: (isLate ? ShareState.expiring : share.state).rawValue, link: link?.url,
+            linkEndsAt: link.flatMap { $0.isEndKnown ? $0.endsAt : nil }, createdAt: share.createdAt,
+            expiresAt: share.expiresAt, endedAt: share.endedAt,
+            machine: ShareListReport.Machine(id: share.machine, name: share.machineName, isThis: false),
+            revokedBy: share.endedBy)
+    }
 }
 
 /// What the user's other machines share, as the store's catalogues tell it.
