@@ -77,47 +77,37 @@ struct PhotoReport: Encodable {
             storageClass = version.object.storageClass.rawValue
         }
     }
+}
 
+extension PhotoReport {
     init(
-        _ photo: PhotoStatusText, original: ObjectRecord? = nil, versions: [PhotoVersion] = [],
+        _ standing: PhotoStatusText, original: ObjectRecord? = nil, versions: [PhotoVersion] = [],
         unit: PhotoUnit<PhotoStatus>? = nil
     ) {
-        let id = photo.photo.id
-        let isPhoto = unit?.photo.id == id
-        parts = isPhoto ? unit?.companions.map { Part($0.member, $0.role) } ?? [] : []
-        partOf = unit.flatMap { unit in
-            unit.companions.first { $0.member.id == id }.map { Part(unit.photo, $0.role) }
+        let (photo, expected) = (standing.photo, standing.expected)
+        let parts = unit?.photo.id == photo.id ? unit?.companions.map { Part($0.member, $0.role) } ?? [] : []
+        let whole = unit.flatMap { unit in
+            unit.companions.first { $0.member.id == photo.id }.map { Part(unit.photo, $0.role) }
         }
-        self.original = original.map { object in
-            let known = photo.photo.bytesLocal.map { $0 == object.size ? OriginalEncoding.none : .jxl }
+        let kept = original.map { object in
+            let known = photo.bytesLocal.map { $0 == object.size ? OriginalEncoding.none : .jxl }
             return Original(
                 key: object.key.rawValue, encoding: (object.encoding ?? known)?.rawValue, bytes: object.size)
         }
-        self.versions = versions.map(Version.init)
-        let (badge, expected) = (photo.badge, photo.expected)
-        let photo = photo.photo
-        path = photo.path.text
-        state = photo.state.rawValue
-        key = photo.key?.rawValue
-        md5 = photo.md5?.description
-        sha256 = photo.sha256?.description
-        storageClass = photo.storageClass?.rawValue
         // What is not to be archived stays in its class, whichever it is.
-        expectedClass =
-            expected.map { $0.reason == nil ? $0.storageClass : photo.storageClass ?? $0.storageClass }?.rawValue
-        staysBecause = expected?.reason?.code
-        self.badge = badge
-        restoredUntil = photo.restoredUntil
-        uploadedAt = photo.uploadedAt
-        bytesLocal = photo.bytesLocal
-        bytesStored = photo.bytesStored
-        width = photo.width
-        height = photo.height
-        durationSeconds = photo.duration.map { $0 / .seconds(1) }
-        takenAt = photo.takenAt
-        error = photo.error
-        note = photo.state == .uploaded ? photo.why : photo.note
-        dropped = photo.dropped.map(\.rawValue)
+        let expectedClass = expected.map {
+            $0.reason == nil ? $0.storageClass : photo.storageClass ?? $0.storageClass
+        }
+        self.init(
+            path: photo.path.text, state: photo.state.rawValue, key: photo.key?.rawValue,
+            md5: photo.md5?.description, sha256: photo.sha256?.description,
+            storageClass: photo.storageClass?.rawValue, expectedClass: expectedClass?.rawValue,
+            staysBecause: expected?.reason?.code, badge: standing.badge, restoredUntil: photo.restoredUntil,
+            uploadedAt: photo.uploadedAt, bytesLocal: photo.bytesLocal, bytesStored: photo.bytesStored,
+            width: photo.width, height: photo.height, durationSeconds: photo.duration.map { $0 / .seconds(1) },
+            takenAt: photo.takenAt, error: photo.error, note: photo.state == .uploaded ? photo.why : photo.note,
+            dropped: photo.dropped.map(\.rawValue), original: kept, versions: versions.map(Version.init),
+            partOf: whole, parts: parts)
     }
 }
 

@@ -111,32 +111,26 @@ extension CostReport {
         verification: Verification = Verification(percentPerDay: 0, monthlyUSD: 0, limitUSD: 0, spentUSD: 0),
         originals: Originals = Originals()
     ) {
-        self.originals = originals
-        self.verification = verification
-        asOf = prices.asOf
-        region = prices.region
-        source = prices.source
-        self.isBilled = isBilled
-        classesRefreshedAt = refreshedAt
-        classes = cost.classes.map {
+        let classes = cost.classes.map {
             Class(
                 storageClass: $0.load.storageClass.rawValue, objects: $0.load.objects, bytes: $0.load.bytes,
                 monthlyUSD: $0.monthlyUSD?.roundedUSD)
         }
-        monthlyUSD = cost.monthlyUSD.roundedUSD
-        unpriced = cost.unpriced.map(\.rawValue)
-        // A small loss is rounded to minus zero; a plain one reads better.
-        savedMonthlyUSD = cost.savedMonthlyUSD.roundedUSD + 0
-        earlyDeletionUSD = cost.earlyDeletionUSD.roundedUSD
-        inMinimumPeriod = cost.classes.reduce(into: Part(objects: 0, bytes: 0)) { part, cost in
+        let young = cost.classes.reduce(into: Part(objects: 0, bytes: 0)) { part, cost in
             part.objects += cost.load.youngObjects
             part.bytes += cost.load.youngBytes
         }
-        fullRestore = cost.fullRestore.map {
+        let restores = cost.fullRestore.map {
             Restore(tier: $0.tier.rawValue, hours: $0.estimate.hours, costUSD: $0.estimate.totalUSD.roundedUSD)
         }
-        self.restoreDays = restoreDays
-        self.hints = hints
+        // A small loss is rounded to minus zero; a plain one reads better.
+        let saved = cost.savedMonthlyUSD.roundedUSD + 0
+        self.init(
+            asOf: prices.asOf, region: prices.region, source: prices.source, isBilled: isBilled,
+            classesRefreshedAt: refreshedAt, classes: classes, monthlyUSD: cost.monthlyUSD.roundedUSD,
+            unpriced: cost.unpriced.map(\.rawValue), savedMonthlyUSD: saved,
+            earlyDeletionUSD: cost.earlyDeletionUSD.roundedUSD, inMinimumPeriod: young, fullRestore: restores,
+            restoreDays: restoreDays, hints: hints, verification: verification, originals: originals)
     }
 }
 
