@@ -175,25 +175,6 @@ struct RebuildReport: Report {
 
     @Untold private var isCatalogOff = false
 
-    init(_ result: LedgerRebuild.Summary, setAside aside: FilePath?, store: CatalogSwitch) {
-        photos = result.photos
-        fromCatalog = result.fromCatalog
-        recovered = result.recovered
-        vacations = result.vacations
-        shares = result.shares
-        requests = result.requests
-        machines = result.machines.map {
-            Machine(
-                id: $0.id, name: $0.name, role: $0.role.rawValue, writtenAt: $0.writtenAt,
-                path: $0.place.map { String($0.text.dropFirst()) })
-        }
-        lost = result.lost
-        unsaved = result.unsaved
-        problems = result.problems
-        setAside = aside?.string
-        isCatalogOff = store == .off
-    }
-
     var status: ExitStatus { problems.isEmpty && lost == 0 ? .done : .partlyDone }
 
     func lines(on terminal: Terminal) -> [String] {
@@ -226,6 +207,21 @@ struct RebuildReport: Report {
             "Next: sync-agent sync finds what of them is on this disk; sync-agent restore --all --output DIR brings the "
                 + "photos back."
         ]
+    }
+}
+
+extension RebuildReport {
+    init(_ result: LedgerRebuild.Summary, setAside aside: FilePath?, store: CatalogSwitch) {
+        let machines = result.machines.map {
+            Machine(
+                id: $0.id, name: $0.name, role: $0.role.rawValue, writtenAt: $0.writtenAt,
+                path: $0.place.map { String($0.text.dropFirst()) })
+        }
+        self.init(
+            photos: result.photos, fromCatalog: result.fromCatalog, recovered: result.recovered,
+            vacations: result.vacations, shares: result.shares, requests: result.requests, machines: machines,
+            lost: result.lost, unsaved: result.unsaved, problems: result.problems, setAside: aside?.string,
+            isCatalogOff: store == .off)
     }
 }
 

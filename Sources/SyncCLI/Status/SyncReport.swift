@@ -56,66 +56,6 @@ struct SyncReport: Report {
     /// How many of the files that are left out are named to people.
     private static let notesShown = 10
 
-    /// - Parameters:
-    ///   - unsaved: what restores have brought back, and could not be saved.
-    ///   - delayed: photos that were tried and wait.
-    ///   - elsewhere: what is damaged of machines that are silent.
-    ///   - guests: what keeps photos of guests from being taken in.
-    ///   - catalog: why the catalogue in the store is not written any more.
-    ///   - unclear: where the objects are, and how many of this ledger's the pass could not look at.
-    ///   - told: photos that were told while the pass ran.
-    init(
-        _ summary: PassSummary, intake: SyncPass.Scanned, unsaved: [RestoreDownloader.Problem] = [],
-        moved: TierMover.Summary, originals kept: OriginalKeeper.Summary? = nil,
-        withoutOriginal: Int = 0, overview: Overview,
-        leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
-        delayed: [PhotoStatus], elsewhere: [OtherDamage] = [],
-        guests: [(share: ShareID, location: String, problem: String)] = [],
-        catalog: Problem? = nil, unclear: (store: String, objects: Int), told: Set<FilePath>
-    ) {
-        self.unfinished = unfinished
-        self.failures = failures.map { Problem(path: $0.path.text, message: $0.error ?? "") }
-        self.delayed = delayed.map { Problem(path: $0.path.text, message: $0.error ?? "") }
-        untold = (failures + delayed).filter { !told.contains($0.path) }.map {
-            Problem(path: $0.path.text, message: $0.error ?? "")
-        }
-        totals = StatusReport.Totals(overview, leftOut: leftOut)
-        notes = leftOut.items.map { PathRemark($0.path, $0.reason) }
-        uploaded = summary.uploaded
-        alreadyStored = summary.alreadyStored
-        failed = overview.totals[.failed].files
-        skipped = summary.skipped + intake.skipped
-        pending = overview.totals.waiting
-        lost = overview.lost
-        bytesRead = summary.bytesRead
-        bytesSent = summary.bytesSent
-        events = summary.events
-        malformedEvents = summary.malformedEvents
-        archived = moved.moved
-        problems = intake.problems.map { Problem(path: $0.path.text, message: $0.message) }
-        originals = kept?.kept ?? 0
-        self.withoutOriginal = withoutOriginal
-        problems += (kept?.failures ?? []).map {
-            Problem(path: $0.file.text, message: "its original is not kept yet: \($0.reason)")
-        }
-        problems += guests.map {
-            Problem(
-                path: "\($0.location), share \($0.share)", message: "photos of guests cannot be taken in: \($0.problem)"
-            )
-        }
-        problems += elsewhere.map { Problem(path: $0.place, message: $0.words) }
-        if let catalog { problems.append(catalog) }
-        if unclear.objects > 0 {
-            let objects = Quantities.counted(unclear.objects, "object")
-            problems.append(
-                Problem(
-                    path: unclear.store,
-                    message: "\(objects) could not be looked at (sync-agent status --refresh tells why)"))
-        }
-        self.unsaved = unsaved.count
-        problems += unsaved.map { Problem(path: $0.path, message: "restored, and not saved: \($0.reason)") }
-    }
-
     /// Whether everything in the folders is safe now, but for what is not made yet, and what was restored is saved.
     var status: ExitStatus { isUnsafe || unsaved > 0 ? .partlyDone : .done }
 
@@ -157,6 +97,57 @@ struct SyncReport: Report {
                     + "`restores ID --stop-saving` gives up.")
         }
         return lines
+    }
+}
+
+extension SyncReport {
+    /// - Parameters:
+    ///   - unsaved: what restores have brought back, and could not be saved.
+    ///   - delayed: photos that were tried and wait.
+    ///   - elsewhere: what is damaged of machines that are silent.
+    ///   - guests: what keeps photos of guests from being taken in.
+    ///   - catalog: why the catalogue in the store is not written any more.
+    ///   - unclear: where the objects are, and how many of this ledger's the pass could not look at.
+    ///   - told: photos that were told while the pass ran.
+    init(
+        _ summary: PassSummary, intake: SyncPass.Scanned, unsaved: [RestoreDownloader.Problem] = [],
+        moved: TierMover.Summary, originals kept: OriginalKeeper.Summary? = nil,
+        withoutOriginal: Int = 0, overview: Overview,
+        leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
+        delayed: [PhotoStatus], elsewhere: [OtherDamage] = [],
+        guests: [(share: ShareID, location: String, problem: String)] = [],
+        catalog: Problem? = nil, unclear: (store: String, objects: Int), told: Set<FilePath>
+    ) {
+        func problem(_ photo: PhotoStatus) -> Problem { Problem(path: photo.path.text, message: photo.error ?? "") }
+        var problems = intake.problems.map { Problem(path: $0.path.text, message: $0.message) }
+        problems += (kept?.failures ?? []).map {
+            Problem(path: $0.file.text, message: "its original is not kept yet: \($0.reason)")
+        }
+        problems += guests.map {
+            Problem(
+                path: "\($0.location), share \($0.share)", message: "photos of guests cannot be taken in: \($0.problem)"
+            )
+        }
+        problems += elsewhere.map { Problem(path: $0.place, message: $0.words) }
+        if let catalog { problems.append(catalog) }
+        if unclear.objects > 0 {
+            let objects = Quantities.counted(unclear.objects, "object")
+            problems.append(
+                Problem(
+                    path: unclear.store,
+                    message: "\(objects) could not be looked at (sync-agent status --refresh tells why)"))
+        }
+        problems += unsaved.map { Problem(path: $0.path, message: "restored, and not saved: \($0.reason)") }
+        self.init(
+            uploaded: summary.uploaded, alreadyStored: summary.alreadyStored,
+            failed: overview.totals[.failed].files, skipped: summary.skipped + intake.skipped,
+            pending: overview.totals.waiting, lost: overview.lost, bytesRead: summary.bytesRead,
+            bytesSent: summary.bytesSent, events: summary.events, malformedEvents: summary.malformedEvents,
+            archived: moved.moved, originals: kept?.kept ?? 0, problems: problems, failures: failures.map(problem),
+            totals: StatusReport.Totals(overview, leftOut: leftOut),
+            notes: leftOut.items.map { PathRemark($0.path, $0.reason) }, delayed: delayed.map(problem),
+            unsaved: unsaved.count, withoutOriginal: withoutOriginal, unfinished: unfinished,
+            untold: (failures + delayed).filter { !told.contains($0.path) }.map(problem))
     }
 }
 
