@@ -115,10 +115,10 @@ extension RestoresCommand {
             )
             stopped?.lines(unsaved, errors).forEach(errors.writeLine)
         }
-        let folders = RestoreFolders(
-            ledger: ledger, owner: owner, pool: workspace.threads.disk, time: workspace.time)
         do {
-            try await folders.leaveEnded()
+            try await RestoreFolders(
+                ledger: ledger, owner: owner, pool: workspace.threads.disk, time: workspace.time
+            ).leaveEnded()
         } catch let error as LedgerError {
             // The next run that saves takes it away.
             errors.writeLine("the job's hidden file may still be there: \(error)")

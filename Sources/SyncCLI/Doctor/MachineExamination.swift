@@ -179,7 +179,6 @@ struct MachineExamination: Sendable {
     private static let graceDays = 30.0
 
     /// - Returns: whether an agent is at work.
-    @discardableResult
     func lookAtAgent() -> Bool {
         let name = "agent"
         do {

@@ -242,7 +242,8 @@ struct RestoreView {
                 + "; Amazon's list prices in \(prices.region), \(prices.asOf)."
                 + (isFree ? " The embedded store itself costs nothing, and takes store.restore_seconds." : ""), .dim)
         if !proposal.estimate.unpriced.isEmpty {
-            lines += terminal.wrapped("Not in it, because no price is known: \(classes(proposal.estimate.unpriced)).")
+            let classes = proposal.estimate.unpriced.map(\.rawValue).joined(separator: ", ")
+            lines += terminal.wrapped("Not in it, because no price is known: \(classes).")
         }
         lines += proposal.hints.flatMap { hint in
             let wait = hint.hours.map { ", within \(Self.hours($0))" } ?? ""
@@ -266,10 +267,6 @@ struct RestoreView {
             case .longer: "\(count) to stay longer"
             }
         }.joined(separator: ", ")
-    }
-
-    private func classes(_ classes: [StorageClass]) -> String {
-        classes.map(\.rawValue).joined(separator: ", ")
     }
 
     /// A name in a line of its own, with what is said of it below.

@@ -96,21 +96,18 @@ struct VacationLines {
         let (dateWidth, countWidth, stateWidth) = (25, 8, 24)
         let nameWidth = width - dateWidth - countWidth - stateWidth - 2
         let table = Table(.left(nameWidth - 1, gap: 1), .left(dateWidth), .right(countWidth, gap: 2), .left(stateWidth))
-        var lines = ["", terminal.styled(table.row("Vacation", "", "photos", "state"), .bold)]
-        if terminal.isNarrow(for: Self.columns) { lines = ["", terminal.styled("Vacations", .bold)] }
+        let isNarrow = terminal.isNarrow(for: Self.columns)
+        let head = isNarrow ? "Vacations" : table.row("Vacation", "", "photos", "state")
+        var lines = ["", terminal.styled(head, .bold)]
         for vacation in vacations.prefix(Self.limit) {
-            if terminal.isNarrow(for: Self.columns) {
-                let parts = [
-                    Self.dates(vacation), Quantities.counted(vacation.photoCount, "photo"), Self.state(vacation),
-                ]
-                lines += terminal.wrapped(vacation.location.escapingControls)
-                lines += terminal.wrapped(parts.filter { !$0.isEmpty }.joined(separator: ", "), indent: 2)
-                continue
+            let (name, dates) = (vacation.location.escapingControls, Self.dates(vacation))
+            let (count, state) = (vacation.photoCount, Self.state(vacation))
+            if isNarrow {
+                let parts = [dates, Quantities.counted(count, "photo"), state].filter { !$0.isEmpty }
+                lines += terminal.wrapped(name) + terminal.wrapped(parts.joined(separator: ", "), indent: 2)
+            } else {
+                lines.append(table.row(name, dates, Quantities.count(count), state))
             }
-            lines.append(
-                table.row(
-                    vacation.location.escapingControls, Self.dates(vacation), Quantities.count(vacation.photoCount),
-                    Self.state(vacation)))
         }
         if vacations.count > Self.limit {
             lines.append("and \(Quantities.count(vacations.count - Self.limit)) earlier ones")

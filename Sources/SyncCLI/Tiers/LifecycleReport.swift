@@ -66,16 +66,13 @@ extension LifecycleReport {
     /// - Parameters:
     ///   - plan: `nil` for a store that keeps no rules.
     init(_ policy: TierPolicy, plan: LifecyclePlan?, foreignIDs: [String], floor: Floor, applied: Bool) {
-        let isStores = policy.mode == .bucket && plan != nil
-        mode = policy.mode.rawValue
-        carriedOutBy = policy.mode == .off ? "nobody" : isStores ? "store" : "agent"
-        self.floor = floor
+        let (isStores, changes) = (policy.mode == .bucket && plan != nil, plan?.changes ?? [])
         let own = isStores ? [] : policy.archiveRules.map { Rule($0, .byAgent) }
-        rules = own + (plan?.changes ?? []).compactMap { Rule($0, applied: applied) }
-        foreign = plan?.foreignCount ?? 0
-        foreignIds = foreignIDs
-        changes = (plan?.changes ?? []).map(Change.init)
-        self.applied = applied
+        self.init(
+            mode: policy.mode.rawValue,
+            carriedOutBy: policy.mode == .off ? "nobody" : isStores ? "store" : "agent", floor: floor,
+            rules: own + changes.compactMap { Rule($0, applied: applied) }, foreign: plan?.foreignCount ?? 0,
+            foreignIds: foreignIDs, changes: changes.map(Change.init), applied: applied)
     }
 }
 
