@@ -27,7 +27,7 @@ struct ArchiveCommand: AsyncParsableCommand {
     )
 }
 
-struct ArchiveListCommand: WorkspaceCommand {
+struct ArchiveListCommand: LookingCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List archived photos, the newest first.",
@@ -61,8 +61,6 @@ struct ArchiveListCommand: WorkspaceCommand {
     var force = false
 
     @OptionGroup var options: AnswerOptions
-
-    var onlyLooks: Bool { true }
 
     func validate() throws {
         if limit < 1 { throw ValidationError("--limit takes 1 or more") }

@@ -31,7 +31,7 @@ struct ProfilesCommand: AsyncParsableCommand {
     )
 }
 
-struct ProfilesListCommand: WorkspaceCommand {
+struct ProfilesListCommand: LookingCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List profiles, the oldest first.",
@@ -43,8 +43,6 @@ struct ProfilesListCommand: WorkspaceCommand {
     )
 
     @OptionGroup var options: AnswerOptions
-
-    var onlyLooks: Bool { true }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let settings = workspace.settings.share

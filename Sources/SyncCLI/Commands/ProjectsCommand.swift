@@ -35,7 +35,7 @@ extension ProjectRecord.Status: ExpressibleByArgument {
     }
 }
 
-struct ProjectsListCommand: WorkspaceCommand {
+struct ProjectsListCommand: LookingCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List projects, the newest first.",
@@ -54,8 +54,6 @@ struct ProjectsListCommand: WorkspaceCommand {
     @OptionGroup var which: ProjectOptions
 
     @OptionGroup var options: AnswerOptions
-
-    var onlyLooks: Bool { true }
 
     func answer(_ workspace: Workspace) async throws -> Answer { try await which.list(search, workspace) }
 }
@@ -82,7 +80,7 @@ struct ProjectOptions: ParsableArguments {
     }
 }
 
-struct ProjectsSearchCommand: WorkspaceCommand {
+struct ProjectsSearchCommand: LookingCommand {
     static let configuration = CommandConfiguration(
         commandName: "search",
         abstract: "Find projects by id, template, name or request.",
@@ -101,12 +99,10 @@ struct ProjectsSearchCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
-    var onlyLooks: Bool { true }
-
     func answer(_ workspace: Workspace) async throws -> Answer { try await which.list(text, workspace) }
 }
 
-struct ProjectsShowCommand: WorkspaceCommand {
+struct ProjectsShowCommand: LookingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show one project: its record, its files, and its earlier images.",
@@ -122,8 +118,6 @@ struct ProjectsShowCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
-    var onlyLooks: Bool { true }
-
     func answer(_ workspace: Workspace) async throws -> Answer {
         let entry = try ProjectFilter.project(id, in: try await workspace.projects())
         let versions = try await workspace.ledger { try $0.projectVersions(of: entry.record.id) }
@@ -132,7 +126,7 @@ struct ProjectsShowCommand: WorkspaceCommand {
     }
 }
 
-struct ProjectsStatsCommand: WorkspaceCommand {
+struct ProjectsStatsCommand: LookingCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
         abstract: "Count projects by status, template and month.",
@@ -144,8 +138,6 @@ struct ProjectsStatsCommand: WorkspaceCommand {
     )
 
     @OptionGroup var options: AnswerOptions
-
-    var onlyLooks: Bool { true }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         Answer(ProjectStatistics(try await workspace.projects()))

@@ -14,7 +14,7 @@ struct LifecycleCommand: AsyncParsableCommand {
         subcommands: [ShowCommand.self, ApplyCommand.self]
     )
 
-    struct ShowCommand: WorkspaceCommand {
+    struct ShowCommand: LookingCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
             abstract: "Show which rules the store has, and which are missing.",
@@ -28,8 +28,6 @@ struct LifecycleCommand: AsyncParsableCommand {
         )
 
         @OptionGroup var options: AnswerOptions
-
-        var onlyLooks: Bool { true }
 
         func answer(_ workspace: Workspace) async throws -> Answer {
             let desk = try await LifecycleInspector(workspace)
@@ -100,7 +98,7 @@ struct LifecycleCommand: AsyncParsableCommand {
     }
 }
 
-struct CostCommand: WorkspaceCommand {
+struct CostCommand: LookingCommand {
     static let configuration = CommandConfiguration(
         commandName: "cost",
         abstract: "Show what the stored photos cost, and what restoring them would.",
@@ -115,8 +113,6 @@ struct CostCommand: WorkspaceCommand {
     )
 
     @OptionGroup var options: AnswerOptions
-
-    var onlyLooks: Bool { true }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let report = try await CostReport(workspace.installation, ledger: try await workspace.ledger)

@@ -34,6 +34,13 @@ extension WorkspaceCommand {
     }
 }
 
+/// One that only looks, whatever its options.
+protocol LookingCommand: WorkspaceCommand {}
+
+extension LookingCommand {
+    var onlyLooks: Bool { true }
+}
+
 /// The threads of one workspace, but for those of its ledger and its stores (docs/design.md, "Which thread am I on"). They
 /// are started when there is work for them.
 struct WorkThreads: Sendable {
