@@ -83,9 +83,7 @@ struct RestoresCommand: WorkspaceCommand {
             JobView(terminal: $0, now: now).detail(job)
         }
     }
-}
 
-extension RestoresCommand {
     /// - Returns: what would still have been saved; of a job that somebody has stopped before, what was given up then.
     private func giveUp(_ job: RestoreJobID, _ workspace: Workspace) async throws -> [PathRemark] {
         let ledger = try await workspace.ledger

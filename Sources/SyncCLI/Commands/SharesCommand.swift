@@ -244,9 +244,7 @@ struct SharesCommand: WorkspaceCommand {
         }
         return id
     }
-}
 
-extension SharesCommand {
     /// Makes this machine the one that has a share.
     /// - Returns: what people are told of it.
     func takeOver(_ name: String, _ workspace: Workspace) async throws -> Answer {

@@ -119,9 +119,7 @@ struct ShareServices: Sendable {
             scanner: FileTreeScanner(), pool: threads.disk,
             notifiers: workspace.notifiers, patience: restores.patience, time: time, logger: installation.logger)
     }
-}
 
-extension ShareServices {
     /// - Throws: ``ShareError/noGuests(_:)`` where guests are asked for and could not reach the page.
     func requireGuestsCanCome(_ order: ShareOrder) throws {
         if order.takesGuests == true, let reason = links.noGuests { throw ShareError.noGuests(reason) }

@@ -228,9 +228,7 @@ struct MachineExamination: Sendable {
         }
         return .ok(name, detail)
     }
-}
 
-extension MachineExamination {
     /// Says of each folder whether it can be read and how it is watched: as the agent that runs notes it, else by trying.
     func lookAtFolders(_ folders: [WatchedFolder], ledger: Ledger?, agentRuns: Bool) async {
         let name = "watched-folder"
@@ -316,9 +314,7 @@ extension MachineExamination {
         }
         return .ok(name, detail)
     }
-}
 
-extension MachineExamination {
     /// Failed photos that are looked through.
     private static let mostFailed = 1_000
 

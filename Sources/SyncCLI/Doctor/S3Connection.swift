@@ -248,9 +248,7 @@ struct S3Steps: Sendable {
         _ = try await store.put(S3Examiner.sample, at: key, attributes: S3Examiner.attributes, condition: .ifAbsent)
         return key
     }
-}
 
-extension S3Steps {
     /// Whether new photos come into the class of store.storage_class.
     /// - Parameter seen: where the server put them instead; `nil` where it did not put any.
     static func finding(

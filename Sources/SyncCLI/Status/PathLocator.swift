@@ -23,9 +23,7 @@ struct PathLocator: Sendable {
         }
         return [path] + others.filter { $0 != path }
     }
-}
 
-extension PathLocator {
     /// What is known at a path that a person wrote: of a file, or of all below a folder.
     /// - Parameter visit: also gets the path as the ledger calls it.
     /// - Returns: whether anything is known there.
