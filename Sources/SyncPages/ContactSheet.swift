@@ -39,10 +39,7 @@ package struct ContactSheet: Hashable, Sendable {
     package var title: String
     package var photos: [Photo]
 
-    package init(title: String, photos: [Photo]) {
-        self.title = title
-        self.photos = photos
-    }
+    package init(title: String, photos: [Photo]) { (self.title, self.photos) = (title, photos) }
 
     /// The whole page as UTF-8 text. The same value gives the same bytes.
     package func html() throws(PageError) -> String {

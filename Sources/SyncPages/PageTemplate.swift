@@ -96,10 +96,7 @@ package struct PageError: Error, Hashable, CustomStringConvertible {
     package let code: Code
     package let description: String
 
-    init(_ code: Code, _ description: String) {
-        self.code = code
-        self.description = description
-    }
+    init(_ code: Code, _ description: String) { (self.code, self.description) = (code, description) }
 }
 
 /// Escapes by Unicode scalars for text and quoted attributes.

@@ -35,10 +35,7 @@ struct CommandFailure: Error, CustomStringConvertible {
     let status: ExitStatus
     let description: String
 
-    init(_ status: ExitStatus, _ description: String) {
-        self.status = status
-        self.description = description
-    }
+    init(_ status: ExitStatus, _ description: String) { (self.status, self.description) = (status, description) }
 
     /// Of a file that cannot be made or written.
     /// - Parameters:

@@ -221,9 +221,7 @@ final class Checks: Sendable {
     private let tell: @Sendable (Finding) -> Void
     private let list = Mutex<[Finding]>([])
 
-    init(tell: @escaping @Sendable (Finding) -> Void) {
-        self.tell = tell
-    }
+    init(tell: @escaping @Sendable (Finding) -> Void) { self.tell = tell }
 
     var findings: [Finding] { list.withLock { $0 } }
 

@@ -75,9 +75,7 @@ enum NoticeEnvironment {
 struct NoticeFailure: Error, Hashable, CustomStringConvertible {
     let description: String
 
-    init(_ description: String) {
-        self.description = description
-    }
+    init(_ description: String) { self.description = description }
 }
 
 /// Starts the program of `notify.command`, with its arguments as they are configured: nothing of the notice gets into

@@ -135,9 +135,7 @@ struct PathRemark: Encodable, Hashable {
 struct Untold<Value: Sendable>: Encodable, Sendable {
     var wrappedValue: Value
 
-    init(wrappedValue: Value) {
-        self.wrappedValue = wrappedValue
-    }
+    init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
     func encode(to encoder: any Encoder) {}
 }
@@ -152,16 +150,9 @@ extension KeyedEncodingContainer {
 struct Nullable<Value: Encodable & Sendable>: Encodable, Sendable {
     var wrappedValue: Value?
 
-    init(wrappedValue: Value?) {
-        self.wrappedValue = wrappedValue
-    }
+    init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        if let wrappedValue {
-            try container.encode(wrappedValue)
-        } else {
-            try container.encodeNil()
-        }
+        try wrappedValue.encode(to: encoder)
     }
 }

@@ -167,10 +167,7 @@ struct OrderedPhoto: Hashable, Sendable, CustomStringConvertible {
     let md5: MD5Digest
     let isOriginal: Bool
 
-    init(_ md5: MD5Digest, isOriginal: Bool = false) {
-        self.md5 = md5
-        self.isOriginal = isOriginal
-    }
+    init(_ md5: MD5Digest, isOriginal: Bool = false) { (self.md5, self.isOriginal) = (md5, isOriginal) }
 
     init?(_ text: String) {
         isOriginal = text.hasSuffix(Self.mark)

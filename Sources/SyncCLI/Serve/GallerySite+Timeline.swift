@@ -202,10 +202,7 @@ struct StreamBadge: Sendable {
         self.init(Badge(object))
     }
 
-    private init(symbol: String?, words: String) {
-        self.symbol = symbol
-        self.words = words
-    }
+    private init(symbol: String?, words: String) { (self.symbol, self.words) = (symbol, words) }
 
     private static func unstored(_ photo: PhotoStatus) -> StreamBadge? {
         switch photo.state {
