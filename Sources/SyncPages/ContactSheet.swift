@@ -24,15 +24,9 @@ package struct ContactSheet: Hashable, Sendable {
             image: String, width: Int, height: Int, name: String, takenAt: Date?, profile: String?, size: Int64,
             storageClass: String, badge: String?
         ) {
-            self.image = image
-            self.width = width
-            self.height = height
-            self.name = name
-            self.takenAt = takenAt
-            self.profile = profile
-            self.size = size
-            self.storageClass = storageClass
-            self.badge = badge
+            (self.image, self.width, self.height, self.name) = (image, width, height, name)
+            (self.takenAt, self.profile, self.size) = (takenAt, profile, size)
+            (self.storageClass, self.badge) = (storageClass, badge)
         }
     }
 

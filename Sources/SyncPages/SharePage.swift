@@ -26,14 +26,8 @@ package struct SharePage: Hashable, Sendable {
             takenAt: CaptureTime?,
             downloadName: String
         ) {
-            self.orderIndex = orderIndex
-            self.link = link
-            self.thumbnailLink = thumbnailLink
-            self.width = width
-            self.height = height
-            self.size = size
-            self.takenAt = takenAt
-            self.downloadName = downloadName
+            (self.orderIndex, self.link, self.thumbnailLink, self.width) = (orderIndex, link, thumbnailLink, width)
+            (self.height, self.size, self.takenAt, self.downloadName) = (height, size, takenAt, downloadName)
         }
     }
 
@@ -57,15 +51,9 @@ package struct SharePage: Hashable, Sendable {
             orderIndex: Int, link: String, posterLink: String?, width: Int, height: Int, duration: Duration?,
             size: Int64, takenAt: CaptureTime?, downloadName: String
         ) {
-            self.orderIndex = orderIndex
-            self.link = link
-            self.posterLink = posterLink
-            self.width = width
-            self.height = height
-            self.duration = duration
-            self.size = size
-            self.takenAt = takenAt
-            self.downloadName = downloadName
+            (self.orderIndex, self.link, self.posterLink, self.width) = (orderIndex, link, posterLink, width)
+            (self.height, self.duration, self.size) = (height, duration, size)
+            (self.takenAt, self.downloadName) = (takenAt, downloadName)
         }
     }
 
@@ -96,15 +84,9 @@ package struct SharePage: Hashable, Sendable {
         location: String, startDate: CalendarDay, endDate: CalendarDay, sharedBy: String?, expiresAt: Date? = nil,
         photos: [Photo], films: [Film] = [], manifestLink: String? = nil, mirrorReference: String? = nil
     ) {
-        self.location = location
-        self.startDate = startDate
-        self.endDate = endDate
-        self.sharedBy = sharedBy
-        self.expiresAt = expiresAt
-        self.photos = photos
-        self.films = films
-        self.manifestLink = manifestLink
-        self.mirrorReference = mirrorReference
+        (self.location, self.startDate, self.endDate, self.sharedBy) = (location, startDate, endDate, sharedBy)
+        (self.expiresAt, self.photos, self.films) = (expiresAt, photos, films)
+        (self.manifestLink, self.mirrorReference) = (manifestLink, mirrorReference)
     }
 
     /// What each page allows, as it says itself: for servers that say it, too (CSP level 3).
