@@ -83,10 +83,11 @@ import Testing
         #expect(try await bench.segments() == ["00000001-00000001.jsonl.gz"])
     }
 
-    @Test(arguments: [
-        (0, nil), (1, "the catalogue of this machine lacks its writes 2 to 3: what only they told of"),
-        (2, "the catalogue of this machine is missing from the store"),
-    ] as [(Int, String?)])
+    @Test(
+        arguments: [
+            (0, nil), (1, "the catalogue of this machine lacks its writes 2 to 3: what only they told of"),
+            (2, "the catalogue of this machine is missing from the store"),
+        ] as [(Int, String?)])
     func `a rebuild tells what is lacking, and the next write is above what the note tells of`(
         lost: Int, problem: String?
     ) async throws {

@@ -14,9 +14,7 @@ import Testing
     private static let size = 2_500_000
     private static let attributes = ObjectAttributes(
         contentType: "video/mp4", metadata: ["sha256": "ab"], storageClass: .standardIA)
-    private static let keys = [
-        "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "s", "HOME": "/nonexistent",
-    ]
+    private static let keys = ["AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "s", "HOME": "/nonexistent"]
 
     /// Runs `work` with a store that sends 2.5 MB in three parts, and ends both whatever happens.
     private func withStore(
