@@ -120,9 +120,9 @@ extension LedgerQuery {
     /// Of an object: whether it is gone or damaged, and only photos of other machines need it, or its copy, of which none is
     /// known to be lost.
     static let isLeftToOthers = """
-        (objects.problem IS NOT NULL AND EXISTS (\(photosOfObject)) AND NOT EXISTS (
+        (objects.problem IS NOT NULL AND EXISTS (\(photosNeeding)) AND NOT EXISTS (
             SELECT 1 FROM photos JOIN folders ON folders.id = photos.folder_id
-            WHERE photos.id IN (\(photosOfObject)) AND (photos.state <> 'missing' OR \(isNoOthers))
+            WHERE photos.id IN (\(photosNeeding)) AND (photos.state <> 'missing' OR \(isNoOthers))
         )
         AND NOT EXISTS (SELECT 1 FROM events WHERE events.object_id = objects.id)
         AND NOT EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
@@ -130,7 +130,7 @@ extension LedgerQuery {
         """
 
     /// Also of its earlier versions.
-    private static let photosOfObject = """
+    private static let photosNeeding = """
         SELECT kept.id FROM photos AS kept WHERE kept.object_id IN (\(objectAndCopy))
         UNION ALL
         SELECT earlier.photo_id FROM photo_versions AS earlier WHERE earlier.object_id IN (\(objectAndCopy))
