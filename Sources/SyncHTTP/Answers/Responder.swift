@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -151,7 +152,7 @@ struct Exchange: Sendable {
     private func write(_ response: WebResponse, length: Int64?) {
         var headers = HTTPHeaders(response.headers.map { ($0.name, $0.value) })
         for name in ["content-length", "transfer-encoding", "connection"] { headers.remove(name: name) }
-        headers.replaceOrAdd(name: "date", value: Date().formatted(.http))
+        headers.replaceOrAdd(name: "date", value: HTTPDate.text(Date()))
         headers.replaceOrAdd(name: "x-content-type-options", value: "nosniff")
         var closes = isLast
         if let length {
@@ -285,5 +286,22 @@ struct ServedFile: Sendable {
 
     func close() {
         try? descriptor.close()
+    }
+}
+
+/// Moments as RFC 9110, 5.6.7 writes them: `Sun, 06 Nov 1994 08:49:37 GMT`.
+enum HTTPDate {
+    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    static func text(_ date: Date) -> String {
+        var seconds = time_t(date.timeIntervalSince1970)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0.padded(to: 2) }.joined(separator: ":")
+        return "\(days[Int(parts.tm_wday)]), \(parts.tm_mday.padded(to: 2)) \(months[Int(parts.tm_mon)]) "
+            + "\(parts.tm_year + 1_900) \(clock) GMT"
     }
 }
