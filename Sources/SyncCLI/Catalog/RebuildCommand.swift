@@ -173,7 +173,7 @@ struct RebuildReport: Report {
     /// Where a damaged ledger was put.
     @Nullable var setAside: String?
 
-    @Untold private var isCatalogOff = false
+    @Untold var isCatalogOff = false
 
     var status: ExitStatus { problems.isEmpty && lost == 0 ? .done : .partlyDone }
 

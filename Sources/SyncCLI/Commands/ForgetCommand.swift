@@ -249,10 +249,10 @@ struct ForgetReport: Report {
     var earlyDeletionUSD = 0.0
     var dryRun = false
 
-    @Untold private var refused = 0
-    @Untold private var undeleted = 0
-    @Untold private var earlyObjects = 0
-    @Untold private var isVersioned = false
+    @Untold var refused = 0
+    @Untold var undeleted = 0
+    @Untold var earlyObjects = 0
+    @Untold var isVersioned = false
 
     /// - Parameters:
     ///   - objects: keys of what goes by its key alone.

@@ -238,7 +238,7 @@ struct MigrationReport: Report {
     /// Files of the old folder that were removed.
     var removed = 0
     var conflicts: [PathRemark]
-    @Untold private var isOldLeft = false
+    @Untold var isOldLeft = false
 
     init(_ plan: ProjectMigration.Plan, _ old: FilePath, _ new: FilePath) {
         (from, to, dryRun) = (old.text, new.text, true)

@@ -42,9 +42,9 @@ struct MoveReport: Report {
     /// What has to stand in the configuration, where it cannot be put there.
     @Nullable var section: String?
 
-    @Untold private var missingBytes: Int64 = 0
+    @Untold var missingBytes: Int64 = 0
     /// How many there are of problems, of which the first are named.
-    @Untold private var counts = (problems: 0, damaged: 0, left: 0)
+    @Untold var counts = (problems: 0, damaged: 0, left: 0)
 
     init(from: String, to: String, dryRun: Bool) {
         self.from = from

@@ -51,7 +51,7 @@ struct ProfileListReport: Report {
     @Nullable var waitingBecause: String?
     /// Ids that a rebuild has found, and whose number nobody has given here.
     var withoutNumber: [String]
-    @Untold private var names: [ByteString: String]
+    @Untold var names: [ByteString: String]
 
     init(_ book: ProfileBook, uses: [ProfileUse], withoutNumber: [String] = []) {
         self.withoutNumber = withoutNumber

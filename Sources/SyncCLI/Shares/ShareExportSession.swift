@@ -99,7 +99,7 @@ struct ShareExportReport: Report {
     var bytes: Int64
     var skipped: [PathRemark]
     var notes: [String]
-    @Untold private var hasFailures: Bool
+    @Untold var hasFailures: Bool
 
     init(
         _ summary: ShareExport.Summary, _ order: ShareExport.Order, to destination: FilePath, isArchive: Bool,

@@ -44,13 +44,13 @@ struct SyncReport: Report {
     /// Photos that the store has refused, or that could not be read, and that are tried again; at most ``failuresNamed``.
     var delayed: [Problem]
     /// Of the problems: restored photos that are not where they were to be.
-    @Untold private var unsaved: Int
+    @Untold var unsaved: Int
     /// Stored photos whose original is to be kept, and is not.
-    @Untold private var withoutOriginal: Int
+    @Untold var withoutOriginal: Int
     /// Of those that wait: for projects that are still processing.
-    @Untold private var unfinished: Int
+    @Untold var unfinished: Int
     /// Those of them that nobody has told yet.
-    @Untold private var untold: [Problem]
+    @Untold var untold: [Problem]
 
     static let failuresNamed = 1_000
     /// How many of the files that are left out are named to people.
