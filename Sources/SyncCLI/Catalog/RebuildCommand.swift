@@ -227,8 +227,11 @@ extension RebuildReport {
 
 /// What to tell where nothing is known here of what the store has: the one home of it.
 enum RebuildHint {
-    /// `nil` where something is known here (of a rebuild that came to its end), or the store has no photos of this user, or cannot be asked now: whoever uses it
-    /// next tells what is wrong with it. A machine that knows its store asks for nothing.
+    private struct Overdue: Error {}
+
+    /// A machine that knows its store asks it for nothing.
+    /// - Returns: `nil` where something is known here (of a rebuild that came to its end), and where the store has no photos
+    ///   of this user or does not answer soon: whoever uses it next tells what is wrong with it.
     static func text(_ workspace: Workspace) async throws -> String? {
         let user = workspace.settings.user
         if try await workspace.ledger({ try $0.catalogStanding().rebuildOf }) != nil {
@@ -239,8 +242,13 @@ enum RebuildHint {
         let keys = try workspace.keys
         guard try await workspace.ledger({ try $0.isNew() }) else { return nil }
         do {
-            guard try await workspace.readStoreOnce().hasObjects(below: keys.photos) else { return nil }
+            let hasPhotos = try await workspace.time.within(StatusReader.patience, else: Overdue()) {
+                try await workspace.readStoreOnce().hasObjects(below: keys.photos)
+            }
+            guard hasPhotos else { return nil }
         } catch is StoreError {
+            return nil
+        } catch is Overdue {
             return nil
         }
         return """

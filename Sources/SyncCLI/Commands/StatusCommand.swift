@@ -88,7 +88,9 @@ struct StatusCommand: WorkspaceCommand {
             let (report, since) = (status.report, status.waitingSince)
             return StatusCheck(report: report, waitingSince: since, now: status.now).result.answer
         }
-        if let hint = try await RebuildHint.text(workspace) { workspace.console.errors.writeLine(hint) }
+        if status.report.store.reachable, let hint = try await RebuildHint.text(workspace) {
+            workspace.console.errors.writeLine(hint)
+        }
         return Answer(status.report) { status.view(on: $0).lines }
     }
 

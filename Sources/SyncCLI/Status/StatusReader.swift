@@ -32,7 +32,7 @@ struct StatusReader {
     /// How many failed photos the overview names.
     private static let failedShown = 10
     /// `status` answers even when the store does not.
-    private static let patience = Duration.seconds(3)
+    static let patience = Duration.seconds(3)
 
     let workspace: Workspace
 

@@ -65,6 +65,13 @@ struct S3FailureTests {
         #expect(try await agent.finished().code == 0)
     }
 
+    @Test func `status asks a server that does not answer once`() async throws {
+        let port = try SilentPort(listens: true)
+        let status = try await home(port, environment: Self.keys).run("status")
+        #expect(status.code == 0 && status.text.contains("not reachable"))
+        #expect(port.wasVisited && !port.wasVisited)
+    }
+
     @Test func `a server that never answers does not hold up the list of shares`() async throws {
         let port = try SilentPort(listens: true)
         let home = try home(port, environment: Self.keys)
