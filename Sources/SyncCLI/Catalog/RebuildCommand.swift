@@ -21,8 +21,9 @@ struct RebuildCommand: WorkspaceCommand {
             by listing the store, and appears under recovered/. No photo is stored or downloaded. What the ledger \
             knows already stays; a damaged ledger is set aside, and never deleted. It can be stopped and run again.
 
-            A machine takes the place of the one with its own name, or of the only one there is; --machine names \
-            another one. Photos of other machines are under machines/NAME/.
+            A machine takes the place of the one with its own name, or, when the store knows \
+            no machine of that name, of the only one there is; --machine names another one. Photos of other machines are \
+            under machines/NAME/.
 
             EXAMPLES
               sync-agent rebuild

@@ -50,7 +50,7 @@ struct SyncCommand: WorkspaceCommand {
         let store = parts.restores.store.identity.location
         let report = try await workspace.ledger { ledger in
             // One that was told to stop is none that anybody may rely on.
-            if signal == nil { try ledger.noteSync(at: now) }
+            if signal == nil, found.unlisted == nil { try ledger.noteSync(at: now) }
             return SyncReport(
                 progress.summary, intake: found.intake, unsaved: found.unsaved, moved: found.moved,
                 originals: found.originals,
@@ -64,7 +64,8 @@ struct SyncCommand: WorkspaceCommand {
                 elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage).filter {
                     CalendarDay($0.seenAt) == CalendarDay(now)
                 }, guests: try ledger.guestProblems(),
-                catalog: refusal, unclear: (store, !found.isCompared ? 0 : try ledger.unclearOwnObjects(parts.keys)),
+                catalog: refusal,
+                unclear: (store, found.inspection.isWhole ? try ledger.unclearOwnObjects(parts.keys) : 0),
                 told: progress.told)
         }
         do {
@@ -74,8 +75,8 @@ struct SyncCommand: WorkspaceCommand {
             workspace.logger.warning("metrics and notices wait for the ledger: \(error)")
         }
         guard let signal else {
-            try await parts.monitoring.tellPass(isGood: report.status == .done)
-            return Answer(report)
+            try await parts.monitoring.tellPass(isGood: report.status == .done && found.unlisted == nil)
+            return Answer(report, failure: found.unlisted)
         }
         return Answer(
             report,
@@ -87,8 +88,7 @@ struct SyncCommand: WorkspaceCommand {
 /// What a pass has come to so far, but for its photos.
 private struct PassFindings: Sendable {
     var intake = SyncPass.Scanned()
-    /// Whether this pass has held the ledger against the store's listing.
-    var isCompared = false
+    var inspection = StoreUpkeep.Inspection.unneeded
     /// What was moved to the archive.
     var moved = TierMover.Summary()
     /// Restored photos that could not be saved where they were to be.
@@ -96,6 +96,9 @@ private struct PassFindings: Sendable {
     /// `nil` where originals are not kept, or the pass did not come to them.
     var originals: OriginalKeeper.Summary?
     var catalog = CatalogWriter.Outcome.unchanged
+
+    /// Why it has not: what it calls safe may be gone.
+    var unlisted: StoreError? { if case .failed(let error) = inspection { error } else { nil } }
 
     /// Why the catalogue is not written until somebody does what it says.
     var refusal: String? {
@@ -112,6 +115,11 @@ private struct PassService: Service {
 
     var found: PassFindings { findings.withLock { $0 } }
 
+    private func inspect() async throws {
+        let inspection = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.inspect() }
+        findings.withLock { $0.inspection = inspection }
+    }
+
     func run() async throws {
         do {
             let intake = try await cancelWhenGracefulShutdown { [progress] in
@@ -124,8 +132,7 @@ private struct PassService: Service {
         try await parts.projectService.round()
         do {
             // What the store has lost comes into the queue of this very pass.
-            let isCompared = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.inspect() }
-            findings.withLock { $0.isCompared = isCompared }
+            try await inspect()
         } catch is CancellationError {
             return
         }
@@ -138,6 +145,8 @@ private struct PassService: Service {
             })
         try await parts.catalog.during { try await self.parts.pipeline.run(.untilDone(patience: .seconds(10))) }
         do {
+            // It may have been away for a moment.
+            if found.unlisted != nil { try await inspect() }
             let moved = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.run() }
             findings.withLock { $0.moved = moved }
             // What the daily verification has found broken is mended at once.

@@ -179,7 +179,13 @@ struct Examination: Sendable {
     /// An embedded store is looked into only where there is one: opening it would make it.
     private func isStore(_ path: FilePath, _ ledger: Ledger?) -> Bool {
         let name = "store"
-        if (try? FileDescriptor.open(path.appending(StoreMarker.name), .readOnly).close()) != nil { return true }
+        do {
+            try FileDescriptor.open(path.appending(StoreMarker.name), .readOnly).close()
+            return true
+        } catch Errno.permissionDenied {
+            // The store says what it is denied.
+            return true
+        } catch {}
         if (try? ledger?.knowsStore()) ?? false {
             let objects = (try? ledger?.overview().tiers.reduce(0) { $0 + $1.objects }) ?? 0
             let error = StoreError(

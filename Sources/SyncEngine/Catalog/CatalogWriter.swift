@@ -122,7 +122,8 @@ package struct CatalogWriter: Sendable {
             try await error.note(in: ledger, leaving: "the catalogue in the store", logger)
             return .refused(error.description)
         } catch let error as HiddenNote {
-            reason = "what this machine tells the others: \(error)"
+            try await error.note(in: ledger, logger)
+            return .failed("what this machine tells the others: \(error)")
         } catch  where error is StoreError || error is CatalogError || error is AgentLock.Held {
             reason = "\(error)"
         } catch let error as Errno {
@@ -320,8 +321,7 @@ package struct CatalogService: Service {
     @discardableResult
     package func round() async throws -> CatalogWriter.Outcome {
         let outcome = try await notes.keepsCatalog ? writer.run() : remove(passEndedAt: time.now())
-        try await notes.run(passEndedAt: time.now())
-        return outcome
+        return try await notes.run(passEndedAt: time.now()).map { .refused($0.description) } ?? outcome
     }
 
     /// Runs a pass; one that lasts has its photos in the catalogue before it ends.

@@ -70,11 +70,11 @@ package struct LedgerRebuild: Sendable {
     private static let pageSize = 1_000
 
     private let store: CountingStore
-    private let ledger: LedgerQueue
+    let ledger: LedgerQueue
     private let keys: KeyLayout
     private let folders: [FolderRecord]
-    private let machineName: String
-    private let reader: CatalogReader
+    let machineName: String
+    let reader: CatalogReader
     private let scanner: any TreeScanner
     private let pool: BlockingPool
     private let time: TimeSource
@@ -112,6 +112,7 @@ package struct LedgerRebuild: Sendable {
             let taken = plan.last { $0.machine.role == .takenOver }?.machine.id
             try await ledger { try $0.beginRebuild(of: taken ?? "") }
         }
+        try await forgetLeftToOthers()
         summary.problems += try await RebuiltListing(store: store, ledger: ledger, keys: keys, time: time).run {
             onStep(.listed($0))
         }
@@ -147,135 +148,11 @@ package struct LedgerRebuild: Sendable {
         return summary
     }
 
-    // MARK: Which machines
-
-    /// One machine's catalogue, and what is to become of it.
-    fileprivate struct Entry: Sendable {
-        var machine: Machine
-        var chain: CatalogChain
-        var replaces: [String: Int]
-        var last: Int
-    }
-
-    /// Those that are to be read, this one first; the others are in the summary alone. And the last write of this machine's
-    /// that its note tells of, and its ledger does not know.
-    private func plan(
-        _ found: [String: [CatalogSegment]], _ wanted: String?, takesOver: Bool, _ summary: inout Summary
-    ) async throws -> (entries: [Entry], told: Int?) {
-        let standing = try await ledger { try $0.catalogStanding() }
-        let own = standing.machine
-        var entries: [Entry] = []
-        for (id, segments) in found.sorted(by: { $0.key < $1.key }) {
-            let chain = CatalogChain(segments)
-            guard let last = chain.segments.last else { continue }
-            var entry = Entry(
-                machine: Machine(id: id, name: id, role: .other), chain: chain, replaces: [:], last: last.to)
-            for segment in chain.segments.reversed() where entry.machine.writtenAt == nil {
-                do {
-                    let header = try await reader.header(of: segment)
-                    entry.machine.name = header.name
-                    entry.machine.writtenAt = header.written
-                    entry.replaces = header.replaces ?? [:]
-                } catch let error where error.concernsOneSegment {
-                    summary.problems.append(problem(segment, entry, "\(error)"))
-                    if case .newer? = error as? CatalogError { entry.machine.role = .unreadable }
-                }
-            }
-            entries.append(entry)
-        }
-        for index in entries.indices {
-            let (id, last) = (entries[index].machine.id, entries[index].last)
-            // One that has written since then lives on.
-            if entries.contains(where: { $0.machine.id != id && $0.replaces[id].map { last <= $0 } ?? false }) {
-                entries[index].machine.role = .replaced
-            }
-        }
-        // Those whose place this machine has taken before, whether its own catalogue says so yet or not.
-        let before = entries.filter { entry in
-            entry.machine.role == .other && standing.replaces[entry.machine.id].map { entry.last <= $0 } ?? false
-        }.map(\.machine.id)
-        let isPlain = before.isEmpty || wanted != nil
-        // One that was ended has chosen already, whatever this machine has written since.
-        let begun = entries.first { $0.machine.role == .other && $0.machine.id == standing.rebuildOf }?.machine.id
-        let choice = takesOver && isPlain ? try choose(among: entries, own, wanted ?? begun) : nil
-        for index in entries.indices {
-            let id = entries[index].machine.id
-            if id == own {
-                entries[index].machine.role = .this
-            } else if id == choice {
-                entries[index].machine.role = .takenOver
-            } else if before.contains(id) {
-                entries[index].machine.role = takesOver ? .takenOver : .replaced
-            }
-        }
-        placeOthers(&entries)
-        let missing = try await withoutCatalog(&entries, standing, takesOver: takesOver)
-        summary.problems += missing.problems
-        summary.machines = entries.map(\.machine)
-        let order: [Machine.Role] = [.this, .takenOver, .other]
-        return (order.flatMap { role in entries.filter { $0.machine.role == role } }, missing.told)
-    }
-
-    /// What there should be of other machines, and of this one, and is not, in plain words.
-    private func withoutCatalog(
-        _ entries: inout [Entry], _ standing: CatalogStanding, takesOver: Bool
-    ) async throws -> (problems: [String], told: Int?) {
-        var replaced = Replacements(standing.replaces)
-        for entry in entries { replaced.add(entry.replaces, by: entry.machine.id) }
-        let missing = MissingCatalogs(reader: reader)
-        let listed = Dictionary(entries.map { ($0.machine.id, $0.last) }) { first, _ in first }
-        let ends = MissingCatalogs.ofRebuild
-        let (found, problems) = try await missing.look(listed: listed, replaced: replaced, consequences: ends)
-        // Whose place is taken is not missed any more for what nobody can bring back.
-        for index in entries.indices {
-            entries[index].last = found.promised[entries[index].machine.id] ?? entries[index].last
-        }
-        guard takesOver, found.hasOwnNote else { return (problems, nil) }
-        let own = try await missing.lookAtOwn(listed: listed, ends)
-        return (problems + own.problems, own.told)
-    }
-
-    /// The id of the machine whose place this one takes: the one that was named; else none where this one is known by its
-    /// own id; else the one of its name; else the only one.
-    private func choose(among entries: [Entry], _ own: String, _ wanted: String?) throws -> String? {
-        let living = entries.filter { $0.machine.role == .other }.sorted { $0.isNewer(than: $1) }
-        if let wanted {
-            // One that has this machine's own id has its place already; what is meant is the one of that name before it.
-            let named =
-                living.first { $0.machine.id == wanted }
-                ?? living.first { $0.machine.name == wanted && $0.machine.id != own }
-                ?? living.first { $0.machine.name == wanted }
-                ?? entries.first {
-                    [$0.machine.id, $0.machine.name].contains(wanted) && $0.machine.role != .unreadable
-                }
-            guard let named else {
-                throw UnknownMachine(
-                    name: wanted, known: entries.map { "\($0.machine.name.escapingControls) (\($0.machine.id))" })
-            }
-            return named.machine.id
-        }
-        if living.contains(where: { $0.machine.id == own }) { return nil }
-        return (living.first { $0.machine.name == machineName } ?? (living.count == 1 ? living.first : nil))?.machine.id
-    }
-
-    /// Each gets a folder by its name; two of one name are told apart by their ids.
-    private func placeOthers(_ entries: inout [Entry]) {
-        let others = entries.indices.filter { entries[$0].machine.role == .other }
-        let names = others.map { Self.fileName(entries[$0].machine.name) }
-        for (index, name) in zip(others, names) {
-            let isOnly = names.count { $0 == name } == 1
-            let text = isOnly ? name : "\(name)-\(entries[index].machine.id)"
-            entries[index].machine.place = FilePath.Component(text).map { Self.machinesFolder.appending($0) }
-        }
-    }
-
-    private func noteTakenOver(_ plan: [Entry]) async throws {
-        let taken = plan.filter { $0.machine.role == .takenOver }
-        let machines = taken.reduce(into: [String: Int]()) { machines, entry in
-            machines.merge(entry.replaces) { max($0, $1) }
-            machines[entry.machine.id] = entry.last
-        }
-        try await ledger { try $0.noteTakenOver(machines) }
+    private func forgetLeftToOthers() async throws {
+        let overview = try await ledger { try $0.overview() }
+        if overview.broken + overview.leftToOthers == 0 { return }
+        let signs = try await OtherMachines(store: store, keys: keys).lastSigns()
+        try await ledger { try $0.forgetLeft(to: Set(signs.keys)) }
     }
 
     // MARK: What is here
@@ -341,7 +218,8 @@ package struct LedgerRebuild: Sendable {
                     let rest =
                         count.withLock { $0 } == before
                         ? "no photo's name could be read of it: those are under recovered/"
-                        : "what could be read of it counts as far as the store has it"
+                        : "what could be read of it counts as far as the store has it, and its last lines, which tell "
+                            + "of shares, could not: " + MissingCatalogs.unknownShares
                     summary.problems.append(problem(segment, entry, "\(damage); \(rest)"))
                 }
             } catch let error where error.concernsOneSegment {
@@ -358,7 +236,7 @@ package struct LedgerRebuild: Sendable {
         return isRead
     }
 
-    private func problem(_ segment: CatalogSegment, _ entry: Entry, _ reason: String) -> String {
+    func problem(_ segment: CatalogSegment, _ entry: Entry, _ reason: String) -> String {
         let key = (try? segment.key(keys).rawValue) ?? ""
         return "the catalogue of \(entry.machine.name.escapingControls), \(key): \(reason)"
     }
@@ -390,11 +268,5 @@ package struct LedgerRebuild: Sendable {
                 }
             }
         }
-    }
-}
-
-extension LedgerRebuild.Entry {
-    fileprivate func isNewer(than other: LedgerRebuild.Entry) -> Bool {
-        (machine.writtenAt ?? .distantPast, machine.id) > (other.machine.writtenAt ?? .distantPast, other.machine.id)
     }
 }

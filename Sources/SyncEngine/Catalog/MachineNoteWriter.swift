@@ -40,18 +40,22 @@ package struct MachineNoteWriter: Sendable {
     }
 
     /// - Parameter passEndedAt: when a whole pass has just ended.
+    /// - Returns: why nothing is told until somebody does what it says.
     /// - Throws: ``LedgerError``, `CancellationError`. What the store has against it is in the log, and tried again.
-    package func run(passEndedAt: Date? = nil) async throws {
+    @discardableResult
+    package func run(passEndedAt: Date? = nil) async throws -> OlderLedger? {
         do {
             try await tell(passEndedAt: passEndedAt)
         } catch let error as OlderLedger {
             try await error.note(in: ledger, leaving: "what this machine tells the others", logger)
+            return error
         } catch let error as HiddenNote {
             try await error.note(in: ledger, logger)
         } catch let error as StoreError {
             logger.warning(
                 "the other machines are not told how this one stands: \(error); the next pass makes up for it")
         }
+        return nil
     }
 
     /// - Parameters:
@@ -83,7 +87,7 @@ package struct MachineNoteWriter: Sendable {
         }
         let told: OwnNote.Reading
         if let early { told = early } else { told = try await own.read() }
-        if try await own.laterWrite(in: told) != nil { throw OlderLedger() }
+        if try await own.isOfLaterLedger(told) { throw OlderLedger() }
         if case .refused(let error) = told, error.code != .archived {
             let isInDoubt = isBegunAnew && note.catalogWrite != nil
             let isKnown = try await isInDoubt ? false : own.isCatalogAsKnown()
@@ -169,7 +173,7 @@ struct OwnNote: Sendable {
     func look() async throws -> Sight {
         let digest = try await ledger { try $0.writtenMachineNote()?.digest }
         let told = try await read()
-        if try await laterWrite(in: told) != nil { return .ofLaterLedger }
+        if try await isOfLaterLedger(told) { return .ofLaterLedger }
         guard let digest else { return .asTold }
         switch told {
         case .note(let note): if try note.digest() == digest { return .asTold }
@@ -200,11 +204,22 @@ struct OwnNote: Sendable {
         return standing.isOlder(than: write) && write != standing.begun?.segment.to ? write : nil
     }
 
+    /// Whether a later ledger than this one has told it. Where it is gone, the segments of the catalogue say so: one listing.
+    fileprivate func isOfLaterLedger(_ told: Reading) async throws -> Bool {
+        guard case .nothing = told else { return try await laterWrite(in: told) != nil }
+        let found = try await segments()
+        let standing = try await ledger { try $0.catalogStanding() }
+        return found.contains { standing.isOlder(than: $0) && $0.to != standing.begun?.segment.to }
+    }
+
+    private func segments() async throws -> [CatalogSegment] {
+        let machine = try await ledger { try $0.catalogStanding().machine }
+        return try await store.all(below: keys.catalog + machine + "/").keys.compactMap { CatalogSegment($0, keys) }
+    }
+
     /// Whether the store has of this machine's catalogue what the ledger knows of it. One listing.
     fileprivate func isCatalogAsKnown() async throws -> Bool {
-        let machine = try await ledger { try $0.catalogStanding().machine }
-        let found = try await store.all(below: keys.catalog + machine + "/").keys
-            .compactMap { CatalogSegment($0, keys) }
+        let found = try await segments()
         let standing = try await ledger { try $0.catalogStanding() }
         return standing.leftovers(among: found) != nil
     }

@@ -5,8 +5,8 @@ import SyncLedger
 /// The store tells of writes of this machine's catalogue that its ledger has not made, by their segments or by the machine's
 /// note: the ledger is an old one that was put back. Written from it, the catalogue would lose what only they tell, and the
 /// note would say that nothing is missing; `rebuild` reads what there is of them into it.
-struct OlderLedger: Error, CustomStringConvertible {
-    var description: String {
+package struct OlderLedger: Error, CustomStringConvertible {
+    package var description: String {
         "the ledger is older than its own catalogue (a backup was put back?): run sync-agent rebuild"
     }
 
@@ -30,7 +30,8 @@ struct HiddenNote: Error, CustomStringConvertible {
             + "let this machine read that object, or delete it from the store"
     }
 
-    /// An agent meets it each minute, and tells it once. The catalogue is written then, and ends it.
+    /// An agent meets it each minute, and tells it once. The next write of the catalogue ends it; where none is kept, whoever
+    /// does what it says.
     func note(in ledger: LedgerQueue, _ logger: Logger) async throws {
         let isTold = try await ledger { try $0.catalogStanding().problem != nil }
         let text = "what this machine tells the others is left as it is: \(self)"
@@ -54,6 +55,8 @@ extension LedgerQueue {
         try await callAsFunction { ledger in
             guard try ledger.catalogStanding().isOlder(than: write) else { return }
             try ledger.restartCatalog(from: write + 1)
+            // The store has a later one, which is no damage.
+            if let note = try ledger.writtenMachineNote() { _ = try ledger.forgetMachineNote(note.digest) }
         }
     }
 }

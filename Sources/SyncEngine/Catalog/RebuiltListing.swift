@@ -14,7 +14,6 @@ struct RebuiltListing: Sendable {
     /// - Returns: what could not be looked at then either, in plain words.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func run(_ onCount: (Int) -> Void) async throws -> [String] {
-        try await ledger { try $0.forgetLeftToOthers() }
         var count = 0
         var problems: [String] = []
         for prefix in keys.ownPrefixes {

@@ -11,9 +11,11 @@ struct MissingCatalogs: Sendable {
     static let ofRebuild: Consequences = (
         gone: ", and what it shares is not known here",
         cut: ": what only they told of is under recovered/, but for its shares, which are not known here: "
-            + "sync-agent shares --revoke ID ends one, by the name of a folder below shares/ in the store that "
-            + "sync-agent shares does not list"
+            + unknownShares
     )
+    static let unknownShares =
+        "sync-agent shares --revoke ID ends one, by the name of a folder below shares/ in the store that "
+        + "sync-agent shares does not list"
 
     /// A catalogue whose last writes are gone.
     struct Cut: Sendable {

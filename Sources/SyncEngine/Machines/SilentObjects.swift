@@ -78,10 +78,8 @@ package struct SilentObjects: Sendable {
     /// - Throws: ``StoreError`` when the store as a whole cannot be used, or does not have the class; ``LedgerError``,
     ///   `CancellationError`.
     package func run(_ machines: [String: Bool], now: Date) async throws -> Summary {
-        let others = Set(machines.keys)
         let (own, known) = try await ledger {
-            try $0.lose(leftToAllBut: others)
-            return (try $0.forgetOwnDamage(), try $0.otherDamage(limit: Self.mostDamage))
+            (try $0.forgetOwnDamage(), try $0.otherDamage(limit: Self.mostDamage))
         }
         var summary = Summary()
         summary.mended = own

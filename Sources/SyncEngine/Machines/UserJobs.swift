@@ -55,6 +55,8 @@ package struct UserJobs: Sendable {
         if last == day { return summary }
         let signs = try await machines.lastSigns().filter { $0.key != own }
         let ends = try await machines.listing(keys.shareNotes)
+        // Whichever machine has the day's jobs: another one knows nothing of what is left to others here.
+        if hasDamage { try await ledger { [others = Set(signs.keys)] in try $0.lose(leftToAllBut: others) } }
         if !signs.isEmpty || !ends.isEmpty || hasDamage, let now = try await claim(day, own) {
             try await ledger { try $0.noteUserJobs(on: day) }
             let silence = signs.mapValues { OtherMachines.isSilent(since: $0, now: now) }

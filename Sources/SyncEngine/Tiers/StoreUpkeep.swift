@@ -63,24 +63,32 @@ package struct StoreUpkeep: Sendable {
         self.logger = logger
     }
 
+    /// Whether the ledger was held against a whole listing.
+    package enum Inspection: Sendable {
+        case whole
+        /// Nothing is known to be stored.
+        case unneeded
+        case failed(StoreError)
+
+        package var isWhole: Bool { if case .whole = self { true } else { false } }
+    }
+
     /// Holds the ledger against the store's listing now, so that what a pass calls safe is so at its time. What the store
-    /// has lost is in the queue after it. A store that is away is left to whoever uses it next.
-    /// - Returns: whether it was held against a whole listing.
+    /// has lost is in the queue after it.
     /// - Throws: ``LedgerError``, `CancellationError`.
     @discardableResult
-    package func inspect() async throws -> Bool {
+    package func inspect() async throws -> Inspection {
         try await finishDeletions()
         // An empty ledger calls nothing safe. It may have a catalogue in the store all the same.
         let isNew = try await ledger {
             try $0.overview().tiers.allSatisfy { $0.objects == 0 } && $0.catalogStanding().segments.isEmpty
         }
-        if isNew { return false }
+        if isNew { return .unneeded }
         do {
             try await compare()
-            return true
+            return .whole
         } catch let error as StoreError {
-            if !error.concernsWholeStore { logger.warning("cannot compare with the store: \(error)") }
-            return false
+            return .failed(error)
         }
     }
 

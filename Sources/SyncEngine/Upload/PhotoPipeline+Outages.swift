@@ -130,6 +130,7 @@ extension StoreError {
     /// Whether the next photo might meet it too. Of a server that answers, only asking tells.
     fileprivate var mayConcernWholeStore: Bool { concernsWholeStore || code == .unsupported }
 
-    /// Whether waiting for some seconds cannot help: it was found out on this machine. A disk that is away may just be mounted.
-    var isCertain: Bool { code == .credentialsMissing || code == .accessDenied && isOfThisMachine }
+    /// Whether waiting for some seconds cannot help: it was found out on this machine, of the store as a whole. One key may be
+    /// denied where others are not, and a disk that is away may just be mounted.
+    var isCertain: Bool { code == .credentialsMissing || code == .accessDenied && isOfThisMachine && key == nil }
 }

@@ -89,12 +89,9 @@ extension Ledger {
     package func lose(leftToAllBut machines: Set<String>) throws(LedgerError) {
         try write("note what is lost") { db in
             for object in try db.leftToOthers().values {
-                let owners = try db.texts(
-                    """
-                    SELECT folders.machine FROM photos JOIN folders ON folders.id = photos.folder_id
-                    WHERE photos.object_id = ?
-                    """, [object])
-                guard machines.isDisjoint(with: owners), let fault = try db.loss(of: object) else { continue }
+                guard try machines.isDisjoint(with: db.owners(of: object)), let fault = try db.loss(of: object) else {
+                    continue
+                }
                 try db.run(
                     "UPDATE photos SET state = 'lost', error = ? WHERE object_id = ? AND state = 'missing'",
                     [fault.othersLossWords, object])
@@ -102,10 +99,19 @@ extension Ledger {
         }
     }
 
-    /// Forgets it before a rebuild, which takes up what the store has and the catalogues name now.
-    package func forgetLeftToOthers() throws(LedgerError) {
+    /// Forgets, before a rebuild, what is left to machines, or gone and lost of theirs: it takes up what the store has and
+    /// their catalogues name now. Of a machine that is none of them nobody names it again, and it stays a loss.
+    package func forgetLeft(to machines: Set<String>) throws(LedgerError) {
         try write("forget what is left to other machines") { db in
-            for object in try db.leftToOthers().values {
+            let lost = try db.numbers(
+                """
+                SELECT id FROM objects INDEXED BY objects_broken
+                WHERE problem = ? AND key > '' AND \(LedgerQuery.isNeededByOthersAlone("'missing', 'lost'"))
+                """, [ObjectFault.missing.text])
+            // With a copy go the photos by which it is known whose its original is.
+            let left = try Set(lost).union(db.leftToOthers().values)
+                .filter { try !machines.isDisjoint(with: db.owners(of: $0)) }
+            for object in left {
                 try db.run("DELETE FROM photos WHERE object_id = ?", [object])
                 try db.forgetUnused(object)
             }
@@ -119,18 +125,23 @@ extension LedgerQuery {
 
     /// Of an object: whether it is gone or damaged, and only photos of other machines need it, or its copy, of which none is
     /// known to be lost.
-    static let isLeftToOthers = """
+    static let isLeftToOthers = isNeededByOthersAlone("'missing'")
+
+    /// Of an object that is gone or damaged: whether nobody but photos of other machines needs it, which are in these states.
+    static func isNeededByOthersAlone(_ states: String) -> String {
+        """
         (objects.problem IS NOT NULL AND EXISTS (\(photosNeeding)) AND NOT EXISTS (
             SELECT 1 FROM photos JOIN folders ON folders.id = photos.folder_id
-            WHERE photos.id IN (\(photosNeeding)) AND (photos.state <> 'missing' OR \(isNoOthers))
+            WHERE photos.id IN (\(photosNeeding)) AND (photos.state NOT IN (\(states)) OR \(isNoOthers))
         )
         AND NOT EXISTS (SELECT 1 FROM events WHERE events.object_id = objects.id)
         AND NOT EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
         AND NOT EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key))
         """
+    }
 
     /// Also of its earlier versions.
-    private static let photosNeeding = """
+    fileprivate static let photosNeeding = """
         SELECT kept.id FROM photos AS kept WHERE kept.object_id IN (\(objectAndCopy))
         UNION ALL
         SELECT earlier.photo_id FROM photo_versions AS earlier WHERE earlier.object_id IN (\(objectAndCopy))
@@ -154,6 +165,15 @@ extension Database {
         ).reduce(into: [:]) { objects, row in
             objects[try ObjectKey(row[0] as String)] = row[1] as Int64
         }
+    }
+
+    /// The machines with photos that need an object.
+    func owners(of object: Int64) throws -> [String] {
+        try texts(
+            """
+            SELECT folders.machine FROM objects JOIN photos ON photos.id IN (\(LedgerQuery.photosNeeding))
+            JOIN folders ON folders.id = photos.folder_id WHERE objects.id = ?
+            """, [object])
     }
 
     func isLeftToOthers(_ object: Int64) throws -> Bool {

@@ -41,7 +41,8 @@ package struct ChildProcess: Sendable {
         self.outputLimit = outputLimit
     }
 
-    /// Blocks: for a thread of ours, where SIGPIPE is blocked (``OwnedThread``). When it returns or throws, the program is gone from the process table.
+    /// Blocks: for a thread of ours, where SIGPIPE is blocked (``OwnedThread``). When it returns or throws, the program is
+    /// gone from the process table.
     /// - Throws: ``Failure``; `CancellationError`.
     package func run(_ flag: CancellationFlag) throws -> Ending {
         let source = try Pipe()
@@ -51,22 +52,23 @@ package struct ChildProcess: Sendable {
         source.closeReader()
         output.closeWriter()
         errors.closeWriter()
+        var hasEnded = false
         do {
-            return try follow(child, input: source, output: output, errors: errors, flag)
+            return try follow(child, &hasEnded, input: source, output: output, errors: errors, flag)
         } catch {
-            child.kill()
+            // What has ended is off the table, and its number may be another's.
+            if !hasEnded { child.kill() }
             throw error
         }
     }
 
     private func follow(
-        _ child: StartedProgram, input: Pipe, output: Pipe, errors: Pipe, _ flag: CancellationFlag
+        _ child: StartedProgram, _ hasEnded: inout Bool, input: Pipe, output: Pipe, errors: Pipe, _ flag: CancellationFlag
     ) throws -> Ending {
         let deadline = ContinuousClock.now + timeout
         var unsent = self.input[...]
         if unsent.isEmpty { input.closeWriter() }
         var ending = Ending(status: .exited(0))
-        var hasEnded = false
         while true {
             // After its end, one more look at what is left in the pipes: those who still hold them are not waited for.
             let isLastLook = hasEnded

@@ -137,6 +137,58 @@ import Testing
         #expect(try tower.ledger.overview().lost == 0)
     }
 
+    @Test func `what is left to a machine of which nothing is left is lost, whichever machine has the jobs of the day`()
+        async throws
+    {
+        try await laptop.see(["a.jpg": "sunset"])
+        try await rebuild()
+        bench.memory.lose(try bench.photoKey("sunset"))
+        try await bench.loseCatalogs()
+        try await tower.refresh()
+        let nas = try bench.machine("nas")
+        try await nas.see(["nas.jpg": "of the nas"])
+        try await nas.write()
+        _ = try await bench.jobs(nas)
+        _ = try await bench.jobs(tower)
+        #expect(try tower.ledger.overview().lost == 1)
+    }
+
+    @Test func `a rebuild keeps what is gone of a machine of which nothing is left as a loss`() async throws {
+        let key = try bench.photoKey("sunset")
+        try await laptop.see(["a.jpg": "sunset"])
+        try await rebuild()
+        bench.memory.lose(key)
+        try await tower.refresh()
+        try await bench.loseCatalogs()
+        _ = try await tower.rebuild()
+        #expect(try tower.ledger.overview().broken == 1)
+        #expect(try tower.ledger.object(key)?.problem == .missing)
+        #expect(try tower.ledger.check() == [])
+    }
+
+    @Test func `what was lost of a machine that has forgotten it since is forgotten by a rebuild`() async throws {
+        let key = try bench.photoKey("sunset")
+        try await laptop.see(["a.jpg": "sunset", "b.jpg": "another"])
+        try await laptop.write()
+        try await tower.see(["own.jpg": "own"])
+        try await tower.write()
+        bench.memory.lose(key)
+        #expect(try await tower.rebuild().lost == 1)
+        try await laptop.see(["b.jpg": "another"])
+        try await laptop.refresh()
+        let lost = try laptop.ledger.lostPhotos(limit: 9).map(\.id)
+        #expect(try laptop.ledger.forget(photos: lost, objects: []) == 1)
+        // All that its catalogue tells is what there is now.
+        try await bench.loseCatalogs()
+        try await laptop.refresh()
+        try await laptop.write()
+        #expect(try await tower.rebuild().lost == 0)
+        let overview = try tower.ledger.overview()
+        #expect(overview.broken == 0 && overview.leftToOthers == 0, "\(overview)")
+        #expect(try tower.ledger.object(key) == nil)
+        #expect(try tower.ledger.check() == [])
+    }
+
     @Test func `verify tells it of what is asked for by name alone`() async throws {
         let key = try bench.photoKey("sunset")
         try await laptop.see(["a.jpg": "sunset"])

@@ -31,6 +31,24 @@ import Testing
         try bench.keys.machine(machine.ledger.catalogStanding().machine)
     }
 
+    @Test(arguments: [false, true])
+    func `a machine that has told of itself, and has no catalogue, does not take the place of the only other one`(
+        isLedgerLost: Bool
+    ) async throws {
+        let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
+        try await laptop.see(["a.jpg": "of the laptop"])
+        try await laptop.write()
+        let others = try await bench.keysOfSegments()
+        try await tower.see(["b.jpg": "of the tower"])
+        try await tower.service().round()
+        for key in try await bench.keysOfSegments() where !others.contains(key) { bench.memory.lose(key) }
+        let back = isLedgerLost ? try bench.machine("tower") : tower
+        let summary = try await back.rebuild()
+        #expect(summary.machines.map(\.role) == [.other], "\(summary)")
+        // Whoever means it says so.
+        #expect(try await back.rebuild(inPlaceOf: "laptop").machines.map(\.role) == [.takenOver])
+    }
+
     @Test func `a machine whose catalogue is gone is told, and one that has written none yet is not`() async throws {
         let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
         try await laptop.see(["a.jpg": "a"])

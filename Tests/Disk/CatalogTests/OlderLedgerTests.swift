@@ -76,6 +76,33 @@ import Testing
         #expect(try note() == told)
     }
 
+    @Test func `a pass in which the catalogue needs no write tells it of the note`() async throws {
+        let back = try await putBack(lost: 1)
+        let told = try #require(try note())
+        // Until then it counts as told.
+        await bench.time.advance(by: .seconds(3_600))
+        #expect(try await isRefused(back.service().round()))
+        #expect(try note() == told)
+    }
+
+    @Test(arguments: [false, true])
+    func `a note that is gone is not stored again by an older ledger`(isDamaged: Bool) async throws {
+        let back = try await putBack(lost: 0)
+        if isDamaged { bench.memory.damage(try noteKey()) } else { bench.memory.lose(try noteKey()) }
+        let left = try note()
+        try await back.inspect()
+        #expect(try await isRefused(back.service().round()))
+        try await back.noteWriter().run(passEndedAt: bench.time.now)
+        #expect(try note() == left)
+    }
+
+    @Test func `after the rebuild of an older ledger, its whole note is not called lost`() async throws {
+        let back = try await putBack(lost: 0)
+        #expect(try await back.rebuild().problems == [])
+        // What the store has counts as not told, and is nothing that was told and is gone.
+        #expect(try back.ledger.writtenMachineNote()?.digest == "")
+    }
+
     @Test func `a command between passes is refused where the note alone tells of later writes`() async throws {
         let back = try await putBack(lost: 1)
         try await back.see(many.merging(["new.jpg": "new"]) { $1 })

@@ -198,6 +198,37 @@ struct FailureTests {
         #expect(finished.complaint.contains("\(folder): no permission"))
     }
 
+    @Test(arguments: ["records/users", "records/users/ana/photos"])
+    func `a pass that cannot list what is stored calls nothing safe, though it has nothing to send`(
+        name: String
+    ) async throws {
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        let before = try await home.overview().lastSyncAt
+        let folder = home.store.root.appending(name)
+        try folder.setMode(0)
+        let finished = try await home.runBoundByPermissions("sync")
+        try folder.setMode(0o700)
+        #expect(finished.code == 77)
+        #expect(finished.complaint.contains("\(folder)"), "\(finished.complaint)")
+        #expect(finished.complaint.contains("no permission"))
+        #expect(try await home.overview().lastSyncAt == before)
+        #expect(try await home.run("sync").code == 0)
+    }
+
+    @Test func `doctor names a store that it may not look into, and does not take it for another folder`()
+        async throws
+    {
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        try home.store.root.setMode(0)
+        let finished = try await home.runBoundByPermissions("doctor")
+        try home.store.root.setMode(0o700)
+        #expect(finished.code == 77)
+        #expect(finished.text.contains("\(home.store.root)") && finished.text.contains("no permission"), "\(finished)")
+        #expect(!finished.text.contains("is no store"))
+    }
+
     @Test(arguments: ["run", "sync", "status"])
     func `a state folder below a file is told, with what to do`(command: String) async throws {
         try home.tree.write("no folder", to: "state")

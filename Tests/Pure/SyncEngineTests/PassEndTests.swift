@@ -81,6 +81,18 @@ import Testing
         #expect(clock.pauses.isEmpty)
     }
 
+    @Test func `a file system that denies some keys holds up no photo behind them`() async throws {
+        let denied = try (1...3).map { index in
+            try StoreFault(.put, key: key(of: index), .failBefore(.accessDenied, isOfThisMachine: true))
+        }
+        let bench = try Bench(faults: denied)
+        write(6, to: bench)
+        try await run(bench)
+        #expect(bench.memory.keys.count == 3)
+        #expect(try bench.ledger.overview().totals[.uploaded].files == 3)
+        #expect(try bench.ledger.overview().totals[.pending].files == 3)
+    }
+
     @Test(arguments: [(StoreError.Code.accessDenied, false), (.storeMissing, true)])
     func `a server that denies, and a disk that is away, may give way within the patience of a pass`(
         code: StoreError.Code, isOfThisMachine: Bool

@@ -64,11 +64,11 @@ import Testing
 
     @Test func `a pass knows whether it has compared with the store`() async throws {
         let bench = try RestoreBench()
-        #expect(try await !upkeep(bench).inspect())
+        #expect(try await !upkeep(bench).inspect().isWhole)
         _ = try await bench.add(1, in: .standard)
         bench.store.add(StoreFault(.list, number: 1, .failBefore(.serverFailed)))
-        #expect(try await !upkeep(bench).inspect())
-        #expect(try await upkeep(bench).inspect())
+        #expect(try await !upkeep(bench).inspect().isWhole)
+        #expect(try await upkeep(bench).inspect().isWhole)
     }
 
     @Test func `what fails does not keep the rest from being done`() async throws {

@@ -1,0 +1,158 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SystemPackage
+
+/// Which machines there are, and whose place this one takes.
+extension LedgerRebuild {
+    /// One machine's catalogue, and what is to become of it.
+    struct Entry: Sendable {
+        var machine: Machine
+        var chain: CatalogChain
+        var replaces: [String: Int]
+        var last: Int
+    }
+
+    /// Those that are to be read, this one first; the others are in the summary alone. And the last write of this machine's
+    /// that its note tells of, and its ledger does not know.
+    func plan(
+        _ found: [String: [CatalogSegment]], _ wanted: String?, takesOver: Bool, _ summary: inout Summary
+    ) async throws -> (entries: [Entry], told: Int?) {
+        let standing = try await ledger { try $0.catalogStanding() }
+        let own = standing.machine
+        var entries: [Entry] = []
+        for (id, segments) in found.sorted(by: { $0.key < $1.key }) {
+            let chain = CatalogChain(segments)
+            guard let last = chain.segments.last else { continue }
+            var entry = Entry(
+                machine: Machine(id: id, name: id, role: .other), chain: chain, replaces: [:], last: last.to)
+            for segment in chain.segments.reversed() where entry.machine.writtenAt == nil {
+                do {
+                    let header = try await reader.header(of: segment)
+                    entry.machine.name = header.name
+                    entry.machine.writtenAt = header.written
+                    entry.replaces = header.replaces ?? [:]
+                } catch let error where error.concernsOneSegment {
+                    summary.problems.append(problem(segment, entry, "\(error)"))
+                    if case .newer? = error as? CatalogError { entry.machine.role = .unreadable }
+                }
+            }
+            entries.append(entry)
+        }
+        for index in entries.indices {
+            let (id, last) = (entries[index].machine.id, entries[index].last)
+            // One that has written since then lives on.
+            if entries.contains(where: { $0.machine.id != id && $0.replaces[id].map { last <= $0 } ?? false }) {
+                entries[index].machine.role = .replaced
+            }
+        }
+        let missing = try await lookForMissing(entries, standing)
+        summary.problems += missing.problems
+        // Those whose place this machine has taken before, whether its own catalogue says so yet or not.
+        let before = entries.filter { entry in
+            entry.machine.role == .other && standing.replaces[entry.machine.id].map { entry.last <= $0 } ?? false
+        }.map(\.machine.id)
+        let isPlain = before.isEmpty || wanted != nil
+        // One that was ended has chosen already, whatever this machine has written since.
+        let begun = entries.first { $0.machine.role == .other && $0.machine.id == standing.rebuildOf }?.machine.id
+        let hasName = try await isKnown(to: missing.found)
+        let choice = takesOver && isPlain ? try choose(among: entries, own, wanted ?? begun, hasName: hasName) : nil
+        for index in entries.indices {
+            let id = entries[index].machine.id
+            if id == own {
+                entries[index].machine.role = .this
+            } else if id == choice {
+                entries[index].machine.role = .takenOver
+            } else if before.contains(id) {
+                entries[index].machine.role = takesOver ? .takenOver : .replaced
+            }
+        }
+        placeOthers(&entries)
+        // Whose place is taken is not missed any more for what nobody can bring back.
+        for index in entries.indices {
+            entries[index].last = missing.found.promised[entries[index].machine.id] ?? entries[index].last
+        }
+        var told: Int?
+        if takesOver, missing.found.hasOwnNote {
+            let own = try await MissingCatalogs(reader: reader)
+                .lookAtOwn(listed: missing.listed, MissingCatalogs.ofRebuild)
+            summary.problems += own.problems
+            told = own.told
+        }
+        summary.machines = entries.map(\.machine)
+        let order: [Machine.Role] = [.this, .takenOver, .other]
+        return (order.flatMap { role in entries.filter { $0.machine.role == role } }, told)
+    }
+
+    /// What there should be of other machines and is not, also in plain words.
+    private func lookForMissing(
+        _ entries: [Entry], _ standing: CatalogStanding
+    ) async throws -> (found: MissingCatalogs.Findings, listed: [String: Int], problems: [String]) {
+        var replaced = Replacements(standing.replaces)
+        for entry in entries { replaced.add(entry.replaces, by: entry.machine.id) }
+        let listed = Dictionary(entries.map { ($0.machine.id, $0.last) }) { first, _ in first }
+        let (found, problems) = try await MissingCatalogs(reader: reader)
+            .look(listed: listed, replaced: replaced, consequences: MissingCatalogs.ofRebuild)
+        return (found, listed, problems)
+    }
+
+    /// Whether this machine, or one of its name, has told the others of itself.
+    private func isKnown(to found: MissingCatalogs.Findings) async throws -> Bool {
+        let hasTold = try await ledger { try $0.writtenMachineNote() != nil || $0.catalogStanding().writtenAt != nil }
+        return hasTold || found.hasOwnNote || found.names.values.contains(machineName)
+    }
+
+    /// The id of the machine whose place this one takes: the one that was named; else none where this one is known by its
+    /// own id; else the one of its name; else the only one.
+    /// - Parameter hasName: whether the store may know this machine without a catalogue: that was lost, or it keeps none. The
+    ///   place of another one, which may live, is not its to take then, unless somebody says so.
+    private func choose(
+        among entries: [Entry], _ own: String, _ wanted: String?, hasName: Bool
+    ) throws -> String? {
+        let living = entries.filter { $0.machine.role == .other }.sorted { $0.isNewer(than: $1) }
+        if let wanted {
+            // One that has this machine's own id has its place already; what is meant is the one of that name before it.
+            let named =
+                living.first { $0.machine.id == wanted }
+                ?? living.first { $0.machine.name == wanted && $0.machine.id != own }
+                ?? living.first { $0.machine.name == wanted }
+                ?? entries.first {
+                    [$0.machine.id, $0.machine.name].contains(wanted) && $0.machine.role != .unreadable
+                }
+            guard let named else {
+                throw UnknownMachine(
+                    name: wanted, known: entries.map { "\($0.machine.name.escapingControls) (\($0.machine.id))" })
+            }
+            return named.machine.id
+        }
+        if living.contains(where: { $0.machine.id == own }) { return nil }
+        if let namesake = living.first(where: { $0.machine.name == machineName }) { return namesake.machine.id }
+        return !hasName && living.count == 1 ? living.first?.machine.id : nil
+    }
+
+    /// Each gets a folder by its name; two of one name are told apart by their ids.
+    private func placeOthers(_ entries: inout [Entry]) {
+        let others = entries.indices.filter { entries[$0].machine.role == .other }
+        let names = others.map { Self.fileName(entries[$0].machine.name) }
+        for (index, name) in zip(others, names) {
+            let isOnly = names.count { $0 == name } == 1
+            let text = isOnly ? name : "\(name)-\(entries[index].machine.id)"
+            entries[index].machine.place = FilePath.Component(text).map { Self.machinesFolder.appending($0) }
+        }
+    }
+
+    func noteTakenOver(_ plan: [Entry]) async throws {
+        let taken = plan.filter { $0.machine.role == .takenOver }
+        let machines = taken.reduce(into: [String: Int]()) { machines, entry in
+            machines.merge(entry.replaces) { max($0, $1) }
+            machines[entry.machine.id] = entry.last
+        }
+        try await ledger { try $0.noteTakenOver(machines) }
+    }
+}
+
+extension LedgerRebuild.Entry {
+    fileprivate func isNewer(than other: LedgerRebuild.Entry) -> Bool {
+        (machine.writtenAt ?? .distantPast, machine.id) > (other.machine.writtenAt ?? .distantPast, other.machine.id)
+    }
+}
