@@ -63,7 +63,8 @@ package struct ChildProcess: Sendable {
     }
 
     private func follow(
-        _ child: StartedProgram, _ hasEnded: inout Bool, input: Pipe, output: Pipe, errors: Pipe, _ flag: CancellationFlag
+        _ child: StartedProgram, _ hasEnded: inout Bool, input: Pipe, output: Pipe, errors: Pipe,
+        _ flag: CancellationFlag
     ) throws -> Ending {
         let deadline = ContinuousClock.now + timeout
         var unsent = self.input[...]
