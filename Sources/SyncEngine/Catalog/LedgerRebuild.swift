@@ -112,10 +112,9 @@ package struct LedgerRebuild: Sendable {
             let taken = plan.last { $0.machine.role == .takenOver }?.machine.id
             try await ledger { try $0.beginRebuild(of: taken ?? "") }
         }
-        try await forgetLeftToOthers()
-        summary.problems += try await RebuiltListing(store: store, ledger: ledger, keys: keys, time: time).run {
-            onStep(.listed($0))
-        }
+        let damaged = try await forgetLeftToOthers()
+        let listing = RebuiltListing(store: store, ledger: ledger, keys: keys, damaged: damaged, time: time)
+        summary.problems += try await listing.run { onStep(.listed($0)) }
         if takesOver { try await noteVanished() }
         try await ledger { try $0.forgetOtherMachines() }
         let lines = Mutex(0)
@@ -148,11 +147,11 @@ package struct LedgerRebuild: Sendable {
         return summary
     }
 
-    private func forgetLeftToOthers() async throws {
+    private func forgetLeftToOthers() async throws -> [ObjectKey: DamagedVersion] {
         let overview = try await ledger { try $0.overview() }
-        if overview.broken + overview.leftToOthers == 0 { return }
+        if overview.broken + overview.leftToOthers == 0 { return [:] }
         let signs = try await OtherMachines(store: store, keys: keys).lastSigns()
-        try await ledger { try $0.forgetLeft(to: Set(signs.keys)) }
+        return try await ledger { try $0.forgetLeft(to: Set(signs.keys)) }
     }
 
     // MARK: What is here

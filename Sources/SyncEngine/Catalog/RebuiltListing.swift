@@ -7,6 +7,7 @@ struct RebuiltListing: Sendable {
     let store: any ReadableStore
     let ledger: LedgerQueue
     let keys: KeyLayout
+    let damaged: [ObjectKey: DamagedVersion]
     let time: TimeSource
 
     /// What a listing cannot look at is there all the same, and nobody's loss: it is asked for by itself.
@@ -28,8 +29,8 @@ struct RebuiltListing: Sendable {
                     }
                 }
                 let (listed, at, tellsRestores) = (objects, askedAt, store.capabilities.restoresInLists == true)
-                try await ledger { [keys] in
-                    try $0.noteListed(listed, keys: keys, tellsRestores: tellsRestores, at: at)
+                try await ledger { [keys, damaged] in
+                    try $0.noteListed(listed, keys: keys, damaged: damaged, tellsRestores: tellsRestores, at: at)
                 }
                 count += listed.count
                 onCount(count)

@@ -39,8 +39,10 @@ extension Ledger {
 
     /// What the store has, by its listing: objects that are not known yet are from now on, with the damage that was found of
     /// them when they were another machine's.
+    /// - Parameter damaged: what was known of it until now.
     package func noteListed(
-        _ page: [ObjectInfo], keys: KeyLayout, tellsRestores: Bool, at time: Date
+        _ page: [ObjectInfo], keys: KeyLayout, damaged: [ObjectKey: DamagedVersion] = [:], tellsRestores: Bool,
+        at time: Date
     ) throws(LedgerError) {
         _ = try mergeReport(page, tellsRestores: tellsRestores, at: time)
         try write("note what the store has") { db in
@@ -51,7 +53,8 @@ extension Ledger {
                 if record.md5 == nil { record.md5 = keys.photoMD5(info.key) }
                 let isNew = try db.run("\(ObjectRecord.insertion) ON CONFLICT DO NOTHING", record.arguments) > 0
                 // What was gone is there again. A listing alone does not say of what was damaged that it is right.
-                guard isNew, let fault = faults[info.key], fault.isDamage else { continue }
+                let known = damaged[info.key].flatMap { $0.etag == info.etag ? $0.problem : nil }
+                guard isNew, let fault = faults[info.key] ?? known, fault.isDamage else { continue }
                 try db.run("UPDATE objects SET problem = ? WHERE key = ?", [fault.text, info.key.rawValue])
             }
         }

@@ -25,6 +25,12 @@ package struct OtherDamage: Hashable, Sendable {
     }
 }
 
+/// What is wrong with an object as long as the store tells this ETag of it: it may be stored anew.
+package struct DamagedVersion: Hashable, Sendable {
+    var etag: String?
+    var problem: ObjectFault
+}
+
 extension Ledger {
     /// Notes damage, or that it is still there.
     package func noteOtherDamage(_ damage: [OtherDamage]) throws(LedgerError) {
@@ -99,22 +105,27 @@ extension Ledger {
         }
     }
 
-    /// Forgets, before a rebuild, what is left to machines, or gone and lost of theirs: it takes up what the store has and
+    /// Forgets, before a rebuild, what is left to machines, or lost of theirs: it takes up what the store has and
     /// their catalogues name now. Of a machine that is none of them nobody names it again, and it stays a loss.
-    package func forgetLeft(to machines: Set<String>) throws(LedgerError) {
+    /// - Returns: of what is damaged, which version of it is.
+    package func forgetLeft(to machines: Set<String>) throws(LedgerError) -> [ObjectKey: DamagedVersion] {
         try write("forget what is left to other machines") { db in
-            let lost = try db.numbers(
+            let broken = try db.numbers(
                 """
                 SELECT id FROM objects INDEXED BY objects_broken
-                WHERE problem = ? AND key > '' AND \(LedgerQuery.isNeededByOthersAlone("'missing', 'lost'"))
-                """, [ObjectFault.missing.text])
+                WHERE problem IS NOT NULL AND key > '' AND \(LedgerQuery.isNeededByOthersAlone("'missing', 'lost'"))
+                """)
             // With a copy go the photos by which it is known whose its original is.
-            let left = try Set(lost).union(db.leftToOthers().values)
-                .filter { try !machines.isDisjoint(with: db.owners(of: $0)) }
+            let left = try broken.filter { try !machines.isDisjoint(with: db.owners(of: $0)) }
+            var damaged: [ObjectKey: DamagedVersion] = [:]
             for object in left {
+                if let record = try db.record(ofObject: object), let problem = record.problem, problem.isDamage {
+                    damaged[record.key] = DamagedVersion(etag: record.etag, problem: problem)
+                }
                 try db.run("DELETE FROM photos WHERE object_id = ?", [object])
                 try db.forgetUnused(object)
             }
+            return damaged
         }
     }
 }

@@ -189,6 +189,27 @@ import Testing
         #expect(try tower.ledger.check() == [])
     }
 
+    @Test func `a rebuild keeps what is known to be damaged of a machine that lives, until it is stored anew`()
+        async throws
+    {
+        let key = try bench.photoKey("sunset")
+        try await laptop.see(["a.jpg": "sunset"])
+        try await rebuild()
+        bench.memory.damage(key)
+        let verifier = Verifier(
+            store: bench.store, ledger: LedgerQueue(tower.ledger), cost: VerificationCost(prices: nil),
+            time: bench.time.source)
+        #expect(try await verifier.run(.keys([key]), costingAtMost: nil).broken.map(\.key) == [key])
+        for _ in 1...2 {
+            #expect(try await tower.rebuild().lost == 1)
+            #expect(try tower.ledger.object(key)?.problem?.isDamage == true)
+        }
+        bench.memory.lose(key)
+        try await bench.memory.store(Array("sunset, stored anew".utf8), at: key)
+        #expect(try await tower.rebuild().lost == 0)
+        #expect(try tower.ledger.object(key)?.problem == nil)
+    }
+
     @Test func `verify tells it of what is asked for by name alone`() async throws {
         let key = try bench.photoKey("sunset")
         try await laptop.see(["a.jpg": "sunset"])
