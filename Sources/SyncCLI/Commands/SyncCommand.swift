@@ -170,7 +170,8 @@ private struct PassService: Service {
                 }
                 findings.withLock { $0.originals = result }
             }
-            let written = try await cancelWhenGracefulShutdown { try await self.parts.catalog.round() }
+            let isWhole = found.unlisted == nil
+            let written = try await cancelWhenGracefulShutdown { try await self.parts.catalog.round(isWhole: isWhole) }
             findings.withLock { $0.catalog = written }
         } catch is CancellationError {
             // Both go on with the next pass.

@@ -6,22 +6,24 @@ package import SystemPackage
 
 /// A photo of which no catalogue tells. Its name is made of its day and its id.
 enum RecoveredPhoto {
-    static func photo(_ object: ObjectRecord, _ info: ObjectInfo, below prefix: String) -> CatalogPhoto {
-        let day = info.takenAt.map { "\($0.day)_" } ?? ""
-        let ending = MediaType.ending(ofContentType: info.contentType)
+    /// - Parameter info: `nil` where the store does not have it any more.
+    static func photo(_ object: ObjectRecord, _ info: ObjectInfo?, below prefix: String) -> CatalogPhoto {
+        let takenAt = info?.takenAt ?? object.takenAt
+        let day = takenAt.map { "\($0.day)_" } ?? ""
+        let contentType = info?.contentType ?? object.contentType
+        let ending = MediaType.ending(ofContentType: contentType)
         // Files of projects have names.
         let name =
             prefix.hasSuffix("/projects/")
             ? String(object.key.lastSegment) : "\(day)\(object.key.lastSegment.prefix { $0 != "." }).\(ending)"
-        let modified = info.takenAt.map { $0.instant ?? $0.instant(offset: 0) } ?? object.storedAt
+        let modified = takenAt.map { $0.instant ?? $0.instant(offset: 0) } ?? object.storedAt
         return CatalogPhoto(
             place: CatalogPlace(folder: 0, path: FilePath(name)),
             file: CatalogPhoto.File(
                 size: object.size, modified: Int64(modified.timeIntervalSince1970 * 1_000) * 1_000_000),
-            md5: object.md5 ?? info.photoMD5, key: object.key, sha256: info.toldSHA256,
-            size: object.size,
-            contentType: info.contentType ?? MediaType.unknown.name, takenAt: info.takenAt, width: info.width,
-            height: info.height, duration: info.duration)
+            md5: object.md5 ?? info?.photoMD5, key: object.key, sha256: info?.toldSHA256, size: object.size,
+            contentType: contentType, takenAt: takenAt, width: info?.width, height: info?.height,
+            duration: info?.duration)
     }
 }
 

@@ -317,11 +317,12 @@ package struct CatalogService: Service {
     }
 
     /// At the end of a pass.
+    /// - Parameter isWhole: whether the others may rely on it.
     /// - Throws: ``LedgerError``, `CancellationError`.
     @discardableResult
-    package func round() async throws -> CatalogWriter.Outcome {
-        let outcome = try await notes.keepsCatalog ? writer.run() : remove(passEndedAt: time.now())
-        return try await notes.run(passEndedAt: time.now()).map { .refused($0.description) } ?? outcome
+    package func round(isWhole: Bool = true) async throws -> CatalogWriter.Outcome {
+        let outcome = try await notes.keepsCatalog ? writer.run() : remove(passEndedAt: isWhole ? time.now() : nil)
+        return try await notes.run(passEndedAt: isWhole ? time.now() : nil).map { .refused($0.description) } ?? outcome
     }
 
     /// Runs a pass; one that lasts has its photos in the catalogue before it ends.

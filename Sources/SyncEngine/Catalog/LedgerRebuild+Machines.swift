@@ -55,7 +55,7 @@ extension LedgerRebuild {
         let isPlain = before.isEmpty || wanted != nil
         // One that was ended has chosen already, whatever this machine has written since.
         let begun = entries.first { $0.machine.role == .other && $0.machine.id == standing.rebuildOf }?.machine.id
-        let hasName = try await isKnown(to: missing.found)
+        let hasName = try await isKnown(to: missing.found) || entries.contains { $0.machine.role == .unreadable }
         let choice = takesOver && isPlain ? try choose(among: entries, own, wanted ?? begun, hasName: hasName) : nil
         for index in entries.indices {
             let id = entries[index].machine.id
@@ -96,10 +96,10 @@ extension LedgerRebuild {
         return (found, listed, problems)
     }
 
-    /// Whether this machine, or one of its name, has told the others of itself.
+    /// Whether this machine, or one of its name, may have told the others of itself.
     private func isKnown(to found: MissingCatalogs.Findings) async throws -> Bool {
         let hasTold = try await ledger { try $0.writtenMachineNote() != nil || $0.catalogStanding().writtenAt != nil }
-        return hasTold || found.hasOwnNote || found.names.values.contains(machineName)
+        return hasTold || found.hasOwnNote || !found.isWhole || found.names.values.contains(machineName)
     }
 
     /// The id of the machine whose place this one takes: the one that was named; else none where this one is known by its

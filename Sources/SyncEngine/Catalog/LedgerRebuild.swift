@@ -217,9 +217,9 @@ package struct LedgerRebuild: Sendable {
                     let rest =
                         count.withLock { $0 } == before
                         ? "no photo's name could be read of it: those are under recovered/"
-                        : "what could be read of it counts as far as the store has it, and its last lines, which tell "
-                            + "of shares, could not: " + MissingCatalogs.unknownShares
-                    summary.problems.append(problem(segment, entry, "\(damage); \(rest)"))
+                        : "what could be read of it counts as far as the store has it"
+                    let ends = "its last lines, which tell of shares, are not known: \(MissingCatalogs.unknownShares)"
+                    summary.problems.append(problem(segment, entry, "\(damage); \(rest); \(ends)"))
                 }
             } catch let error where error.concernsOneSegment {
                 isRead = false
@@ -254,9 +254,11 @@ package struct LedgerRebuild: Sendable {
                 let wanted = try await ledger { try $0.leavingOutOriginals(among: others) }
                 let (before, count) = (done, Mutex(0))
                 let photos = try await wanted.concurrently(Self.headsInFlight) { [store, prefix] object in
-                    let info = try await store.head(object.key)
+                    // What is gone, and no catalogue names any more, is lost under such a name, too.
+                    let isGone = object.problem == .missing
+                    let info = try await isGone ? nil : store.head(object.key)
                     onStep(.recovered(before + count.add(), of: before + wanted.count))
-                    return info.map { RecoveredPhoto.photo(object, $0, below: prefix) }
+                    return isGone || info != nil ? RecoveredPhoto.photo(object, info, below: prefix) : nil
                 }
                 done += wanted.count
                 let (found, now) = (photos.compactMap(\.self), time.now())

@@ -42,6 +42,10 @@ struct MissingCatalogs: Sendable {
             Dictionary(cut.map { ($0.note.id, $0.lacks.upperBound) }) { first, _ in first }
         }
 
+        /// Whether all notes could be read.
+        var isWhole: Bool { isListed && reasons.isEmpty }
+        fileprivate var isListed = true
+
         /// Whether this machine has left a note.
         fileprivate(set) var hasOwnNote = false
 
@@ -78,7 +82,7 @@ struct MissingCatalogs: Sendable {
             found.hasOwnNote = ids.contains(own)
             return (found, try problems(found, consequences))
         } catch let error as StoreError where error.mayConcernOneObject {
-            return (Findings(replaced: replaced), ["which machines there are: \(error)"])
+            return (Findings(replaced: replaced, isListed: false), ["which machines there are: \(error)"])
         }
     }
 

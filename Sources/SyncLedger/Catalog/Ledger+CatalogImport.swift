@@ -175,7 +175,7 @@ extension Ledger {
         return try read("list photos without a name") { db in
             try db.rows(
                 """
-                SELECT \(ObjectRecord.columns) FROM objects WHERE \(KeyRange.condition) AND problem IS NULL
+                SELECT \(ObjectRecord.columns) FROM objects WHERE \(KeyRange.condition)
                 AND NOT EXISTS (SELECT 1 FROM photos WHERE object_id = objects.id)
                 AND NOT EXISTS (SELECT 1 FROM photo_versions WHERE object_id = objects.id)
                 AND NOT EXISTS (SELECT 1 FROM events WHERE object_id = objects.id)
@@ -191,7 +191,7 @@ extension Ledger {
             let recovered = try db.number(
                 """
                 SELECT SUM(files) FROM photo_tallies
-                WHERE folder_id IN (SELECT id FROM folders WHERE machine = ?)
+                WHERE state <> 'lost' AND folder_id IN (SELECT id FROM folders WHERE machine = ?)
                 """, [FolderOwner.recoveredName])
             return (Int(photos ?? 0), Int(recovered ?? 0))
         }

@@ -160,9 +160,16 @@ import Testing
         bench.memory.lose(key)
         try await tower.refresh()
         try await bench.loseCatalogs()
-        _ = try await tower.rebuild()
-        #expect(try tower.ledger.overview().broken == 1)
-        #expect(try tower.ledger.object(key)?.problem == .missing)
+        for _ in 1...2 {
+            #expect(try await tower.rebuild().lost == 1)
+            #expect(try tower.ledger.object(key)?.problem == .missing)
+        }
+        let lost = try tower.ledger.lostPhotos(limit: 9)
+        #expect(lost.map { $0.path.removingLastComponent() } == ["/recovered"], "\(lost)")
+        #expect(try tower.ledger.forget(photos: lost.map(\.id), objects: []) == 1)
+        let overview = try tower.ledger.overview()
+        #expect(overview.lost == 0 && overview.broken == 0, "\(overview)")
+        #expect(try await tower.rebuild().lost == 0)
         #expect(try tower.ledger.check() == [])
     }
 
