@@ -51,6 +51,20 @@ import Testing
         #expect(note.lastSyncAt == bench.time.now && note.pending == 0 && note.failed == 0 && note.version == "1.0")
     }
 
+    @Test func `a pass that was not whole is none that the others rely on`() async throws {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        let whole = bench.time.now
+        try machine.ledger.noteSync(at: whole)
+        try await machine.service().round()
+        #expect(try await notes().machines.map(\.note?.lastSyncAt) == [whole])
+        await bench.time.advance(by: .seconds(7_200))
+        try await machine.service().round(isWhole: false)
+        #expect(try await notes().machines.map(\.note?.lastSyncAt) == [whole])
+        try await machine.service().round()
+        #expect(try await notes().machines.map(\.note?.lastSyncAt) == [bench.time.now])
+    }
+
     @Test func `what was told before is told on when nothing is stored any more`() async throws {
         let machine = try bench.machine("laptop")
         try machine.ledger.noteMachineNote("of before", at: bench.time.now)

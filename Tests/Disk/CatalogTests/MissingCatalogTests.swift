@@ -31,9 +31,10 @@ import Testing
         try bench.keys.machine(machine.ledger.catalogStanding().machine)
     }
 
-    @Test(arguments: [false, true])
+    /// Also where what it has told cannot be read any more.
+    @Test(arguments: [(false, true), (true, true), (true, false)])
     func `a machine that has told of itself, and has no catalogue, does not take the place of the only other one`(
-        isLedgerLost: Bool
+        isLedgerLost: Bool, isNoteWhole: Bool
     ) async throws {
         let (laptop, tower) = (try bench.machine("laptop"), try bench.machine("tower"))
         try await laptop.see(["a.jpg": "of the laptop"])
@@ -42,6 +43,10 @@ import Testing
         try await tower.see(["b.jpg": "of the tower"])
         try await tower.service().round()
         for key in try await bench.keysOfSegments() where !others.contains(key) { bench.memory.lose(key) }
+        if !isNoteWhole {
+            bench.memory.lose(try noteKey(tower))
+            try await bench.memory.store(Array("no note".utf8), at: noteKey(tower))
+        }
         let back = isLedgerLost ? try bench.machine("tower") : tower
         let summary = try await back.rebuild()
         #expect(summary.machines.map(\.role) == [.other], "\(summary)")
