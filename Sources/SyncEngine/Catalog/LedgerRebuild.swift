@@ -112,8 +112,8 @@ package struct LedgerRebuild: Sendable {
             let taken = plan.last { $0.machine.role == .takenOver }?.machine.id
             try await ledger { try $0.beginRebuild(of: taken ?? "") }
         }
-        let damaged = try await forgetLeftToOthers()
-        let listing = RebuiltListing(store: store, ledger: ledger, keys: keys, damaged: damaged, time: time)
+        let left = try await forgetLeftToOthers()
+        let listing = RebuiltListing(store: store, ledger: ledger, keys: keys, damaged: left.damaged, time: time)
         summary.problems += try await listing.run { onStep(.listed($0)) }
         if takesOver { try await noteVanished() }
         try await ledger { try $0.forgetOtherMachines() }
@@ -128,6 +128,7 @@ package struct LedgerRebuild: Sendable {
         try await noteTakenOver(plan)
         summary.problems += try await RebuiltShares(store: store, ledger: ledger, keys: keys).run()
         try await recover(onStep)
+        try await nameLost(left.unowned)
         try await RebuiltMemories(store: store, ledger: ledger, keys: keys).run()
         if takesOver {
             let own = plan.first { $0.machine.role == .this }
@@ -147,9 +148,9 @@ package struct LedgerRebuild: Sendable {
         return summary
     }
 
-    private func forgetLeftToOthers() async throws -> [ObjectKey: DamagedVersion] {
+    private func forgetLeftToOthers() async throws -> LeftBehind {
         let overview = try await ledger { try $0.overview() }
-        if overview.broken + overview.leftToOthers == 0 { return [:] }
+        if overview.broken + overview.leftToOthers == 0 { return LeftBehind() }
         let signs = try await OtherMachines(store: store, keys: keys).lastSigns()
         return try await ledger { try $0.forgetLeft(to: Set(signs.keys)) }
     }
@@ -243,7 +244,7 @@ package struct LedgerRebuild: Sendable {
     // MARK: What has no name
 
     private func recover(_ onStep: @escaping @Sendable (Step) -> Void) async throws {
-        let prefixes = [keys.photos, keys.originals, "users/\(keys.user)/projects/"]
+        let prefixes = [keys.photos, keys.originals, projectsPrefix]
         for prefix in prefixes {
             var done = 0
             let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) {
@@ -254,20 +255,37 @@ package struct LedgerRebuild: Sendable {
                 let wanted = try await ledger { try $0.leavingOutOriginals(among: others) }
                 let (before, count) = (done, Mutex(0))
                 let photos = try await wanted.concurrently(Self.headsInFlight) { [store, prefix] object in
-                    // What is gone, and no catalogue names any more, is lost under such a name, too.
-                    let isGone = object.problem == .missing
-                    let info = try await isGone ? nil : store.head(object.key)
+                    let info = try await store.head(object.key)
                     onStep(.recovered(before + count.add(), of: before + wanted.count))
-                    return isGone || info != nil ? RecoveredPhoto.photo(object, info, below: prefix) : nil
+                    return info.map { RecoveredPhoto.photo(object, $0, below: prefix) }
                 }
                 done += wanted.count
-                let (found, now) = (photos.compactMap(\.self), time.now())
-                if found.isEmpty { continue }
-                try await ledger { ledger in
-                    let folder = try ledger.folderForCatalog(.gallery, at: Self.recoveredFolder, of: .recovered)
-                    try ledger.noteCatalog(found, in: [0: folder], at: now)
-                }
+                try await noteRecovered(photos.compactMap(\.self))
             }
+        }
+    }
+
+    /// What is gone or damaged, and has no name any more, can be told and forgotten under one that is made for it.
+    private func nameLost(_ objects: [ObjectRecord]) async throws {
+        let projects = projectsPrefix
+        let lost = try await ledger {
+            try $0.leavingOutOriginals(among: $0.brokenAndNameless(among: objects))
+        }
+        try await noteRecovered(
+            lost.filter { !$0.key.rawValue.contains("/versions/") }.map {
+                let prefix = $0.key.rawValue.hasPrefix(projects) ? projects : keys.photos
+                return RecoveredPhoto.photo($0, nil, below: prefix)
+            })
+    }
+
+    private var projectsPrefix: String { "users/\(keys.user)/projects/" }
+
+    private func noteRecovered(_ photos: [CatalogPhoto]) async throws {
+        if photos.isEmpty { return }
+        let now = time.now()
+        try await ledger { ledger in
+            let folder = try ledger.folderForCatalog(.gallery, at: Self.recoveredFolder, of: .recovered)
+            try ledger.noteCatalog(photos, in: [0: folder], at: now)
         }
     }
 }

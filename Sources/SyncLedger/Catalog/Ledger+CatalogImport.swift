@@ -175,14 +175,30 @@ extension Ledger {
         return try read("list photos without a name") { db in
             try db.rows(
                 """
-                SELECT \(ObjectRecord.columns) FROM objects WHERE \(KeyRange.condition)
-                AND NOT EXISTS (SELECT 1 FROM photos WHERE object_id = objects.id)
-                AND NOT EXISTS (SELECT 1 FROM photo_versions WHERE object_id = objects.id)
-                AND NOT EXISTS (SELECT 1 FROM events WHERE object_id = objects.id)
-                ORDER BY key LIMIT ?
+                SELECT \(ObjectRecord.columns) FROM objects
+                WHERE \(KeyRange.condition) AND problem IS NULL AND \(Self.hasNoName) ORDER BY key LIMIT ?
                 """, [range.from, range.to, limit])
         }
     }
+
+    /// Those of them that are gone or damaged as before, and have no name by now.
+    package func brokenAndNameless(among objects: [ObjectRecord]) throws(LedgerError) -> [ObjectRecord] {
+        try read("list photos without a name") { db in
+            try objects.flatMap {
+                try db.rows(
+                    """
+                    SELECT \(ObjectRecord.columns) FROM objects
+                    WHERE key = ? AND problem IS NOT NULL AND \(Self.hasNoName)
+                    """, [$0.key.rawValue]) as [ObjectRecord]
+            }
+        }
+    }
+
+    private static let hasNoName = """
+        NOT EXISTS (SELECT 1 FROM photos WHERE object_id = objects.id)
+        AND NOT EXISTS (SELECT 1 FROM photo_versions WHERE object_id = objects.id)
+        AND NOT EXISTS (SELECT 1 FROM events WHERE object_id = objects.id)
+        """
 
     /// How many photos are known, and how many of them without the name that they had.
     package func rebuiltPhotos() throws(LedgerError) -> (photos: Int, recovered: Int) {

@@ -25,6 +25,16 @@ package struct OtherDamage: Hashable, Sendable {
     }
 }
 
+/// What was known to be gone or damaged of other machines before a rebuild.
+package struct LeftBehind: Sendable {
+    /// What is damaged, and may be found again.
+    package var damaged: [ObjectKey: DamagedVersion] = [:]
+    /// What nobody is left to name.
+    package var unowned: [ObjectRecord] = []
+
+    package init() {}
+}
+
 /// What is wrong with an object as long as the store tells this ETag of it: it may be stored anew.
 package struct DamagedVersion: Hashable, Sendable {
     var etag: String?
@@ -107,25 +117,34 @@ extension Ledger {
 
     /// Forgets, before a rebuild, what is left to machines, or lost of theirs: it takes up what the store has and
     /// their catalogues name now. Of a machine that is none of them nobody names it again, and it stays a loss.
-    /// - Returns: of what is damaged, which version of it is.
-    package func forgetLeft(to machines: Set<String>) throws(LedgerError) -> [ObjectKey: DamagedVersion] {
+    package func forgetLeft(to machines: Set<String>) throws(LedgerError) -> LeftBehind {
         try write("forget what is left to other machines") { db in
             let broken = try db.numbers(
                 """
                 SELECT id FROM objects INDEXED BY objects_broken
                 WHERE problem IS NOT NULL AND key > '' AND \(LedgerQuery.isNeededByOthersAlone("'missing', 'lost'"))
                 """)
+            let recovered = try db.numbers(
+                """
+                SELECT id FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL AND key > '' AND EXISTS (
+                    SELECT 1 FROM photos JOIN folders ON folders.id = photos.folder_id
+                    WHERE photos.object_id = objects.id AND photos.state = 'lost' AND folders.machine = ?
+                )
+                """, [FolderOwner.recoveredName])
             // With a copy go the photos by which it is known whose its original is.
-            let left = try broken.filter { try !machines.isDisjoint(with: db.owners(of: $0)) }
-            var damaged: [ObjectKey: DamagedVersion] = [:]
-            for object in left {
+            let owned = try broken.filter { try !machines.isDisjoint(with: db.owners(of: $0)) }
+            var left = LeftBehind()
+            left.unowned = try (Set(broken).subtracting(owned).sorted() + recovered).compactMap {
+                try db.record(ofObject: $0)
+            }
+            for object in owned {
                 if let record = try db.record(ofObject: object), let problem = record.problem, problem.isDamage {
-                    damaged[record.key] = DamagedVersion(etag: record.etag, problem: problem)
+                    left.damaged[record.key] = DamagedVersion(etag: record.etag, problem: problem)
                 }
                 try db.run("DELETE FROM photos WHERE object_id = ?", [object])
                 try db.forgetUnused(object)
             }
-            return damaged
+            return left
         }
     }
 }
