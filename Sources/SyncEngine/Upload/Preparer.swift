@@ -53,13 +53,12 @@ package struct Preparer: Sendable {
         let decision = try projects?.decide(claim) ?? .pass
         if case .done(let outcome) = decision { return .done(outcome) }
         do {
-            let examined = try reducer.examine(claim.file)
-            guard examined.stamp.isUntouched(since: claim.stamp) else { return .done(try changed(claim)) }
-            // The list that was found good is the one that is sent.
-            if case .list(let stamp) = decision, !examined.stamp.isUntouched(since: stamp) {
-                return .done(try changed(claim))
+            do {
+                return try read(claim, decision)
+            } catch let error as PhotoError where [.truncated, .corrupt].contains(error.code) {
+                // A read may come to an end, or to other bytes, that the file does not have. It is final, and read once more.
+                return try read(claim, decision)
             }
-            return try prepare(claim, examined, decision)
         } catch let error as PhotoError {
             if case .unfinishedImage = decision, let outcome = projects?.outcome(ofUnfinished: error) {
                 return .done(outcome)
@@ -68,6 +67,16 @@ package struct Preparer: Sendable {
         } catch let error as InvalidName {
             return .done(.failed("\(error)", nil))
         }
+    }
+
+    private func read(_ claim: Claim, _ decision: ProjectUploadPolicy.Decision) throws -> Preparation {
+        let examined = try reducer.examine(claim.file)
+        guard examined.stamp.isUntouched(since: claim.stamp) else { return .done(try changed(claim)) }
+        // The list that was found good is the one that is sent.
+        if case .list(let stamp) = decision, !examined.stamp.isUntouched(since: stamp) {
+            return .done(try changed(claim))
+        }
+        return try prepare(claim, examined, decision)
     }
 
     private func prepare(
