@@ -1,5 +1,6 @@
 import SyncCore
 import SyncEngine
+import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
@@ -41,5 +42,16 @@ import Testing
         }
         // The next one may be in the making.
         #expect(count <= 2)
+    }
+
+    @Test(arguments: [(1, PhotoState.uploaded), (2, .failed)])
+    func `what reads as cut off is read once more before it counts`(times: Int, state: PhotoState) async throws {
+        let bench = try Bench()
+        let photo = Bench.gallery.appending("a.jpg")
+        bench.disk.write("photo", to: photo)
+        bench.disk.setCut(photo, times: times)
+        try await bench.pass()
+        #expect(try bench.status(photo)?.state == state)
+        #expect(bench.disk.reduced == [photo, photo])
     }
 }

@@ -16,6 +16,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         var files: [FilePath: File] = [:]
         var unreadable: Set<FilePath> = []
         var beingWritten: Set<FilePath> = []
+        var cuts: [FilePath: Int] = [:]
         var belowLinks: Set<FilePath> = []
         var isMounted = true
         /// Drives below folders, and whether each is mounted. What is below one that is not cannot be seen.
@@ -92,6 +93,8 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
             if isWritten { state.beingWritten.insert(path) } else { state.beingWritten.remove(path) }
         }
     }
+    /// So many times, what decodes it finds its end too early, as by a read that ends where the file does not.
+    package func setCut(_ path: FilePath, times: Int) { state.withLock { $0.cuts[path] = times } }
     package func onReduce(_ action: @escaping @Sendable (FilePath) -> Void) { state.withLock { $0.onReduce = action } }
     /// Changes what is told of each copy of a file that is made from now on.
     package func onCopy(_ change: @escaping @Sendable (inout StoredCopy) -> Void) {
@@ -203,6 +206,12 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         }
         PooledWork.step { action(path) }
         guard let file = files[path], file.stamp == examined.stamp else { throw PhotoError(.changed, "it changed") }
+        let isCut = state.withLock { state in
+            guard let times = state.cuts[path], times > 0 else { return false }
+            state.cuts[path] = times - 1
+            return true
+        }
+        if isCut { throw PhotoError(.truncated, "Premature end of JPEG file") }
         var copy = try Self.copy(of: file.text)
         change(&copy)
         return copy
