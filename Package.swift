@@ -8,8 +8,9 @@ import PackageDescription
 /// nobody has seen yet, must not keep a user from building.
 let warningsAreErrors = Context.environment["SYNC_AGENT_WARNINGS"] == "errors"
 
-/// Set by scripts/build-tests: a release build with assertions.
-let isForTests = Context.environment["SYNC_AGENT_BUILD"] == "tests"
+/// Set by scripts/build-tests: a release build with assertions, for a sanitizer or not.
+let wantedBuild = Context.environment["SYNC_AGENT_BUILD"] ?? ""
+let isForTests = ["tests", "sanitized-tests"].contains(wantedBuild)
 /// The flags of what takes long to compile and little time in a test: workflows, commands, the tests.
 let asInDebug = ["-Onone", "-enable-testing", "-no-whole-module-optimization", "-enable-batch-mode", "-incremental"]
 /// Of what looks at every byte of a photo, a listing or a ledger.
@@ -65,6 +66,14 @@ let boundAtStart = LinkerSetting.unsafeFlags(
     ["-use-ld=lld"]
         + ["-z", "relro", "-z", "now", "-z", "pack-relative-relocs", "--no-export-dynamic"]
         .flatMap { ["-Xlinker", $0] })
+
+/// In the tests' build the program has Swift's libraries in it, as the installed one has: to load them and find what it needs
+/// is a third of a short command. The objects name those that are loaded; what they bring is named here.
+let runtimeLinkedIn = LinkerSetting.unsafeFlags(
+    wantedBuild == "tests"
+        ? ["-static-stdlib"]
+            + ["CoreFoundation", "_FoundationICU", "_FoundationCShims", "_FoundationCollections"].map { "-l\($0)" }
+        : [])
 
 func module(_ name: String, _ dependencies: [Target.Dependency], inTests flags: [String] = optimised) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: strict(inTests: flags))
@@ -213,7 +222,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "sync-agent", dependencies: ["SyncCLI"], swiftSettings: strict(inTests: asInDebug),
-            linkerSettings: [boundAtStart]
+            linkerSettings: [boundAtStart, runtimeLinkedIn]
         ),
         decoder,
 

@@ -24,8 +24,7 @@ struct RestoreWaitTests {
     /// A home whose notices go to the file `told`.
     private func tellingHome() async throws -> (home: AgentHome, told: FilePath) {
         let home = try await archivedHome(restoring: 1)
-        let script = try home.tree.write(Self.program, to: "tell")
-        try script.setMode(0o755)
+        let script = try home.tree.writeProgram(Self.program, to: "tell")
         let told = home.tree.path("told")
         let configuration = String(decoding: try home.tree.read("config.yaml"), as: UTF8.self)
         try home.configure(configuration + "notify: {command: [\(script), \(told)]}")

@@ -13,8 +13,7 @@ struct ScriptedWorker {
 
     init() throws {
         tree = try TemporaryTree()
-        program = try tree.write(Array(Self.script.utf8), to: "worker")
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.string)
+        program = try tree.writeProgram(Self.script, to: "worker")
     }
 
     /// A good reply: a gray picture of 4 × 2 pixels. A row of a test changes it.

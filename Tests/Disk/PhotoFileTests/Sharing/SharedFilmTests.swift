@@ -56,8 +56,7 @@ import Testing
     /// A folder for `PATH` with a program called ffmpeg.
     private func path(with script: String) throws -> String {
         let tree = try #require(tree)
-        let program = try tree.write(Array("#!/bin/sh\n\(script)\n".utf8), to: "bin/ffmpeg")
-        chmod(program.string, 0o755)
+        let program = try tree.writeProgram("#!/bin/sh\n\(script)\n", to: "bin/ffmpeg")
         return program.removingLastComponent().string + ":/usr/bin:/bin"
     }
 

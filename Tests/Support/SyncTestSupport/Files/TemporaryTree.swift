@@ -51,6 +51,16 @@ package final class TemporaryTree: Sendable {
         try write(Array(text.utf8), to: relative)
     }
 
+    /// Writes a program, and waits until it can be executed: as long as a child of another test, which has not come to its
+    /// own execve(2) yet, holds the descriptor by which it was written, that fails (ETXTBSY).
+    @discardableResult
+    package func writeProgram(_ script: String, to relative: String) throws -> FilePath {
+        let program = try write(script, to: relative)
+        guard chmod(program.string, 0o755) == 0 else { throw Errno(rawValue: errno) }
+        while WriteLease.isRefused(for: program) { sched_yield() }
+        return program
+    }
+
     package func read(_ relative: String) throws -> [UInt8] {
         Array(try Data(contentsOf: URL(filePath: path(relative).string)))
     }
