@@ -159,7 +159,7 @@ extension ZipError {
 
 /// A file that is to be added to an archive, opened, and as long as was announced.
 ///
-/// Closed with its last reference.
+/// Closed with its last reference, or when it is refused: all that it stores is set by then, so that it is let go of.
 final class ZipSource {
     private let descriptor: FileDescriptor
 
@@ -172,11 +172,9 @@ final class ZipSource {
             throw ZipError(.badSource, path.string, "it cannot be read: \(error)")
         }
         guard let status = try? FileStatus(of: descriptor), status.kind == .file else {
-            try? descriptor.close()
             throw ZipError(.badSource, path.string, "it is no file")
         }
         guard status.stamp.size == size else {
-            try? descriptor.close()
             throw ZipError(.badSource, path.string, "it has \(status.stamp.size) bytes, and \(size) were expected")
         }
     }

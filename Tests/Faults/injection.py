@@ -77,7 +77,7 @@ class Point:
         only = [word for path in sorted(paths) for word in ("-P", path)] if self.named else []
         # With --seccomp-bpf, strace 6.1 drops the signal of all calls but the first.
         quick = () if self.fault == "KILL" else ("--seccomp-bpf",)
-        return ["strace", "-D", "-f", "-y", *quick, "-o", log, *only, "-e", f"trace={self.call}",
+        return ["strace", "-D", "-f", "-y", *quick, "-o", log, *only, "-e", f"trace={self.call},close",
                 "-e", f"inject={self.call}:{what}:when={when}", *command]
 
     def hits(self, log, code):
@@ -100,6 +100,14 @@ class Point:
             elif "(INJECTED)" in line:
                 found.append(begun.get(thread, "") if "resumed>" in rest else rest.strip())
         return found
+
+
+def closed_twice(log):
+    """The first close(2) of a descriptor that is open no more: another thread's file may have its number."""
+    if not log.exists():
+        return None
+    with open(log, errors="replace") as file:
+        return next((line.strip() for line in file if "EBADF" in line and "close" in line and "INJECTED" not in line), None)
 
 
 @cache

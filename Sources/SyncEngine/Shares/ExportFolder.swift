@@ -27,6 +27,7 @@ final class ExportFolder: Sendable {
         while name.utf8.count > Self.longestName { name.removeLast() }
         path = destination.removingLastComponent().appending(".\(name)\(Self.suffix)")
         stem = name.lowercased().hasSuffix(".zip") && name.count > 4 ? String(name.dropLast(4)) : name
+        let descriptor: FileDescriptor
         let isNew: Bool
         do {
             isNew = try Self.make(path)
@@ -35,7 +36,6 @@ final class ExportFolder: Sendable {
             if let found = try? FileStatus(at: path), found.kind != .folder { throw Self.foreign(path) }
             throw DownloadError(error, destination)
         }
-        held = descriptor.heldPath(else: path)
         guard Self.isOurs(descriptor, isNew: isNew) else {
             try? descriptor.close()
             throw Self.foreign(path)
@@ -45,6 +45,9 @@ final class ExportFolder: Sendable {
             try? descriptor.close()
             throw DownloadError(.inUse, destination, "another sync-agent exports to this place; wait for it")
         }
+        // Not before: what is another's would be removed with this.
+        self.descriptor = descriptor
+        held = descriptor.heldPath(else: path)
         clear()
     }
 

@@ -96,6 +96,16 @@ import Testing
         #expect(try ZipReader(path).entries.map(\.size) == [5])
     }
 
+    @Test func `A file that is refused is closed once`() async throws {
+        try tree.write("12345", to: "five.jpg")
+        let zip = try ZipFile(at: path)
+        let entry = try ZipEntry(name: "photo.jpg", size: 4, modified: Date(timeIntervalSince1970: 0))
+        let foreign = try await ForeignDescriptors.closed {
+            #expect(throws: ZipError.self) { try zip.add(entry, from: tree.path("five.jpg")) }
+        }
+        #expect(foreign == 0)
+    }
+
     @Test func `A name that is there already is refused, in any normal form, and the rest goes on`() throws {
         let zip = try ZipFile(at: path)
         try zip.add("Zürich.jpg", bytes: [1])
