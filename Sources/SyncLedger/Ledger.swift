@@ -41,7 +41,7 @@ package final class Ledger: Sendable {
     /// with a write-ahead log, SQLite answers SQLITE_BUSY at once and does not ask its busy handler
     /// (https://www.sqlite.org/wal.html, "Sometimes Queries Return SQLITE_BUSY In WAL Mode").
     private static func open(_ path: FilePath, _ connections: Connections) throws(LedgerError) -> any DatabaseWriter {
-        let patience = ContinuousClock.now + .seconds(busyTimeout)
+        let patience = SuspendingClock.now + .seconds(busyTimeout)
         var isSecondLook = false
         while true {
             do {
@@ -57,7 +57,7 @@ package final class Ledger: Sendable {
                     isSecondLook = true
                     continue
                 }
-                guard error.code == .busy, ContinuousClock.now < patience else { throw error }
+                guard error.code == .busy, SuspendingClock.now < patience else { throw error }
                 usleep(20_000)
             }
         }

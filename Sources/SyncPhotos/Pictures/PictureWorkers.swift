@@ -144,10 +144,10 @@ package final class PictureWorkers: Sendable {
     }
 
     private func answer(of worker: PictureWorker) throws(PhotoError) -> CSyncDecoder_Reply {
-        let (start, used) = (ContinuousClock.now, worker.processorTime)
+        let (start, used) = (SuspendingClock.now, worker.processorTime)
         var (lastSign, lastTime) = (start, used)
         while !worker.hasAnswered(within: min(Self.interval, patience.wall)) {
-            let (now, time) = (ContinuousClock.now, worker.processorTime)
+            let (now, time) = (SuspendingClock.now, worker.processorTime)
             if time - lastTime >= Self.sign { (lastSign, lastTime) = (now, time) }
             let isOver = patience.isOver(now - start, processor: time - used)
             let isStill = now - lastSign >= patience.wall

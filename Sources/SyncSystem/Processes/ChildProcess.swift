@@ -66,7 +66,7 @@ package struct ChildProcess: Sendable {
         _ child: StartedProgram, _ hasEnded: inout Bool, input: Pipe, output: Pipe, errors: Pipe,
         _ flag: CancellationFlag
     ) throws -> Ending {
-        let deadline = ContinuousClock.now + timeout
+        let deadline = SuspendingClock.now + timeout
         var unsent = self.input[...]
         if unsent.isEmpty { input.closeWriter() }
         var ending = Ending(status: .exited(0))
@@ -93,7 +93,7 @@ package struct ChildProcess: Sendable {
                 hasEnded = true
             }
             try flag.check()
-            if ContinuousClock.now >= deadline { throw Failure.tooSlow }
+            if SuspendingClock.now >= deadline { throw Failure.tooSlow }
         }
     }
 
