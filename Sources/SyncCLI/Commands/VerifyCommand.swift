@@ -170,6 +170,8 @@ struct VerifyReport: Encodable {
     var ok: Int
     var damaged: [Damaged]
     var missing: [Missing]
+    /// Objects that are damaged or missing and that only other machines need: those tell of them, and store them again.
+    var leftToOthers: Int
     /// Of the damaged and missing ones, those that were stored again in this run.
     var repaired: Int
     var costUSD: Double
@@ -198,6 +200,7 @@ struct VerifyReport: Encodable {
             guard broken.problem == .missing else { return nil }
             return Missing(path: broken.path?.text, key: broken.key.rawValue)
         }
+        leftToOthers = result.leftToOthers
         self.repaired = repaired
         costUSD = result.costUSD.roundedUSD
         oldestUnverified = oldest
@@ -220,6 +223,7 @@ struct VerifyReport: Encodable {
         line += ok == checked ? "all as they were stored" : "\(Quantities.count(ok)) as they were stored"
         if !damaged.isEmpty { line += ", \(Quantities.count(damaged.count)) damaged" }
         if !missing.isEmpty { line += ", \(Quantities.count(missing.count)) missing" }
+        if leftToOthers > 0 { line += ", \(Quantities.count(leftToOthers)) left to another machine to store again" }
         if repaired > 0 { line += ", \(Quantities.count(repaired)) stored again" }
         if undecided > 0 { line += "; of \(Quantities.count(undecided)) the store could not tell" }
         if costUSD > 0 { line += "; about \(Quantities.dollars(costUSD))" }

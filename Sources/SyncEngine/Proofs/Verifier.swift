@@ -26,6 +26,8 @@ package struct Verifier: Sendable {
         package fileprivate(set) var bytes: Int64 = 0
         package fileprivate(set) var intact = 0
         package fileprivate(set) var broken: [Broken] = []
+        /// Damaged and missing objects that only other machines need: theirs tell of them.
+        package fileprivate(set) var leftToOthers = 0
         package fileprivate(set) var costUSD = 0.0
         /// Whether the money was over before the objects were.
         package fileprivate(set) var isOverBudget = false
@@ -114,6 +116,7 @@ package struct Verifier: Sendable {
             // Of an object that is asked for by name it is told.
             if result.broken.isEmpty { break }
             let others = try await ledger { try $0.leftToOthers() }
+            result.leftToOthers = result.broken.count { others.contains($0.key) }
             result.broken.removeAll { others.contains($0.key) }
         }
         return result
