@@ -103,7 +103,7 @@ import Testing
         let tree = try TemporaryTree()
         let file = try tree.write([], to: "file")
         // More than both kernels' buffers take.
-        let length: Int64 = 64 << 20
+        let length: Int64 = 16 << 20
         #expect(truncate(file.string, Int(length)) == 0)
         try await Self.serve(file) { server in
             let visitor = try Visitor(port: server.port, buffer: 4_096)
