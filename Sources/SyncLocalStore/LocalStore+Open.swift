@@ -34,7 +34,7 @@ extension LocalStore {
             throw StoreError(
                 .storeMissing, operation: operation,
                 message:
-                    "\(layout.root) is not the store that this ledger knows: mount the drive that the store is on, "
+                    "\(layout.root) is not the store that this ledger knows; mount the drive that the store is on, "
                     + "or correct store.path. Where the store is lost, move the ledger away: a new store is made, and "
                     + "everything is stored again")
         }
@@ -47,7 +47,7 @@ extension LocalStore {
         guard try Disk.exists(parent) else {
             throw StoreError(
                 .storeMissing, operation: operation,
-                message: "\(parent) does not exist: mount the disk that the store is on, or create that folder")
+                message: "\(parent) does not exist; mount the disk that the store is on, or create that folder")
         }
         let isNew = try Disk.makeFolder(layout.root)
         do {
@@ -70,12 +70,12 @@ extension LocalStore {
         } catch .unreadable {
             throw StoreError(
                 .storeMissing, operation: operation,
-                message: "\(layout.marker) cannot be read, so that nobody knows which store this is: check the disk")
+                message: "\(layout.marker) cannot be read, so that nobody knows which store this is; check the disk")
         } catch .format(let format) {
             throw StoreError(
                 .unsupported, operation: operation,
                 message: "\(layout.marker) has format \(format), and this version of sync-agent "
-                    + "knows format \(StoreMarker.format): use a newer one")
+                    + "knows format \(StoreMarker.format); use a newer one")
         }
     }
 
@@ -156,7 +156,7 @@ extension LocalStore {
     private func isAway(_ operation: String) -> StoreError {
         StoreError(
             .storeMissing, operation: operation,
-            message: "\(layout.marker) is gone: mount the disk that holds the store, or correct store.path")
+            message: "\(layout.marker) is gone; mount the disk that holds the store, or correct store.path")
     }
 
     private func isAnother(_ id: String?, than known: String, _ operation: String) -> StoreError {
@@ -164,7 +164,7 @@ extension LocalStore {
             .storeMissing, operation: operation,
             message:
                 "\(layout.root) is another store (\(id?.escapingControls ?? "without an id")) than the one that this "
-                + "ledger knows (\(known)): mount the drive that holds that one, or correct store.path. Where the change is "
+                + "ledger knows (\(known)); mount the drive that holds that one, or correct store.path. Where the change is "
                 + "meant, sync-agent move-store --adopt looks at what this one has")
     }
 }

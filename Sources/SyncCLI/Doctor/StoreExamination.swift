@@ -42,10 +42,12 @@ struct StoreExamination: Sendable {
         } catch let error as StoreError {
             checks.add(.wrong("store", error))
         } catch {
+            let isServer = if case .s3 = installation.settings.store { true } else { false }
             checks.add(
                 .wrong(
                     "store", "no answer within \(Quantities.span(Self.patience))",
-                    remedy: "check the network, and store.endpoint",
+                    remedy: isServer
+                        ? "check the network, and store.endpoint" : "see that the drive it is on answers",
                     cause: CommandFailure(.storeUnreachable, store.identity.location)))
         }
         return false

@@ -204,13 +204,13 @@ extension StoreError {
         let (code, step): (StoreError.Code, String) =
             switch error.errno {
             case .permissionDenied, .notPermitted:
-                (.accessDenied, "no permission: give the user that runs sync-agent access to it")
+                (.accessDenied, "no permission; give the user that runs sync-agent access to it")
             case .readOnlyFileSystem:
-                (.accessDenied, "the disk is mounted read-only: look for disk errors in dmesg, then remount it")
+                (.accessDenied, "the disk is mounted read-only; look for disk errors in dmesg, then remount it")
             case .fileNameTooLong:
                 (.invalidRequest, "the name is too long for this file system")
             case .noSuchFileOrDirectory, .notDirectory:
-                (.storeMissing, "it is gone: mount the disk that holds the store, or correct store.path")
+                (.storeMissing, "it is gone; mount the disk that holds the store, or correct store.path")
             default: Self.fault(error.errno)
             }
         self.init(

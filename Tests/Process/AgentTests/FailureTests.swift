@@ -227,6 +227,7 @@ struct FailureTests {
         #expect(finished.code == 77)
         #expect(finished.text.contains("\(home.store.root)") && finished.text.contains("no permission"), "\(finished)")
         #expect(!finished.text.contains("is no store"))
+        #expect(finished.text.contains("-> give the user that runs sync-agent access to it"))
     }
 
     @Test(arguments: ["run", "sync", "status"])
