@@ -228,8 +228,6 @@ extension RebuildReport {
 
 /// What to tell where nothing is known here of what the store has: the one home of it.
 enum RebuildHint {
-    private struct Overdue: Error {}
-
     /// A machine that knows its store asks it for nothing.
     /// - Returns: `nil` where something is known here (of a rebuild that came to its end), and where the store has no photos
     ///   of this user or does not answer soon: whoever uses it next tells what is wrong with it.
@@ -243,7 +241,7 @@ enum RebuildHint {
         let keys = try workspace.keys
         guard try await workspace.ledger({ try $0.isNew() }) else { return nil }
         do {
-            let hasPhotos = try await workspace.time.within(StatusReader.patience, else: Overdue()) {
+            let hasPhotos = try await workspace.time.within(StatusReader.patience) {
                 try await workspace.readStoreOnce().hasObjects(below: keys.photos)
             }
             guard hasPhotos else { return nil }

@@ -76,7 +76,7 @@ extension TimeSource {
     /// Runs `body`, which is cancelled when it takes longer.
     /// - Throws: `overdue` then, and what `body` throws.
     func within<Value: Sendable>(
-        _ limit: Duration, else overdue: some Error, _ body: @escaping @Sendable () async throws -> Value
+        _ limit: Duration, else overdue: any Error = Overdue(), _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await withThrowingTaskGroup(of: Value.self) { group in
             group.addTask(operation: body)
@@ -89,6 +89,11 @@ extension TimeSource {
             return value
         }
     }
+}
+
+/// What was waited for has not come in time.
+struct Overdue: Error, CustomStringConvertible {
+    var description: String { "it took too long" }
 }
 
 /// What the time zone of this machine is called in the tz database.

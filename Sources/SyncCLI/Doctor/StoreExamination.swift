@@ -36,7 +36,7 @@ struct StoreExamination: Sendable {
 
     private func isUsable() async -> Bool {
         do {
-            try await installation.time.within(Self.patience, else: Overdue()) { [store] in try await store.check() }
+            try await installation.time.within(Self.patience) { [store] in try await store.check() }
             checks.add(.ok("store", store.identity.location))
             return true
         } catch let error as StoreError {
@@ -57,7 +57,7 @@ struct StoreExamination: Sendable {
         let name = "clean-up"
         let remedy = "the next doctor removes them, from an hour on; or delete \(scratch.prefix)"
         do {
-            let (left, older) = try await installation.time.within(Self.patience, else: Overdue()) { [installation] in
+            let (left, older) = try await installation.time.within(Self.patience) { [installation] in
                 (try await scratch.empty(), try await scratch.removeLeftovers(now: installation.time.now()))
             }
             let others = older == 0 ? "" : "; so are \(Quantities.counted(older, "object")) of earlier doctors"
@@ -70,10 +70,6 @@ struct StoreExamination: Sendable {
         } catch {
             checks.add(.wrong(name, "objects could not be removed: \(error)", remedy: remedy, cause: error))
         }
-    }
-
-    private struct Overdue: Error, CustomStringConvertible {
-        var description: String { "it took too long" }
     }
 }
 
