@@ -244,7 +244,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
 
     /// - Throws: ``CommandFailure`` when it costs too much, or somebody says no: then nothing was requested.
     private func request(_ photos: [ArchivedGalleryPhoto], _ workspace: Workspace) async throws -> RestoreReport {
-        let restores = Restores(try await RestoreServices(workspace, access: .writes), workspace, for: .download)
+        let restores = Restores(try await RestoreServices(workspace, access: .writes), for: .download)
         let wish = RestoreWish(
             names: photos.map(\.key.rawValue), tier: tier.map { .tier($0) }, days: days, maximumCost: maximumCost,
             isAgreed: yes)

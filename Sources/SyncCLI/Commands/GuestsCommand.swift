@@ -79,7 +79,7 @@ struct GuestsCommand: WorkspaceCommand {
     }
 
     private func takeIn(_ ledger: LedgerQueue, _ workspace: Workspace) async throws {
-        let parts = try await ShareServices(workspace, RestoreServices(workspace, access: .writes))
+        let parts = try await ShareServices(RestoreServices(workspace, access: .writes))
         for share in try await ledger({ try $0.unendedShares() }) where share.state == .live {
             try await parts.guests.take(share.id)
         }

@@ -122,7 +122,7 @@ struct RestoreCommand: WorkspaceCommand {
             // Brings what is known of other machines up to what they have written; this one stays what it is.
             _ = try await RebuildCommand.rebuild(workspace, inPlaceOf: nil, takesOver: false)
         }
-        return try await order(Restores(parts, workspace, for: .reading), savingIn: folder)
+        return try await order(Restores(parts, for: .reading), savingIn: folder)
     }
 
     // MARK: An order

@@ -102,7 +102,7 @@ struct ShareCommand: WorkspaceCommand {
         try check(end, now: workspace.time.now())
         // A look changes nothing: it has a copy of the ledger, which it may bring up to the folder.
         let place = dryRun ? try await workspace.withLedgerCopy() : workspace
-        let parts = try ShareServices(place, try await RestoreServices(place, access: dryRun ? .reads : .founds))
+        let parts = try ShareServices(try await RestoreServices(place, access: dryRun ? .reads : .founds))
         // What was taken back on another machine is not offered again: it would be shared anew.
         if !dryRun {
             for noticed in try await parts.notes.notice() {
@@ -115,10 +115,10 @@ struct ShareCommand: WorkspaceCommand {
         order.tellsNames = originalNames
         order.takesGuests = guests
         try parts.requireGuestsCanCome(order)
-        if dryRun { return try await show(order, parts, workspace) }
+        if dryRun { return try await show(order, parts) }
         let (sharer, isNew) = try await usualSharer(order.vacation, parts.ledger, workspace.console.errors)
         order.usualSharer = sharer
-        let answer = try await share(order, to: recipient, parts, workspace)
+        let answer = try await share(order, to: recipient, parts)
         // Not before it was shared: whoever says no has said nothing.
         if let name = order.sharedBy ?? (isNew ? sharer : nil) {
             try await parts.ledger { try $0.rememberSharer(name) }
@@ -166,35 +166,30 @@ struct ShareCommand: WorkspaceCommand {
     // MARK: Sharing
 
     private func share(
-        _ order: ShareOrder, to recipient: ShareRecipient?, _ parts: ShareServices, _ workspace: Workspace
+        _ order: ShareOrder, to recipient: ShareRecipient?, _ parts: ShareServices
     ) async throws -> Answer {
-        let outcome = try await session(order, to: recipient, parts, workspace).run()
+        let outcome = try await ShareSession(parts: parts, order: order, asks: !yes, recipient: recipient).run()
         let (share, photos) = (outcome.share, outcome.photos)
         let message = ShareMessage.address(share)
-        let agentRuns = try workspace.installation.agentRuns()
+        let agentRuns = try parts.workspace.installation.agentRuns()
         let isPartial = photos.contains { $0.position != nil && $0.failure != nil }
         let news = photos.filter { !outcome.proposal.tells($0) }
         return Answer(
             ShareReport(share, photos: photos, outcome.proposal, costUSD: outcome.costUSD, message: message),
             status: isPartial ? .partlyDone : .done
         ) { output in
-            ShareView(terminal: output, now: workspace.time.now()).result(
+            ShareView(terminal: output, now: parts.workspace.time.now()).result(
                 share, photos: news, wasThere: outcome.wasThere, message: message, agentRuns: agentRuns)
         }
     }
 
-    private func session(
-        _ order: ShareOrder, to recipient: ShareRecipient?, _ parts: ShareServices, _ workspace: Workspace
-    ) -> ShareSession {
-        ShareSession(parts: parts, workspace: workspace, order: order, asks: !yes, recipient: recipient)
-    }
-
-    private func show(_ order: ShareOrder, _ parts: ShareServices, _ workspace: Workspace) async throws -> Answer {
-        let view = ShareView(terminal: workspace.console.output, now: workspace.time.now())
+    private func show(_ order: ShareOrder, _ parts: ShareServices) async throws -> Answer {
+        let output = parts.workspace.console.output
+        let view = ShareView(terminal: output, now: parts.workspace.time.now())
         do {
             let proposal = try await parts.desk.propose(order)
             try proposal.requireSomething()
-            let session = session(order, to: nil, parts, workspace)
+            let session = ShareSession(parts: parts, order: order, asks: !yes, recipient: nil)
             let restore = try await session.restoreProposal(of: proposal.archived)
             let costUSD = restore?.estimate.totalUSD ?? 0
             let status: ExitStatus = proposal.refused.isEmpty ? .done : .partlyDone
@@ -212,7 +207,7 @@ struct ShareCommand: WorkspaceCommand {
             }
         } catch let error as ShareError {
             if error.asksToChoose, !options.json {
-                view.list(order.vacation).forEach(workspace.console.output.writeLine)
+                view.list(order.vacation).forEach(output.writeLine)
             }
             throw error
         }

@@ -113,26 +113,25 @@ struct SharesCommand: WorkspaceCommand {
         if let share = try await workspace.ledger.callAsFunction({ try $0.share(id) }), share.state.isOver {
             Self.tellOver(share.id, share.state, terminal); return (.done, [])
         }
-        let parts = try ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
+        let parts = try await ShareServices(RestoreServices(workspace, access: .writes))
         // One that another machine has taken over is that one's. Where the store cannot be asked, it is noted here at least.
         do { try await parts.notes.look() } catch is StoreError {}
         guard let share = try await parts.ledger({ try $0.share(id) }) else {
-            return try await endOther(id, name, parts, workspace)
+            return try await endOther(id, name, parts)
         }
         let what =
             "\(Quantities.counted(share.photoCount, "photo")) of \(share.location.escapingControls), shared on "
             + Quantities.day(share.createdAt)
         try confirm(what, terminal)
-        try await remove(share, parts, workspace)
+        try await remove(share, parts)
         try await workspace.updateCatalog(parts.restores.store)
         return Self.revoked(what)
     }
 
     /// Takes back what another machine shares.
-    private func endOther(
-        _ id: ShareID, _ name: String, _ parts: ShareServices, _ workspace: Workspace
-    ) async throws -> Told {
-        let (found, problems) = try await find(id, parts, workspace)
+    private func endOther(_ id: ShareID, _ name: String, _ parts: ShareServices) async throws -> Told {
+        let workspace = parts.workspace
+        let (found, problems) = try await find(id, parts)
         let what: String
         let remove: () async throws -> Bool
         if let share = found {
@@ -162,10 +161,8 @@ struct SharesCommand: WorkspaceCommand {
 
     /// The share of another machine that is meant.
     /// - Returns: also what could not be read of catalogues, in plain words.
-    func find(
-        _ id: ShareID, _ parts: ShareServices, _ workspace: Workspace
-    ) async throws -> (share: OtherShare?, problems: [String]) {
-        let (shares, problems) = try await workspace.asking(else: (shares: [], problems: [])) {
+    func find(_ id: ShareID, _ parts: ShareServices) async throws -> (share: OtherShare?, problems: [String]) {
+        let (shares, problems) = try await parts.workspace.asking(else: (shares: [], problems: [])) {
             try await parts.others.run()
         }
         return (shares.first { $0.id == id }, problems)
@@ -211,15 +208,15 @@ struct SharesCommand: WorkspaceCommand {
     }
 
     /// A process that is publishing it notices within seconds, and is waited for.
-    private func remove(_ share: ShareRecord, _ parts: ShareServices, _ workspace: Workspace) async throws {
-        let line = ProgressLine(workspace.console.errors, time: workspace.time)
+    private func remove(_ share: ShareRecord, _ parts: ShareServices) async throws {
+        let line = ProgressLine(parts.workspace.console.errors, time: parts.workspace.time)
         defer { line.finish() }
         while true {
             do {
                 return try await parts.ender.run(share.id, .revoked)
             } catch ShareError.inOtherHands {
                 line.show("another process is at work on this share")
-                try await workspace.time.sleep(.seconds(1))
+                try await parts.workspace.time.sleep(.seconds(1))
             } catch let error as StoreError {
                 throw CommandFailure(
                     ExitStatus(error),
@@ -255,14 +252,14 @@ struct SharesCommand: WorkspaceCommand {
                 "store.catalog is off here, and no other machine could list or revoke the share any more. Set it to on; or revoke "
                     + "the share (sync-agent shares --revoke \(id)) and share the vacation from here")
         }
-        let parts = try ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
+        let parts = try await ShareServices(RestoreServices(workspace, access: .writes))
         let terminal = workspace.console.people
         try await parts.notes.notice()
         if let own = try await parts.ledger({ try $0.share(id) }) {
             if !own.state.isOpen { Self.tellOver(id, own.state, terminal); return Answer() }
             return Answer(lines: ["This machine has share \(id) already."])
         }
-        let (found, problems) = try await find(id, parts, workspace)
+        let (found, problems) = try await find(id, parts)
         guard let share = found else { throw Self.unknown(name, problems) }
         let what = Self.description(of: share)
         switch share.state {
@@ -278,15 +275,15 @@ struct SharesCommand: WorkspaceCommand {
         if let problem {
             workspace.console.errors.writeLine(problem.escapingControls)
         }
-        let state = try await publish(id, parts, workspace)
+        let state = try await publish(id, parts)
         try await workspace.updateCatalog(parts.restores.store)
         let end = "It is removed when it ends, and gets new links, by this machine's agent or sync."
         return Answer(lines: ["Taken over: \(what). \(state)\(end)"])
     }
 
     /// The page with links of this machine's. What does not work now is left to the agent.
-    private func publish(_ id: ShareID, _ parts: ShareServices, _ workspace: Workspace) async throws -> String {
-        let progress = ProgressLine(workspace.console.errors, time: workspace.time)
+    private func publish(_ id: ShareID, _ parts: ShareServices) async throws -> String {
+        let progress = ProgressLine(parts.workspace.console.errors, time: parts.workspace.time)
         defer { progress.finish() }
         do {
             if case .waiting(let share, _) = try await parts.publisher.run(

@@ -58,7 +58,7 @@ struct AgentServices: Sendable {
         }
         keys = try workspace.keys
         restores = try await RestoreServices(workspace, store: retrying)
-        shares = try ShareServices(workspace, restores)
+        shares = try ShareServices(restores)
         let galleries = SyncPass(
             folders: folders.filter { $0.kind == .gallery }, ledger: ledger, scanner: scanner,
             reducer: PhotoFileReducer(), pool: threads.intake, settle: settings.upload.settle, time: time)

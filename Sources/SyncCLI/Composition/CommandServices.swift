@@ -14,6 +14,7 @@ import SystemPackage
 /// The parts of restores, put together from the configuration: for the agent, and for the commands that do a part of its
 /// work themselves.
 struct RestoreServices: Sendable {
+    let workspace: Workspace
     let store: any ObjectStore
     let ledger: LedgerQueue
     /// This process, as the ledger knows it.
@@ -35,6 +36,7 @@ struct RestoreServices: Sendable {
         // Downloads are written where their bytes arrive, on the store's own thread: a disk that hangs must not hold up
         // the uploads.
         let downloads = try await workspace.readStore()
+        self.workspace = workspace
         self.store = store
         self.ledger = ledger
         patience = LedgerPatience(ledger: ledger, time: time, logger: installation.logger)
@@ -47,11 +49,8 @@ struct RestoreServices: Sendable {
                 store: store, ledger: ledger, sender: sender, interval: settings.restore.poll, time: time),
             delivery: RestoreDownloader(
                 store: downloads, ledger: ledger, owner: owner, recompressor: workspace.recompressor,
-                pool: workspace.threads.disk,
-                time: time),
-            announcer: RestoreAnnouncer(
-                ledger: ledger,
-                notifiers: workspace.notifiers, time: time),
+                pool: workspace.threads.disk, time: time),
+            announcer: RestoreAnnouncer(ledger: ledger, notifiers: workspace.notifiers, time: time),
             patience: patience, time: time, logger: installation.logger)
         refresh = ClassRefresh(
             store: store, ledger: ledger, keys: try workspace.keys,
@@ -82,10 +81,12 @@ struct ShareServices: Sendable {
     let links: ShareLinks
     let guests: GuestIntake
 
+    var workspace: Workspace { restores.workspace }
     var ledger: LedgerQueue { restores.ledger }
 
-    /// - Parameter restores: whose store and ledger these parts use too.
-    init(_ workspace: Workspace, _ restores: RestoreServices) throws {
+    /// - Parameter restores: whose workspace, store and ledger these parts use too.
+    init(_ restores: RestoreServices) throws {
+        let workspace = restores.workspace
         let (installation, settings, time) = (workspace.installation, workspace.settings, workspace.time)
         let (store, ledger) = (restores.store, restores.ledger)
         let threads = workspace.threads

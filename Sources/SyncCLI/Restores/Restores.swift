@@ -68,15 +68,11 @@ struct Restores: Sendable {
     }
 
     let parts: RestoreServices
-    let workspace: Workspace
     let purpose: Purpose
 
-    init(_ parts: RestoreServices, _ workspace: Workspace, for purpose: Purpose) {
-        self.parts = parts
-        self.workspace = workspace
-        self.purpose = purpose
-    }
+    init(_ parts: RestoreServices, for purpose: Purpose) { (self.parts, self.purpose) = (parts, purpose) }
 
+    var workspace: Workspace { parts.workspace }
     private var people: Terminal { workspace.console.people }
     private var errors: Terminal { workspace.console.errors }
     private var time: TimeSource { workspace.time }

@@ -52,7 +52,7 @@ extension GallerySite {
         }
         let names = try await names(wanted)
         guard !names.isEmpty else { return nothingToRestore(session) }
-        let restores = Restores(try await services.restores(workspace), workspace, for: .reading)
+        let restores = Restores(try await services.restores(workspace), for: .reading)
         let proposal: RestoreProposal
         do {
             proposal = try await restores.propose(
@@ -126,7 +126,7 @@ extension GallerySite {
         let wanted = Wanted(form.all)
         let names = try await names(wanted)
         guard !names.isEmpty, wanted.photos.count <= Self.mostPhotos else { return nothingToRestore(session) }
-        let restores = Restores(try await services.restores(workspace), workspace, for: .reading)
+        let restores = Restores(try await services.restores(workspace), for: .reading)
         let proposal = try await restores.propose(RestoreWish(names: names, tier: .tier(tier), isAgreed: true))
         // Nobody pays what nobody was shown: classes and prices may have changed since.
         let unpriced = Set(proposal.estimate.unpriced.map(\.rawValue))
@@ -227,7 +227,7 @@ final class OrderServices: Sendable {
     func shares(_ workspace: Workspace) async throws -> ShareServices {
         try await turns.withSlot {
             if let services = opened.withLock({ $0 }) { return services }
-            let services = try ShareServices(workspace, try await RestoreServices(workspace, access: .writes))
+            let services = try ShareServices(try await RestoreServices(workspace, access: .writes))
             opened.withLock { $0 = services }
             return services
         }

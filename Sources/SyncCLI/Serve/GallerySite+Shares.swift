@@ -263,7 +263,7 @@ extension GallerySite {
         guard let proposal = try await proposal(order, sharing: chosen, parts) else {
             return try await again("The vacation has changed meanwhile: look at it again.")
         }
-        let work = ShareSession(parts: parts, workspace: workspace, order: proposal.order, asks: false, recipient: nil)
+        let work = ShareSession(parts: parts, order: proposal.order, asks: false, recipient: nil)
         let restore = try await work.restoreProposal(of: proposal.archived).flatMap { $0.candidates.isEmpty ? nil : $0 }
         if let restore, let useless = work.uselessness(of: restore, until: proposal.expiresAt) {
             return try await again(useless)
@@ -273,7 +273,7 @@ extension GallerySite {
         guard isPriceShown, update.map({ $0.share == choice.update }) ?? true else {
             return try await shareForm(vacation, choice, session, after: restore, updating: proposal)
         }
-        if let restore { try Restores(parts.restores, workspace, for: .share).requireLimit(restore) }
+        if let restore { try Restores(parts.restores, for: .share).requireLimit(restore) }
         if proposal.change == .none, let existing = proposal.existing {
             return Self.redirect(to: "/shares/\(existing.id)")
         }

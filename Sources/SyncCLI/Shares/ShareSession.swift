@@ -23,14 +23,14 @@ struct ShareSession {
     private static let lookEvery = Duration.seconds(1)
 
     let parts: ShareServices
-    let workspace: Workspace
     let order: ShareOrder
     let asks: Bool
     /// Who is to get the link, as soon as there is one.
     let recipient: ShareRecipient?
 
+    private var workspace: Workspace { parts.workspace }
     private var installation: Installation { workspace.installation }
-    private var restores: Restores { Restores(parts.restores, workspace, for: .share) }
+    private var restores: Restores { Restores(parts.restores, for: .share) }
     /// Where people read.
     private var terminal: Terminal { workspace.console.people }
     private var isSilent: Bool { workspace.console.isSilent }
