@@ -70,9 +70,9 @@ struct ArchiveListCommand: LookingCommand {
     func answer(_ workspace: Workspace) async throws -> Answer {
         let file = try html.map { try SheetFile($0.path(workspace.installation), overwrites: force) }
         let parts = try await ArchiveServices(workspace)
-        let page = try await parts.page(which, after: after, limit: limit, workspace)
+        let page = try await parts.page(which, after: after, limit: limit)
         var failures = 0
-        if let file { failures = try await draw(page, file, parts, workspace) }
+        if let file { failures = try await draw(page, file, parts) }
         let status: ExitStatus = failures > 0 || !page.problems.isEmpty ? .partlyDone : .done
         return Answer(ArchiveReport(page, parts.book), status: status) { output in
             guard let file else { return ArchiveView(terminal: output, names: parts.book.names).list(page) }
@@ -83,9 +83,8 @@ struct ArchiveListCommand: LookingCommand {
     }
 
     /// - Returns: of how many photos there is no picture that should be one.
-    private func draw(
-        _ page: ArchivePage, _ file: SheetFile, _ parts: ArchiveServices, _ workspace: Workspace
-    ) async throws -> Int {
+    private func draw(_ page: ArchivePage, _ file: SheetFile, _ parts: ArchiveServices) async throws -> Int {
+        let workspace = parts.workspace
         let errors = workspace.console.errors
         let sheet = ArchiveSheet(
             store: parts.store, maker: SharedPhotoMaker(pictures: workspace.pictures), pool: workspace.threads.photos,
@@ -236,7 +235,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
                 ?? output?.announcedPath(installation, workspace.console)
         else { preconditionFailure("validated: one is there") }
         let parts = try await ArchiveServices(workspace)
-        let page = try await parts.page(which, after: after, limit: limit, workspace)
+        let page = try await parts.page(which, after: after, limit: limit)
         let archived = page.photos.filter { $0.standing == .archived }
         let restored = restore && !archived.isEmpty ? try await request(archived, workspace) : nil
         return Answer(try await save(page, from: parts.store, to: destination, workspace, restored))

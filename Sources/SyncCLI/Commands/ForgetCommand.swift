@@ -93,10 +93,10 @@ struct ForgetCommand: WorkspaceCommand {
         if age != nil { try await requireClock(workspace) }
         let since = age.map { now.addingTimeInterval(-Double($0.days) * 86_400) }
         let plan = try await parts.planner.plan(found.photos, onlyGone: missing, since: since)
-        let preview = try report(plan, found, workspace, dryRun: dryRun)
+        let preview = try report(plan, found, workspace)
         if dryRun { return Answer(preview, failure: found.unknown.failure) }
         if !yes { try ask(plan, found, preview, workspace.console.people) }
-        return try await carryOut(plan, found, parts, workspace)
+        return try await carryOut(plan, found, parts)
     }
 
     /// Ages are told by this machine's clock. One that was set far ahead makes everything old: the last whole pass was not.
@@ -111,9 +111,8 @@ struct ForgetCommand: WorkspaceCommand {
                 + "; run sync-agent sync first, and see that the clock is right. Nothing was changed")
     }
 
-    private func carryOut(
-        _ plan: ForgetPlan, _ found: Found, _ parts: ForgetServices, _ workspace: Workspace
-    ) async throws -> Answer {
+    private func carryOut(_ plan: ForgetPlan, _ found: Found, _ parts: ForgetServices) async throws -> Answer {
+        let workspace = parts.workspace
         let done = try await parts.planner.begin(plan)
         let objects = found.objects
         if !objects.isEmpty { _ = try await workspace.ledger { try $0.forget(photos: [], objects: objects) } }
@@ -122,7 +121,7 @@ struct ForgetCommand: WorkspaceCommand {
                 workspace.logger.warning("\(problem); the next pass makes up for it")
             }
         }
-        var report = try report(done, found, workspace, dryRun: false)
+        var report = try report(done, found, workspace)
         let line = ProgressLine(workspace.console.errors, time: workspace.time, elsewhere: .nothing)
         defer { line.finish() }
         do {
@@ -144,9 +143,7 @@ struct ForgetCommand: WorkspaceCommand {
         return Answer(report, failure: found.unknown.failure)
     }
 
-    private func report(
-        _ plan: ForgetPlan, _ found: Found, _ workspace: Workspace, dryRun: Bool
-    ) throws -> ForgetReport {
+    private func report(_ plan: ForgetPlan, _ found: Found, _ workspace: Workspace) throws -> ForgetReport {
         ForgetReport(
             plan, objects: found.objects, prices: try workspace.installation.prices(),
             isS3: workspace.installation.configuredIdentity.type != StoreType.directory.rawValue,

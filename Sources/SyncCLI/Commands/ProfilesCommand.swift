@@ -167,35 +167,32 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let store = try await workspace.store(dryRun ? .reads : .writes)
-        let queue = try await workspace.ledger
-        var report = ProfileMigrationReport(try await migrate(workspace, store, queue), dryRun: dryRun)
+        var report = ProfileMigrationReport(try await migrate(workspace, store), dryRun: dryRun)
         let orphans = report.orphans.filter { $0.events > 0 }
         if deleteOrphans, !dryRun, !orphans.isEmpty {
             if !yes { try ask(report, workspace.console.people) }
-            report.note(try await delete(orphans.map(\.profile), workspace, store, queue))
+            report.note(try await delete(orphans.map(\.profile), workspace, store))
         }
         return Answer(report)
     }
 
-    private func migrate(
-        _ workspace: Workspace, _ store: any ObjectStore, _ queue: LedgerQueue
-    ) async throws -> ProfileMigration.Summary {
-        let settings = workspace.settings.share
+    private func migrate(_ workspace: Workspace, _ store: any ObjectStore) async throws -> ProfileMigration.Summary {
+        let (ledger, settings) = (try await workspace.ledger, workspace.settings.share)
         let migration = ProfileMigration(
-            store: store, ledger: queue, keys: try workspace.keys,
-            book: try await queue { try $0.profileBook(settings) }, time: workspace.time)
+            store: store, ledger: ledger, keys: try workspace.keys,
+            book: try await ledger { try $0.profileBook(settings) }, time: workspace.time)
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
         return try await migration.run(isDryRun: dryRun) { progress.count($0, of: $1, "photo") }
     }
 
     private func delete(
-        _ orphans: [String], _ workspace: Workspace, _ store: any ObjectStore, _ queue: LedgerQueue
+        _ orphans: [String], _ workspace: Workspace, _ store: any ObjectStore
     ) async throws -> OrphanRemover.Summary {
         let lock = try workspace.takeCleanupLock()
         defer { withExtendedLifetime(lock) {} }
         return try await OrphanRemover(
-            ledger: queue, store: store, scanner: FileTreeScanner(), reducer: workspace.reducer,
+            ledger: try await workspace.ledger, store: store, scanner: FileTreeScanner(), reducer: workspace.reducer,
             settle: workspace.settings.upload.settle, pool: workspace.threads.disk, time: workspace.time
         ).run(orphans)
     }

@@ -169,7 +169,7 @@ struct ForgetServices: Sendable {
     let planner: ForgetPlanner
     let deletions: ObjectDeletions
 
-    private let workspace: Workspace
+    let workspace: Workspace
     private let store: any ObjectStore
 
     init(_ workspace: Workspace, store: any ObjectStore) async throws {

@@ -12,6 +12,7 @@ import SystemPackage
 /// What archived photos are listed and saved with. The store alone is needed: names of profiles come from the ledger where
 /// there is one, and no lock is taken.
 struct ArchiveServices: Sendable {
+    let workspace: Workspace
     /// With retries.
     let store: any ObjectStore
     let list: ArchiveListing
@@ -21,6 +22,7 @@ struct ArchiveServices: Sendable {
         let installation = workspace.installation
         let share = installation.settings.share
         let (ledger, known) = await Self.openLedger(workspace)
+        self.workspace = workspace
         store = workspace.keep(try installation.makeReadStore(ledger?.ledger))
         list = ArchiveListing(
             store: store, keys: try installation.keys,
@@ -34,9 +36,7 @@ struct ArchiveServices: Sendable {
     }
 
     /// - Parameter last: the key of the last photo of the page before.
-    func page(
-        _ options: ArchiveOptions, after last: String?, limit: Int?, _ workspace: Workspace
-    ) async throws -> ArchivePage {
+    func page(_ options: ArchiveOptions, after last: String?, limit: Int?) async throws -> ArchivePage {
         let line = ProgressLine(workspace.console.errors, time: workspace.time, elsewhere: .nothing)
         defer { line.finish() }
         do {
