@@ -126,19 +126,6 @@ private struct GuestReport: Encodable {
         /// Of the accepted one.
         @Nullable var path: String?
         @Nullable var reason: String?
-
-        /// - Parameter reason: why it goes on waiting.
-        init(_ photo: GuestPhoto, of share: ShareRecord?, reason problem: String?) {
-            shareId = "\(photo.share)"
-            location = share?.location
-            number = photo.slot
-            state = photo.state.rawValue
-            bytes = photo.size
-            contentType = photo.contentType
-            receivedAt = photo.receivedAt
-            path = photo.path?.text
-            reason = problem ?? photo.reason
-        }
     }
 
     var photos: [Photo]
@@ -163,5 +150,15 @@ private struct GuestReport: Encodable {
             lines.append("sync-agent guests SHARE --accept, or --refuse, decides on them.")
         }
         return lines
+    }
+}
+
+extension GuestReport.Photo {
+    /// - Parameter reason: why it goes on waiting.
+    fileprivate init(_ photo: GuestPhoto, of share: ShareRecord?, reason: String?) {
+        self.init(
+            shareId: "\(photo.share)", location: share?.location, number: photo.slot, state: photo.state.rawValue,
+            bytes: photo.size, contentType: photo.contentType, receivedAt: photo.receivedAt, path: photo.path?.text,
+            reason: reason ?? photo.reason)
     }
 }

@@ -107,8 +107,8 @@ struct ProfilesMergeCommand: WorkspaceCommand {
         if !change.dryRun { await finder.updateCatalog() }
         return Answer(
             ProfileMergeReport(
-                result, from: ProfileMergeReport.Profile(given, book), into: ProfileMergeReport.Profile(other, book),
-                dryRun: change.dryRun))
+                dryRun: change.dryRun, from: .init(given, book), into: .init(other, book), events: result.events,
+                photos: .init(moved: result.moved, left: result.left)))
     }
 }
 

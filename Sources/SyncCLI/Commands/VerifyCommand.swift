@@ -95,9 +95,10 @@ struct VerifyCommand: WorkspaceCommand {
         }
         let now = workspace.time.now()
         let (standing, lost) = try await ledger { (try $0.verificationStanding(at: now), try $0.overview().lost) }
-        var report = VerifyReport(result, repaired: repaired, oldest: standing.oldest, lost: lost)
-        report.leftToAgent = !result.broken.isEmpty && lock == nil
-        return Answer(report, status: report.status) { [report] _ in report.lines(now: now) }
+        let report = VerifyReport(
+            result, repaired: repaired, oldest: standing.oldest, lost: lost,
+            leftToAgent: !result.broken.isEmpty && lock == nil)
+        return Answer(report, status: report.status) { _ in report.lines(now: now) }
     }
 
     /// US dollars that this may cost.
@@ -188,28 +189,6 @@ struct VerifyReport: Encodable {
     /// Who stores again what is broken, when this command could not.
     @Untold var leftToAgent = false
 
-    init(_ result: Verifier.Summary, repaired: Int, oldest: Date?, lost: Int) {
-        checked = result.checked
-        bytes = result.bytes
-        ok = result.intact
-        damaged = result.broken.compactMap { broken in
-            guard case .damaged(let reason) = broken.problem else { return nil }
-            return Damaged(path: broken.path?.text, key: broken.key.rawValue, reason: reason)
-        }
-        missing = result.broken.compactMap { broken in
-            guard broken.problem == .missing else { return nil }
-            return Missing(path: broken.path?.text, key: broken.key.rawValue)
-        }
-        leftToOthers = result.leftToOthers
-        self.repaired = repaired
-        costUSD = result.costUSD.roundedUSD
-        oldestUnverified = oldest
-        undecided = result.undecided
-        errors = result.failures.map(\.description)
-        stoppedBy = result.isOverBudget ? "budget" : nil
-        self.lost = lost
-    }
-
     /// Whether all that was looked at is as it was stored, and nothing is lost.
     var status: ExitStatus {
         damaged.isEmpty && missing.isEmpty && undecided == 0 && lost == 0 ? .done : .partlyDone
@@ -245,6 +224,23 @@ struct VerifyReport: Encodable {
 
     private static func name(_ path: String?, _ key: String) -> String {
         path.map { "\($0.escapingControls) (\(key))" } ?? key
+    }
+}
+
+extension VerifyReport {
+    init(_ result: Verifier.Summary, repaired: Int, oldest: Date?, lost: Int, leftToAgent: Bool) {
+        let damaged = result.broken.compactMap { broken -> Damaged? in
+            guard case .damaged(let reason) = broken.problem else { return nil }
+            return Damaged(path: broken.path?.text, key: broken.key.rawValue, reason: reason)
+        }
+        let missing = result.broken.filter { $0.problem == .missing }.map {
+            Missing(path: $0.path?.text, key: $0.key.rawValue)
+        }
+        self.init(
+            checked: result.checked, bytes: result.bytes, ok: result.intact, damaged: damaged, missing: missing,
+            leftToOthers: result.leftToOthers, repaired: repaired, costUSD: result.costUSD.roundedUSD, oldestUnverified: oldest,
+            undecided: result.undecided, errors: result.failures.map(\.description),
+            stoppedBy: result.isOverBudget ? "budget" : nil, lost: lost, leftToAgent: leftToAgent)
     }
 }
 

@@ -233,8 +233,7 @@ struct ArchiveDownloadReport: Report {
 
     init(
         _ destination: FilePath, _ memories: [ArchivedGalleryPhoto], _ outcomes: [ArchiveDownload.Outcome],
-        of all: ArchivePage,
-        restore: RestoreReport?
+        of all: ArchivePage, restore: RestoreReport?
     ) {
         self.destination = destination.text
         archived = all.photos.count { $0.standing == .archived }

@@ -46,12 +46,6 @@ struct MoveReport: Report {
     /// How many there are of problems, of which the first are named.
     @Untold var counts = (problems: 0, damaged: 0, left: 0)
 
-    init(from: String, to: String, dryRun: Bool) {
-        self.from = from
-        self.to = to
-        self.dryRun = dryRun
-    }
-
     var isWhole: Bool { archived == 0 && missing == 0 && counts.problems == 0 }
 
     var status: ExitStatus { dryRun || switched && left.isEmpty && damaged.isEmpty && lost == 0 ? .done : .partlyDone }

@@ -151,14 +151,6 @@ struct ProfileMergeReport: Report {
     var events: Int
     var photos: ProfileMigrationReport.Photos
 
-    init(_ result: ProfileMerge.Summary, from: Profile, into: Profile, dryRun: Bool) {
-        self.dryRun = dryRun
-        self.from = from
-        self.into = into
-        events = result.events
-        photos = ProfileMigrationReport.Photos(moved: result.moved, left: result.left)
-    }
-
     var status: ExitStatus { photos.left.isEmpty ? .done : .partlyDone }
 
     func lines(on terminal: Terminal) -> [String] {

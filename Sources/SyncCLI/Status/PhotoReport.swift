@@ -67,15 +67,6 @@ struct PhotoReport: Encodable {
         var replacedAt: Date
         var bytesStored: Int64
         var storageClass: String
-
-        init(_ version: PhotoVersion) {
-            number = version.number
-            key = version.object.key.rawValue
-            storedAt = version.storedAt
-            replacedAt = version.replacedAt
-            bytesStored = version.object.size
-            storageClass = version.object.storageClass.rawValue
-        }
     }
 }
 
@@ -94,6 +85,11 @@ extension PhotoReport {
             return Original(
                 key: object.key.rawValue, encoding: (object.encoding ?? known)?.rawValue, bytes: object.size)
         }
+        let versions = versions.map {
+            Version(
+                number: $0.number, key: $0.object.key.rawValue, storedAt: $0.storedAt, replacedAt: $0.replacedAt,
+                bytesStored: $0.object.size, storageClass: $0.object.storageClass.rawValue)
+        }
         // What is not to be archived stays in its class, whichever it is.
         let expectedClass = expected.map {
             $0.reason == nil ? $0.storageClass : photo.storageClass ?? $0.storageClass
@@ -106,7 +102,7 @@ extension PhotoReport {
             uploadedAt: photo.uploadedAt, bytesLocal: photo.bytesLocal, bytesStored: photo.bytesStored,
             width: photo.width, height: photo.height, durationSeconds: photo.duration.map { $0 / .seconds(1) },
             takenAt: photo.takenAt, error: photo.error, note: photo.state == .uploaded ? photo.why : photo.note,
-            dropped: photo.dropped.map(\.rawValue), original: kept, versions: versions.map(Version.init),
+            dropped: photo.dropped.map(\.rawValue), original: kept, versions: versions,
             partOf: whole, parts: parts)
     }
 }

@@ -109,14 +109,6 @@ struct StatusReport: Encodable {
         var missing: Int
         /// Files that are known by size and time alone.
         var unread: Int
-
-        init(_ standing: VerificationStatus) {
-            oldest = standing.oldest
-            checked = standing.checked
-            damaged = standing.damaged
-            missing = standing.missing
-            unread = standing.unread
-        }
     }
 
     /// An object of a machine that is silent, which is gone or damaged.
@@ -270,7 +262,9 @@ extension StatusReport {
         }
         restores = Restores(
             inProgress: overview.restores.inProgress, ready: overview.restores.ready, failed: overview.restores.failed)
-        self.verification = Verification(verification)
+        self.verification = Verification(
+            oldest: verification.oldest, checked: verification.checked, damaged: verification.damaged,
+            missing: verification.missing, unread: verification.unread)
         self.catalog = catalog
         self.elsewhere = elsewhere.map(Elsewhere.init)
         self.vacations = Self.vacations(vacations, shared: sharedVacations)

@@ -81,13 +81,10 @@ extension LifecycleReport {
 
 extension LifecycleReport.Rule {
     fileprivate init(_ rule: LifecycleRule, _ state: State) {
-        id = rule.id
-        description = rule.words
-        prefix = rule.own?.prefix
-        days = rule.own.flatMap { $0.transition?.afterDays ?? $0.expireAfterDays ?? $0.abortUploadsAfterDays }
-        storageClass = rule.own?.transition?.storageClass.rawValue
-        largerThan = rule.own?.largerThan
-        self.state = state
+        self.init(
+            id: rule.id, description: rule.words, prefix: rule.own?.prefix,
+            days: rule.own.flatMap { $0.transition?.afterDays ?? $0.expireAfterDays ?? $0.abortUploadsAfterDays },
+            storageClass: rule.own?.transition?.storageClass.rawValue, largerThan: rule.own?.largerThan, state: state)
     }
 
     /// `nil` for a rule that is gone.
