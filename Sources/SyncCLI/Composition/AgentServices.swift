@@ -197,6 +197,18 @@ extension Installation {
         }
         return disks
     }
+
+    /// When old events are due.
+    var retentionOutlook: RetentionOutlook {
+        RetentionOutlook(schedule: DailySchedule(settings.retention), days: settings.retention.eventDays)
+    }
+
+    /// What `/metrics` and metrics.textfile say.
+    /// - Throws: `ConfigError` when `cost.prices` names a file that is no price table.
+    func metricsReport() throws -> MetricsReport {
+        MetricsReport(
+            retention: retentionOutlook, prices: settings.prices == nil ? try pricesThatCount() : try prices())
+    }
 }
 
 /// The parts of projects, put together from the configuration: for the agent, and for the commands.
@@ -251,20 +263,6 @@ struct ProjectServices: Sendable {
 extension DailySchedule {
     init(_ settings: RetentionSettings) {
         self.init(hour: settings.at.hour, minute: settings.at.minute, in: settings.timeZone)
-    }
-}
-
-extension Installation {
-    /// When old events are due.
-    var retentionOutlook: RetentionOutlook {
-        RetentionOutlook(schedule: DailySchedule(settings.retention), days: settings.retention.eventDays)
-    }
-
-    /// What `/metrics` and metrics.textfile say.
-    /// - Throws: `ConfigError` when `cost.prices` names a file that is no price table.
-    func metricsReport() throws -> MetricsReport {
-        MetricsReport(
-            retention: retentionOutlook, prices: settings.prices == nil ? try pricesThatCount() : try prices())
     }
 }
 

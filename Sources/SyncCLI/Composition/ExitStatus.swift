@@ -28,28 +28,7 @@ enum ExitStatus: Int32 {
     init(endedBy signal: UnixSignal) { self = signal == .sigterm ? .terminated : .interrupted }
 
     var code: ExitCode { ExitCode(rawValue) }
-}
 
-/// A failure whose exit code its thrower knows.
-struct CommandFailure: Error, CustomStringConvertible {
-    let status: ExitStatus
-    let description: String
-
-    init(_ status: ExitStatus, _ description: String) { (self.status, self.description) = (status, description) }
-
-    /// Of a file that cannot be made or written.
-    /// - Parameters:
-    ///   - place: which it is, and what was to become of it.
-    ///   - remedy: as ``FileFault`` tells it.
-    ///   - rest: what is to be known besides.
-    init(_ error: Errno, at place: String, or remedy: String, _ rest: String = "") {
-        self.init(
-            error.isRefusal || error == .readOnlyFileSystem ? .refused : .failed,
-            "\(place): \(FileFault(error, or: remedy).message)\(rest)")
-    }
-}
-
-extension ExitStatus {
     /// The one place that turns an error into an exit code.
     init(_ error: any Error) {
         switch error {
@@ -81,6 +60,25 @@ extension ExitStatus {
         case .settingRefused: .configuration
         default: .failed
         }
+    }
+}
+
+/// A failure whose exit code its thrower knows.
+struct CommandFailure: Error, CustomStringConvertible {
+    let status: ExitStatus
+    let description: String
+
+    init(_ status: ExitStatus, _ description: String) { (self.status, self.description) = (status, description) }
+
+    /// Of a file that cannot be made or written.
+    /// - Parameters:
+    ///   - place: which it is, and what was to become of it.
+    ///   - remedy: as ``FileFault`` tells it.
+    ///   - rest: what is to be known besides.
+    init(_ error: Errno, at place: String, or remedy: String, _ rest: String = "") {
+        self.init(
+            error.isRefusal || error == .readOnlyFileSystem ? .refused : .failed,
+            "\(place): \(FileFault(error, or: remedy).message)\(rest)")
     }
 }
 

@@ -61,6 +61,14 @@ struct RestoreReport: Encodable {
                     path: nil, key: $0.rawValue, state: "retrieving", reason: "already retrieving, by another restore")
             }
     }
+
+    /// What the exit code says: what is missing of what was asked for.
+    var status: ExitStatus {
+        let failed = items.count { $0.error != nil }
+        if failed > 0, failed == items.count { return .failed }
+        let isIncomplete = failed > 0 || skipped.contains { ["unknown", "pending"].contains($0.state) }
+        return isIncomplete ? .partlyDone : .done
+    }
 }
 
 extension RestoreReport.Item {
@@ -173,16 +181,6 @@ struct EstimateReport: Encodable {
 extension Double {
     /// To a millionth of a dollar: what is asked for one small photo is less than a cent.
     var roundedUSD: Double { (self * 1_000_000).rounded() / 1_000_000 }
-}
-
-extension RestoreReport {
-    /// What the exit code says: what is missing of what was asked for.
-    var status: ExitStatus {
-        let failed = items.count { $0.error != nil }
-        if failed > 0, failed == items.count { return .failed }
-        let isIncomplete = failed > 0 || skipped.contains { ["unknown", "pending"].contains($0.state) }
-        return isIncomplete ? .partlyDone : .done
-    }
 }
 
 extension RestoreProposal {

@@ -154,14 +154,6 @@ final class RecentChoices: Sendable {
     }
 }
 
-extension TimelineItem {
-    /// Whether it belongs to another photo, as the movie of a live photo does: it is shown with that one.
-    func isCompanion(in ledger: Ledger) throws -> Bool {
-        guard case .photo(let photo) = source, let unit = try ledger.unit(of: photo) else { return false }
-        return unit.photo.id != photo.id
-    }
-}
-
 extension TimelineFilter.Kind {
     fileprivate var label: String { self == .memories ? "Archived events" : rawValue.capitalized }
 }
@@ -263,5 +255,11 @@ extension TimelineItem {
         case .event(let picture):
             "event of \(CalendarDay(picture.createdAt))\(picture.isArchived ? ", archive of memories" : "")"
         }
+    }
+
+    /// Whether it belongs to another photo, as the movie of a live photo does: it is shown with that one.
+    func isCompanion(in ledger: Ledger) throws -> Bool {
+        guard case .photo(let photo) = source, let unit = try ledger.unit(of: photo) else { return false }
+        return unit.photo.id != photo.id
     }
 }

@@ -283,6 +283,16 @@ extension ShareRecipient {
         let labels = parts[1].split(separator: ".", omittingEmptySubsequences: false)
         return labels.count >= 2 && labels.allSatisfy { !$0.isEmpty && !$0.hasPrefix("-") && !$0.hasSuffix("-") }
     }
+
+    /// As the ledger keeps it until the share is over: a share may wait for hours before there is a link.
+    var note: String { "\(channel.rawValue):\(person)" }
+
+    init?(note: String) {
+        guard let colon = note.firstIndex(of: ":"), let channel = ShareChannel(rawValue: String(note[..<colon])) else {
+            return nil
+        }
+        self.init(channel: channel, person: String(note[note.index(after: colon)...]))
+    }
 }
 
 /// The message about a share that somebody is to get, ready to be sent.
@@ -306,17 +316,5 @@ enum ShareMessage {
         let from = share.sharedBy.map { "\($0) shares" } ?? "Here are"
         let end = share.link?.isEndKnown == true ? share.link.map { " (until \(CalendarDay($0.endsAt)))" } ?? "" : ""
         return "\(from) photos of \(share.location) with you: \(url)\(end)"
-    }
-}
-
-extension ShareRecipient {
-    /// As the ledger keeps it until the share is over: a share may wait for hours before there is a link.
-    var note: String { "\(channel.rawValue):\(person)" }
-
-    init?(note: String) {
-        guard let colon = note.firstIndex(of: ":"), let channel = ShareChannel(rawValue: String(note[..<colon])) else {
-            return nil
-        }
-        self.init(channel: channel, person: String(note[note.index(after: colon)...]))
     }
 }
