@@ -89,28 +89,21 @@ extension RestoreReport.Skipped {
     }
 
     private init(_ problem: RestoreSelection.Problem) {
-        var (path, key): (String?, String?) = (problem.name, nil)
-        let (state, reason): (String, String)
+        var isKey = false
+        var state = "unknown"
+        let reason: String
         switch problem.reason {
-        case .unknown:
-            (state, reason) = (
-                "unknown", "nothing is known by this name; is it below a watched folder, and was it synced?"
-            )
+        case .unknown: reason = "nothing is known by this name; is it below a watched folder, and was it synced?"
         case .notStored(let why): (state, reason) = ("pending", "it is not stored yet: \(why)")
         case .noMD5(let why):
             (state, reason) = ("pending", "it was never read whole, so that its MD5 is not known: \(why)")
-        case .ambiguous(let folders):
-            (state, reason) = ("unknown", "\(VacationLookupError.ambiguous(problem.name, folders: folders))")
+        case .ambiguous(let folders): reason = "\(VacationLookupError.ambiguous(problem.name, folders: folders))"
         case .noOriginal:
-            (state, reason) = (
-                "unknown",
-                "its own bytes are not kept (photos.keep_originals); without --original its stored copy comes back"
-            )
-        case .unreadable(let why):
-            (path, key) = (nil, problem.name)
-            (state, reason) = ("unknown", "the store cannot tell of it: \(why)")
+            reason = "its own bytes are not kept (photos.keep_originals); without --original its stored copy comes back"
+        case .unreadable(let why): (isKey, reason) = (true, "the store cannot tell of it: \(why)")
         }
-        self.init(path: path, key: key, state: state, reason: reason)
+        self.init(
+            path: isKey ? nil : problem.name, key: isKey ? problem.name : nil, state: state, reason: reason)
     }
 }
 
