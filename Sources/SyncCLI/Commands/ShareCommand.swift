@@ -241,7 +241,7 @@ extension PhotoSelection: ExpressibleByArgument {}
 extension ShareQuality: ExpressibleByArgument {}
 
 /// How long a share lasts, as people write it: `30d`, `12h`, `45min`, or its last day, `2026-12-31`.
-enum ShareExpiry: Hashable, Sendable {
+enum ShareExpiry: ExpressibleByArgument, Hashable, Sendable {
     /// Seconds.
     case after(TimeInterval)
     /// To the end of that day, in the time zone of this machine.
@@ -250,7 +250,7 @@ enum ShareExpiry: Hashable, Sendable {
     /// Ten years.
     static let longest: TimeInterval = 3_650 * 86_400
 
-    init?(_ text: String) {
+    init?(argument text: String) {
         if let day = CalendarDay(text) {
             self = .day(day)
             return
@@ -276,8 +276,4 @@ enum ShareExpiry: Hashable, Sendable {
             return Date(timeIntervalSince1970: Double(mktime(&parts)))
         }
     }
-}
-
-extension ShareExpiry: ExpressibleByArgument {
-    init?(argument: String) { self.init(argument) }
 }

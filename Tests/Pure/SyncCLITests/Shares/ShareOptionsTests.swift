@@ -12,11 +12,11 @@ import Testing
     ])
     func `a share lasts so many seconds`(text: String, seconds: Double) throws {
         let now = Date(timeIntervalSince1970: 1_767_225_600)
-        #expect(try #require(ShareExpiry(text)).end(from: now) == now.addingTimeInterval(seconds))
+        #expect(try #require(ShareExpiry(argument: text)).end(from: now) == now.addingTimeInterval(seconds))
     }
 
     @Test func `a last day is shared to its end`() throws {
-        let end = try #require(ShareExpiry("2026-12-31")).end(from: Date(timeIntervalSince1970: 0))
+        let end = try #require(ShareExpiry(argument: "2026-12-31")).end(from: Date(timeIntervalSince1970: 0))
         #expect(Quantities.time(end) == "2027-01-01 00:00")
     }
 
@@ -24,7 +24,7 @@ import Testing
         "", "30", "d", "0d", "-1d", "1.5h", "30 d", "1w", "3651d", "2026-02-30", "2026-2-3", "9999999999999999999d",
     ])
     func `what is no length or day is refused`(text: String) {
-        #expect(ShareExpiry(text) == nil)
+        #expect(ShareExpiry(argument: text) == nil)
     }
 
     @Test(arguments: [
