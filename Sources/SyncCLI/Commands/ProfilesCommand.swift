@@ -105,12 +105,7 @@ struct ProfilesAddCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let number: PhoneNumber
-        do {
-            number = try LibPhoneNumbers().parse(phone, region: region ?? workspace.settings.share.phoneRegion)
-        } catch {
-            throw CommandFailure(.usage, "\(error)")
-        }
+        let number = try LibPhoneNumbers().typed(phone, region: region ?? workspace.settings.share.phoneRegion)
         let (uuid, name, now) = ((id ?? UUID().uuidString).lowercased(), name, workspace.time.now())
         let profile = try await workspace.ledger { try Self.add(number, uuid, name, to: $0, at: now) }
         return Answer(ProfileListReport.Profile(profile, events: 0)) { _ in ["\(profile.uuid)  \(profile.phone)"] }

@@ -250,7 +250,7 @@ extension ShareRecipient {
     /// - Parameter region: whose numbers need no country code.
     /// - Throws: ``CommandFailure`` with the reason.
     init(_ text: String, via channel: ShareChannel, region: String?, numbers: any PhoneNumbers) throws {
-        self.init(channel: channel, person: try channel == .email ? text : Self.number(text, region, numbers).e164)
+        self.init(channel: channel, person: try channel == .email ? text : numbers.typed(text, region: region).e164)
         guard channel != .email || Self.isAddress(text) else {
             throw CommandFailure(
                 .usage, "\"\(text.escapingControls)\" is no e-mail address; write it as name@example.org")
@@ -260,16 +260,6 @@ extension ShareRecipient {
     /// An address that a program of this recipient's opens with the text ready to be sent.
     func link(subject: String, text: String) -> String {
         channel.address(to: person, subject: subject, text: text)
-    }
-
-    private static func number(
-        _ text: String, _ region: String?, _ numbers: any PhoneNumbers
-    ) throws -> PhoneNumber {
-        do {
-            return try numbers.parse(text, region: region)
-        } catch {
-            throw CommandFailure(.usage, "\(error)")
-        }
     }
 
     /// Something, an @, and a host; whether it exists only sending shows.
@@ -292,6 +282,18 @@ extension ShareRecipient {
             return nil
         }
         self.init(channel: channel, person: String(note[note.index(after: colon)...]))
+    }
+}
+
+extension PhoneNumbers {
+    /// A number as somebody has typed it.
+    /// - Throws: ``CommandFailure`` with the reason.
+    func typed(_ text: String, region: String?) throws -> PhoneNumber {
+        do {
+            return try parse(text, region: region)
+        } catch {
+            throw CommandFailure(.usage, "\(error)")
+        }
     }
 }
 
