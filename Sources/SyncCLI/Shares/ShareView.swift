@@ -257,11 +257,6 @@ extension ShareRecipient {
         }
     }
 
-    /// An address that a program of this recipient's opens with the text ready to be sent.
-    func link(subject: String, text: String) -> String {
-        channel.address(to: person, subject: subject, text: text)
-    }
-
     /// Something, an @, and a host; whether it exists only sending shows.
     private static func isAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
@@ -302,8 +297,9 @@ enum ShareMessage {
     /// What opens with the message in it; `nil` as long as there is no link, and where nobody was named.
     static func address(_ share: ShareRecord) -> String? {
         guard share.state == .live, let link = share.link else { return nil }
-        return share.recipient.flatMap { ShareRecipient(note: $0) }?.link(
-            subject: subject(share), text: text(share, link.url))
+        return share.recipient.flatMap { ShareRecipient(note: $0) }.map {
+            $0.channel.address(to: $0.person, subject: subject(share), text: text(share, link.url))
+        }
     }
 
     /// Addresses that open the message in what a person sends with, who chooses to whom there: by what, and where.

@@ -141,7 +141,8 @@ import Testing
     ])
     func `whom a share is for is kept until there is a link`(recipient: ShareRecipient, address: String) throws {
         #expect(ShareRecipient(note: recipient.note) == recipient)
-        #expect(ShareRecipient(note: recipient.note)?.link(subject: "a", text: "b").hasPrefix(address) == true)
+        let told = recipient.channel.address(to: recipient.person, subject: "a", text: "b")
+        #expect(told.hasPrefix(address))
         #expect(ShareRecipient(note: "fax:1") == nil && ShareRecipient(note: "") == nil)
     }
 
