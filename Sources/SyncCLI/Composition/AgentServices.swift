@@ -59,15 +59,7 @@ struct AgentServices: Sendable {
         keys = try workspace.keys
         restores = try await RestoreServices(workspace, store: retrying)
         shares = try ShareServices(restores)
-        let galleries = SyncPass(
-            folders: folders.filter { $0.kind == .gallery }, ledger: ledger, scanner: scanner,
-            reducer: PhotoFileReducer(), pool: threads.intake, settle: settings.upload.settle, time: time)
-        retention = try await RetentionServices(
-            workspace, store: retrying,
-            intake: EventIntake(
-                pass: galleries, ledger: queue, scanner: scanner,
-                reducer: workspace.reducer, settle: settings.upload.settle,
-                pool: threads.intake, work: work, time: time))
+        retention = try await RetentionServices(workspace, store: retrying, scanning: folders, work: work)
         let policy = try workspace.installation.tierPolicy()
         let verification = VerificationRule(
             percentPerDay: settings.verify.percentPerDay, maximumUSDPerMonth: settings.verify.maximumUSDPerMonth,
@@ -164,11 +156,7 @@ struct AgentServices: Sendable {
             time: time)
     }
 
-    func makePass() -> SyncPass {
-        SyncPass(
-            folders: folders, ledger: ledger.ledger, scanner: scanner, reducer: PhotoFileReducer(),
-            pool: workspace.threads.intake, settle: workspace.settings.upload.settle, time: time)
-    }
+    func makePass() -> SyncPass { workspace.pass(over: folders, ledger) }
 
     func makeIntake(_ source: any ChangeSource) -> Intake {
         Intake(
@@ -276,11 +264,19 @@ struct RetentionServices: Sendable {
 
     /// - Parameters:
     ///   - store: with retries.
-    ///   - intake: what looks at the folders first.
-    init(_ workspace: Workspace, store: any ObjectStore, intake: EventIntake) async throws {
-        let settings = workspace.settings
+    ///   - folders: those that are scanned first; `nil` where another process does it.
+    ///   - work: signalled when the queue has got something new.
+    ///   - waits: for files that are just being written.
+    init(
+        _ workspace: Workspace, store: any ObjectStore, scanning folders: [FolderRecord]?, work: Wakeup? = nil,
+        waits: Bool = true
+    ) async throws {
+        let (ledger, settings) = (try await workspace.ledger, workspace.settings)
+        let pass = folders.map { folders in
+            workspace.pass(over: folders.filter { $0.kind == .gallery }, ledger, settle: waits ? nil : .zero)
+        }
         self.workspace = workspace
-        ledger = try await workspace.ledger
+        self.ledger = ledger
         schedule = DailySchedule(settings.retention)
         retention = RetentionPass(
             folders: settings.watch.filter { $0.kind == .gallery }.map(\.path), ledger: ledger, store: store,
@@ -290,7 +286,10 @@ struct RetentionServices: Sendable {
                 batchSize: settings.retention.batchSize, settle: settings.upload.settle,
                 keepsTitles: settings.retention.keepTitles, phoneRegion: settings.share.phoneRegion),
             pool: workspace.threads.photos,
-            intake: intake, moves: try await workspace.mergedPhotos(store), time: workspace.time)
+            intake: EventIntake(
+                pass: pass, ledger: ledger, scanner: FileTreeScanner(), reducer: workspace.reducer,
+                settle: settings.upload.settle, pool: workspace.threads.intake, work: work, time: workspace.time),
+            moves: try await workspace.mergedPhotos(store), time: workspace.time)
     }
 
     /// For a command: with the store that the configuration names.
@@ -299,20 +298,10 @@ struct RetentionServices: Sendable {
     ///   - scans: whether the folders are this process's to scan: no agent does it.
     ///   - waits: for files that are just being written.
     init(_ workspace: Workspace, writes: Bool, scans: Bool, waits: Bool = true) async throws {
-        let (ledger, settings) = (try await workspace.ledger, workspace.settings)
+        let (ledger, watched) = (try await workspace.ledger, workspace.settings.watch)
         let store = try await writes ? workspace.store(.founds) : workspace.readStore()
-        let pool = workspace.threads.intake
-        let folders = scans ? try await ledger { try $0.register(settings.watch) } : []
-        let pass = SyncPass(
-            folders: folders.filter { $0.kind == .gallery }, ledger: ledger.ledger, scanner: FileTreeScanner(),
-            reducer: PhotoFileReducer(), pool: pool, settle: waits ? settings.upload.settle : .zero,
-            time: workspace.time)
-        try await self.init(
-            workspace, store: store,
-            intake: EventIntake(
-                pass: scans ? pass : nil, ledger: ledger, scanner: FileTreeScanner(),
-                reducer: workspace.reducer, settle: settings.upload.settle,
-                pool: pool, time: workspace.time))
+        let folders = scans ? try await ledger { try $0.register(watched) } : []
+        try await self.init(workspace, store: store, scanning: scans ? folders : nil, waits: waits)
     }
 
     /// For a look: on a copy of the ledger, of which nothing is kept.

@@ -155,9 +155,16 @@ extension Workspace {
     /// A pass that tells what one would find: for a copy of the ledger, of which nothing is kept.
     func forecast(settle: Duration) async throws -> SyncPass {
         let (ledger, watched) = (try await ledger, settings.watch)
-        return SyncPass(
-            folders: try await ledger { try $0.register(watched) }, ledger: ledger.ledger, scanner: FileTreeScanner(),
-            reducer: PhotoFileReducer(), pool: threads.intake, settle: settle, isForecast: true, time: time)
+        return pass(over: try await ledger { try $0.register(watched) }, ledger, settle: settle, isForecast: true)
+    }
+
+    /// - Parameter settle: `nil` for that of the configuration.
+    func pass(
+        over folders: [FolderRecord], _ ledger: LedgerQueue, settle: Duration? = nil, isForecast: Bool = false
+    ) -> SyncPass {
+        SyncPass(
+            folders: folders, ledger: ledger.ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
+            pool: threads.intake, settle: settle ?? settings.upload.settle, isForecast: isForecast, time: time)
     }
 }
 
