@@ -83,7 +83,7 @@ struct StatusCommand: WorkspaceCommand {
         if refresh { try await refreshClasses(workspace) }
         if !paths.isEmpty { return try await listPhotos(workspace) }
         if watch { try await follow(workspace) }
-        let status = try await StatusReader(workspace: workspace).readNow()
+        let status = try await StatusReader(workspace: workspace).readNow(for: workspace.console.output)
         if check {
             let (report, since) = (status.report, status.waitingSince)
             return StatusCheck(report: report, waitingSince: since, now: status.now).result.answer
@@ -91,7 +91,7 @@ struct StatusCommand: WorkspaceCommand {
         if status.report.store.reachable, let hint = try await RebuildHint.text(workspace) {
             workspace.console.errors.writeLine(hint)
         }
-        return Answer(status.report) { status.view(on: $0).lines }
+        return Answer(status.report) { _ in status.lines }
     }
 
     private func refreshClasses(_ workspace: Workspace) async throws {
@@ -173,7 +173,7 @@ struct StatusCommand: WorkspaceCommand {
         let reader = StatusReader(workspace: workspace)
         if output.isInteractive { output.write("\u{1B}[2J") }
         while true {
-            let lines = try await reader.readNow().view(on: output).lines
+            let lines = try await reader.readNow(for: output).lines
             // Home, the text with each line cleared to its end, then whatever is left below (ECMA-48).
             output.write(
                 output.isInteractive

@@ -12,7 +12,7 @@ extension GallerySite {
     /// The words of the command, but for where on this machine things lie.
     func status(_ session: String) async throws -> WebResponse {
         let lines =
-            try await StatusReader(workspace: workspace).read().view(on: Self.terminal).lines
+            try await StatusReader(workspace: workspace).read(for: Self.terminal).lines
             + ledger { try OverdueReport.history($0) }
         return try await printed("Status", lines, session, follows: true)
     }

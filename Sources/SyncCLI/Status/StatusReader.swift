@@ -11,24 +11,6 @@ import SystemPackage
 
 /// Puts the overview together: ledger, lock file, and one look at the store.
 struct StatusReader {
-    struct Status {
-        let report: StatusReport
-        let failed: [PhotoStatus]
-        let lost: [PhotoStatus]
-        let lostObjects: [ObjectRecord]
-        let brokenOfLost: Int
-        let now: Date
-        let home: String?
-        /// Since when the photo is there that waits longest.
-        let waitingSince: Date?
-
-        func view(on terminal: Terminal) -> StatusView {
-            StatusView(
-                report: report, failed: failed, lost: lost, lostObjects: lostObjects, brokenOfLost: brokenOfLost,
-                terminal: terminal, now: now, home: home)
-        }
-    }
-
     /// How many failed photos the overview names.
     private static let failedShown = 10
     /// `status` answers even when the store does not.
@@ -39,22 +21,22 @@ struct StatusReader {
     private var installation: Installation { workspace.installation }
 
     /// For a command: what time does to restores is noted first.
-    func readNow() async throws -> Status {
+    func readNow(for terminal: Terminal) async throws -> StatusView {
         let now = installation.time.now()
         try await workspace.ledger { _ = try $0.expireRestores(at: now) }
-        return try await read()
+        return try await read(for: terminal)
     }
 
     /// As it is noted; nothing is changed.
-    func read() async throws -> Status {
+    func read(for terminal: Terminal) async throws -> StatusView {
         let store = await lookAtStore()
         let shared = try await sharedVacations()
-        return try await workspace.ledger { [self] in try read($0, store, shared) }
+        return try await workspace.ledger { [self] in try read($0, store, shared, terminal) }
     }
 
     private func read(
-        _ ledger: Ledger, _ store: StoreLook, _ shared: [FilePath: StatusReport.SharedVacation]
-    ) throws -> Status {
+        _ ledger: Ledger, _ store: StoreLook, _ shared: [FilePath: StatusReport.SharedVacation], _ terminal: Terminal
+    ) throws -> StatusView {
         let overview = try ledger.overview()
         var report = StatusReport(
             overview, leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
@@ -77,11 +59,11 @@ struct StatusReader {
             waiting: try ledger.waitingGuestPhotos().count, problem: try ledger.guestProblems().first?.problem)
         report.retention = StatusReport.Retention(
             try installation.retentionOutlook.standing(ledger, at: installation.time.now()))
-        return Status(
+        return StatusView(
             report: report, failed: try ledger.failedPhotos(limit: Self.failedShown),
             lost: try ledger.lostPhotos(limit: Self.failedShown),
             lostObjects: try ledger.lostBesidePhotos(limit: Self.failedShown), brokenOfLost: overview.brokenOfLost,
-            now: installation.time.now(), home: installation.location.home?.string,
+            terminal: terminal, now: installation.time.now(), home: installation.location.home?.string,
             waitingSince: overview.oldestWaiting)
     }
 

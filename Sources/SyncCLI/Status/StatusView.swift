@@ -18,6 +18,8 @@ struct StatusView {
     let now: Date
     /// The user's home folder, shown as `~`.
     let home: String?
+    /// Since when the photo is there that waits longest.
+    var waitingSince: Date?
 
     private static let numberWidth = 11
     /// How many of the files that are left out are named.
