@@ -228,8 +228,6 @@ struct FolderPlace {
         return names.contains { name in other.names.contains { name.starts(with: $0) } }
     }
 
-    func isSame(as other: FolderPlace) -> Bool { relation(to: other) == .same }
-
     /// How it is to another one, in the words of a message.
     enum Relation: String {
         case same = "is"
