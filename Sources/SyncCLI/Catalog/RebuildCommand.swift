@@ -245,9 +245,7 @@ enum RebuildHint {
                 try await workspace.readStoreOnce().hasObjects(below: keys.photos)
             }
             guard hasPhotos else { return nil }
-        } catch is StoreError {
-            return nil
-        } catch is Overdue {
+        } catch is StoreError, is Overdue {
             return nil
         }
         return """
