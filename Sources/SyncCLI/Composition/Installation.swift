@@ -191,12 +191,9 @@ extension S3Settings {
 extension Installation {
     /// Reads the configuration. What works but should be seen to is logged as a warning.
     /// - Throws: `ConfigError`.
-    init(
-        _ options: GlobalOptions, environment: [String: String] = ProcessEnvironment.current,
-        time: TimeSource = .system
-    ) throws {
+    init(_ options: GlobalOptions, environment: [String: String]) throws {
         self.environment = environment
-        self.time = time
+        time = .system
         logger = Self.logger(options, environment)
         location = try ConfigLocation(
             option: options.configurationFile?.text, environment: environment,

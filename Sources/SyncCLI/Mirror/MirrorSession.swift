@@ -156,19 +156,19 @@ extension ExitStatus {
 /// is read either, and nobody knows which folders are those of the agent.
 struct MirrorServices: Sendable {
     let mirror: ShareMirror
-    let time: TimeSource
+    let time = TimeSource.system
     private let pool = BlockingPool(name: "mirror", threads: 3)
     private let closeSource: @Sendable () async -> Void
 
     init(
         _ reference: ShareReference, to output: OutputArgument, options: ShareMirror.Options, _ global: GlobalOptions,
-        _ console: Console, time: TimeSource = .system
+        _ console: Console
     ) throws {
         let source: any ShareSource
         let folder: FilePath
         switch reference {
         case .id(let id):
-            let installation = try Installation(global, environment: console.environment, time: time)
+            let installation = try Installation(global, environment: console.environment)
             folder = try output.announcedPath(installation, console)
             let store = installation.retrying(try installation.makeReadStore(nil))
             source = StoredShareSource(id, in: store)
@@ -179,7 +179,6 @@ struct MirrorServices: Sendable {
             source = LinkedShareSource(link, transport: transport)
             closeSource = transport.close
         }
-        self.time = time
         mirror = ShareMirror(source, asked: reference.shareID, to: folder, options: options, pool: pool, time: time)
     }
 
