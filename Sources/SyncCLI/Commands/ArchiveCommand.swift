@@ -211,9 +211,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
             "With --restore: refuse when it would cost more (default: restore.max_cost_usd).", valueName: "usd"))
     var maximumCost: Double?
 
-    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
-    var yes = false
-
+    @OptionGroup var consent: ConsentOptions
     @OptionGroup var options: AnswerOptions
 
     func validate() throws {
@@ -246,7 +244,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
         let restores = Restores(try await RestoreServices(workspace, access: .writes), for: .download)
         let wish = RestoreWish(
             names: photos.map(\.key.rawValue), tier: tier.map { .tier($0) }, days: days, maximumCost: maximumCost,
-            isAgreed: yes)
+            isAgreed: consent.yes)
         let proposal = try await restores.propose(wish)
         try restores.agree(to: proposal, wish)
         let request = try await restores.request(proposal)

@@ -52,9 +52,7 @@ struct ForgetCommand: WorkspaceCommand {
     @Flag(help: "Dry run: show what would go; nothing is changed.")
     var dryRun = false
 
-    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
-    var yes = false
-
+    @OptionGroup var consent: ConsentOptions
     @OptionGroup var options: AnswerOptions
 
     /// Days, weeks or years, as `365d`.
@@ -95,7 +93,7 @@ struct ForgetCommand: WorkspaceCommand {
         let plan = try await parts.planner.plan(found.photos, onlyGone: missing, since: since)
         let preview = try report(plan, found, workspace)
         if dryRun { return Answer(preview, failure: found.unknown.failure) }
-        if !yes { try ask(plan, found, preview, workspace.console.people) }
+        if !consent.yes { try ask(plan, found, preview, workspace.console.people) }
         return try await carryOut(plan, found, parts)
     }
 

@@ -58,9 +58,7 @@ struct MoveStoreCommand: WorkspaceCommand {
     @Flag(help: "Dry run: show what would be copied; nothing is changed.")
     var dryRun = false
 
-    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
-    var yes = false
-
+    @OptionGroup var consent: ConsentOptions
     @OptionGroup var options: AnswerOptions
 
     private var isBucket: Bool { new?.text.hasPrefix("s3://") ?? false }
@@ -103,7 +101,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         }
         let report = AdoptReport(finding, store: own, adopted: true)
         if dryRun { return Answer(AdoptReport(finding, store: own, adopted: false)) }
-        if !yes {
+        if !consent.yes {
             report.preview(from: bound).forEach(workspace.console.people.writeLine)
             try Question.confirmLoss(
                 "Go on with it?", on: workspace.console.people, to: "go on", no: "nothing was changed")
@@ -160,7 +158,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         var report = MoveReport(from: old.identity.location, to: new.identity.location, dryRun: dryRun)
         report.note(try await copy.survey(isFounded: isFounded))
         if dryRun { return Answer(report) }
-        if !yes {
+        if !consent.yes {
             report.preview.forEach(workspace.console.people.writeLine)
             try Question.confirmLoss(
                 "Copy, and use the new store from then on?", on: workspace.console.people, to: "copy",

@@ -27,6 +27,12 @@ struct AnswerOptions: ParsableArguments {
     @OptionGroup var global: GlobalOptions
 }
 
+/// What every command takes that asks before it does something.
+struct ConsentOptions: ParsableArguments {
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+    var yes = false
+}
+
 /// Lets what every command takes stand before the command too: `sync-agent --config FILE status`.
 enum LeadingOptions {
     /// The arguments with the options in front moved behind the command that they are for.

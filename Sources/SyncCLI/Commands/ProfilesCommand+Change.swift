@@ -191,8 +191,7 @@ struct ProfileChangeOptions: ParsableArguments {
     @Flag(help: "Dry run: show what would be done.")
     var dryRun = false
 
-    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
-    var yes = false
+    @OptionGroup var consent: ConsentOptions
 
     /// Runs a command's body while no cleanup, and no other change of this kind, is at work.
     func run(_ workspace: Workspace, _ body: (ProfileFinder) async throws -> Answer) async throws -> Answer {
@@ -202,7 +201,7 @@ struct ProfileChangeOptions: ParsableArguments {
     }
 
     func confirm(_ question: String, _ workspace: Workspace, to verb: String, no: String) throws {
-        if dryRun || yes { return }
+        if dryRun || consent.yes { return }
         try Question.confirmLoss(question, on: workspace.console.people, to: verb, no: no)
     }
 }

@@ -155,9 +155,7 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
     @Flag(help: "Delete the events of numbers that no profile has.")
     var deleteOrphans = false
 
-    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
-    var yes = false
-
+    @OptionGroup var consent: ConsentOptions
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
@@ -165,7 +163,7 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
         var report = ProfileMigrationReport(try await migrate(workspace, store), dryRun: dryRun)
         let orphans = report.orphans.filter { $0.events > 0 }
         if deleteOrphans, !dryRun, !orphans.isEmpty {
-            if !yes { try ask(report, workspace.console.people) }
+            if !consent.yes { try ask(report, workspace.console.people) }
             report.note(try await delete(orphans.map(\.profile), workspace, store))
         }
         return Answer(report)

@@ -25,8 +25,7 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
     @Argument(help: "Full project ids.")
     var ids: [String]
 
-    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
-    var yes = false
+    @OptionGroup var consent: ConsentOptions
 
     @Flag(help: "Dry run: show what would be deleted.")
     var dryRun = false
@@ -46,7 +45,7 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
             if found.isEmpty { unknown.append(id) }
         }
         if dryRun { return answer(ProjectDeletionReport(planned: targets, unknown: unknown)) }
-        if !targets.isEmpty, !yes { try ask(targets, workspace.console.people) }
+        if !targets.isEmpty, !consent.yes { try ask(targets, workspace.console.people) }
         let outcomes = targets.isEmpty ? [] : try await remover.remove(targets)
         return answer(ProjectDeletionReport(outcomes, unknown: unknown))
     }

@@ -56,8 +56,7 @@ struct RestoreCommand: WorkspaceCommand {
         help: ArgumentHelp("Refuse when it would cost more (default: restore.max_cost_usd).", valueName: "usd"))
     var maximumCost: Double?
 
-    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
-    var yes = false
+    @OptionGroup var consent: ConsentOptions
 
     @Flag(help: "Wait until the photos are available; Ctrl-C leaves the restore running.")
     var wait = false
@@ -132,7 +131,7 @@ struct RestoreCommand: WorkspaceCommand {
         let wish = RestoreWish(
             names: try await names(workspace.installation, restores.parts), scope: scope(workspace.installation),
             tier: rush ? .rush : tier.map { .tier($0) },
-            days: days, extends: days != nil, output: folder, maximumCost: maximumCost, isAgreed: yes)
+            days: days, extends: days != nil, output: folder, maximumCost: maximumCost, isAgreed: consent.yes)
         var proposal = try await restores.propose(wish)
         if proposal.isAllUnknown {
             let failure = Self.unknown(proposal)

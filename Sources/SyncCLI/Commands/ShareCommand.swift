@@ -74,9 +74,7 @@ struct ShareCommand: WorkspaceCommand {
     @Flag(help: "Dry run: show what would be shared, every photo with its number.")
     var dryRun = false
 
-    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
-    var yes = false
-
+    @OptionGroup var consent: ConsentOptions
     @OptionGroup var options: AnswerOptions
 
     func validate() throws {
@@ -168,7 +166,7 @@ struct ShareCommand: WorkspaceCommand {
     private func share(
         _ order: ShareOrder, to recipient: ShareRecipient?, _ parts: ShareServices
     ) async throws -> Answer {
-        let outcome = try await ShareSession(parts: parts, order: order, asks: !yes, recipient: recipient).run()
+        let outcome = try await ShareSession(parts: parts, order: order, asks: !consent.yes, recipient: recipient).run()
         let (share, photos) = (outcome.share, outcome.photos)
         let message = ShareMessage.address(share)
         let agentRuns = try parts.workspace.installation.agentRuns()
@@ -189,7 +187,7 @@ struct ShareCommand: WorkspaceCommand {
         do {
             let proposal = try await parts.desk.propose(order)
             try proposal.requireSomething()
-            let session = ShareSession(parts: parts, order: order, asks: !yes, recipient: nil)
+            let session = ShareSession(parts: parts, order: order, asks: !consent.yes, recipient: nil)
             let restore = try await session.restoreProposal(of: proposal.archived)
             let costUSD = restore?.estimate.totalUSD ?? 0
             let status: ExitStatus = proposal.refused.isEmpty ? .done : .partlyDone
@@ -223,7 +221,7 @@ struct ShareCommand: WorkspaceCommand {
     ) async throws -> (name: String?, isNew: Bool) {
         if from != nil { return (nil, false) }
         if let known = try await ledger({ try $0.sharer() }) { return (known, false) }
-        guard !yes, terminal.isInteractive, isatty(STDIN_FILENO) == 1 else { return (vacation.sharedBy, false) }
+        guard !consent.yes, terminal.isInteractive, isatty(STDIN_FILENO) == 1 else { return (vacation.sharedBy, false) }
         let proposed = vacation.sharedBy ?? ProcessEnvironment.userName
         terminal.write("Your name, as it is shown\(proposed.map { " [\($0.escapingControls)]" } ?? ""): ")
         guard let line = readLine() else { return (vacation.sharedBy, false) }

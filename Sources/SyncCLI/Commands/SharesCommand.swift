@@ -42,9 +42,7 @@ struct SharesCommand: WorkspaceCommand {
     @Option(help: ArgumentHelp("Take this share over from another machine: its id, or a link to it.", valueName: "id"))
     var takeOver: String?
 
-    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
-    var yes = false
-
+    @OptionGroup var consent: ConsentOptions
     @OptionGroup var options: AnswerOptions
 
     var onlyLooks: Bool { revoke == nil && takeOver == nil }
@@ -184,7 +182,7 @@ struct SharesCommand: WorkspaceCommand {
     }
 
     private func confirm(_ what: String, _ terminal: Terminal) throws {
-        try Question.require("Revoke \(what)?", on: terminal, unless: yes, no: "nothing was revoked")
+        try Question.require("Revoke \(what)?", on: terminal, unless: consent.yes, no: "nothing was revoked")
     }
 
     static func tellOver(_ id: ShareID, _ state: ShareState, _ terminal: Terminal) {
@@ -269,8 +267,8 @@ struct SharesCommand: WorkspaceCommand {
         case .preparing, .waiting, .live: break
         }
         try Question.require(
-            "Go on with \(what) from this machine? The other one leaves it alone then.", on: terminal, unless: yes,
-            no: "nothing was taken over")
+            "Go on with \(what) from this machine? The other one leaves it alone then.", on: terminal,
+            unless: consent.yes, no: "nothing was taken over")
         let problem = try await parts.takeOver.run(share) { try await workspace.updateCatalog(parts.restores.store) }
         if let problem {
             workspace.console.errors.writeLine(problem.escapingControls)

@@ -56,9 +56,7 @@ struct LifecycleCommand: AsyncParsableCommand {
         @Flag(help: "Dry run: show the difference.")
         var dryRun = false
 
-        @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
-        var yes = false
-
+        @OptionGroup var consent: ConsentOptions
         @OptionGroup var options: AnswerOptions
 
         func answer(_ workspace: Workspace) async throws -> Answer {
@@ -76,7 +74,7 @@ struct LifecycleCommand: AsyncParsableCommand {
             _ standing: LifecycleInspector.Standing, _ desk: LifecycleInspector, _ terminal: Terminal
         ) async throws -> [String]? {
             guard let (current, plan) = standing.inStore, !plan.isNothingToDo, !dryRun else { return nil }
-            try Question.require("Write these rules?", on: terminal, unless: yes, no: "nothing was written")
+            try Question.require("Write these rules?", on: terminal, unless: consent.yes, no: "nothing was written")
             let notes = try await desk.editor.carryOut(plan, from: current)
             for warning in notes {
                 terminal.writeLine(terminal.styled("note", .yellow) + "  \(warning)".escapingControls)

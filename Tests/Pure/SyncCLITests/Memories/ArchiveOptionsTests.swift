@@ -46,7 +46,7 @@ import Testing
             ["download", "--output", "out", "--restore", "--tier", "bulk", "--days", "3", "--max-cost", "1.5", "-y"],
             as: ArchiveDownloadCommand.self)
         #expect(
-            (folder.output?.text, folder.zip?.text, folder.restore, folder.tier, folder.yes) == (
+            (folder.output?.text, folder.zip?.text, folder.restore, folder.tier, folder.consent.yes) == (
                 "out", nil, true, .bulk, true
             ))
         #expect((folder.days, folder.maximumCost, folder.limit) == (3, 1.5, nil))

@@ -88,10 +88,10 @@ import Testing
     @Test func `migrate does not ask or delete unless it is told to`() throws {
         let command = try #require(
             try SyncAgentCommand.parseAsRoot(["profiles", "migrate"]) as? ProfilesMigrateCommand)
-        #expect(!command.deleteOrphans && !command.yes && !command.dryRun)
+        #expect(!command.deleteOrphans && !command.consent.yes && !command.dryRun)
         let other = try #require(
             try SyncAgentCommand.parseAsRoot(["profiles", "migrate", "--delete-orphans", "--yes"])
                 as? ProfilesMigrateCommand)
-        #expect(other.deleteOrphans && other.yes)
+        #expect(other.deleteOrphans && other.consent.yes)
     }
 }

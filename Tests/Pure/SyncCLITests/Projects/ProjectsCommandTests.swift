@@ -23,7 +23,7 @@ import Testing
     @Test func `delete takes many ids`() throws {
         let command = try parse(["delete", "a", "b", "--yes", "--dry-run"], as: ProjectsDeleteCommand.self)
         #expect(command.ids == ["a", "b"])
-        #expect(command.yes && command.dryRun)
+        #expect(command.consent.yes && command.dryRun)
     }
 
     @Test func `export takes a folder and ids, or a zip file and ids`() throws {

@@ -43,7 +43,8 @@ import Testing
         ])
         #expect(command.vacation.text == "Paris" && command.from == "Ana")
         #expect(command.photos?.description == "0,2-5" && command.quality == .full)
-        #expect(command.expires == .after(43_200) && command.via == .email && command.yes && command.options.json)
+        #expect(command.expires == .after(43_200) && command.via == .email)
+        #expect(command.consent.yes && command.options.json)
         let plain = try ShareCommand.parse(["Paris"])
         #expect(plain.photos == nil && plain.quality == .reduced && plain.expires == nil && !plain.dryRun)
     }
