@@ -278,7 +278,14 @@ struct OverdueReport: Encodable, Sendable {
         let untried = due.filter { $0.event.retentionProblem == nil }
         let obstacles = try await parts.retention.obstacles(to: untried)
         overdue = count
-        events = due.map { Overdue($0, age: age, obstacle: obstacles[$0.event.id]) }
+        events = due.map { due in
+            let event = due.event
+            return Overdue(
+                event: event.eventID, profile: event.profileUUID ?? event.profile, eventType: event.type.rawValue,
+                createdAt: event.createdAt, dueSince: event.createdAt.addingTimeInterval(age),
+                files: due.files.map(\.text), triedAt: event.triedAt,
+                reason: event.retentionProblem ?? obstacles[event.id])
+        }
         let counts = try await parts.ledger { try $0.eventCounts().retention }
         archived = counts[.archived] ?? 0
         deleted = archived + (counts[.deleted] ?? 0)
@@ -288,7 +295,11 @@ struct OverdueReport: Encodable, Sendable {
         let runs = try await parts.ledger { try $0.retentionRuns(limit: Self.runsTold) }
         self.runs = runs.map(History.init)
         _successRate = Nullable(wrappedValue: Self.successRate(of: runs))
-        signedOff = try await parts.ledger { try $0.retentionRecords(limit: Self.recent) }.map(SignedOff.init)
+        signedOff = try await parts.ledger { try $0.retentionRecords(limit: Self.recent) }.map { record in
+            SignedOff(
+                event: record.eventID, profile: record.profile, signedOffAt: record.signedOffAt,
+                key: record.photo?.key.rawValue, sha256: record.photo.map { "\($0.sha256)" })
+        }
     }
 
     static func successRate(of runs: [RetentionRun]) -> Double? {
@@ -343,29 +354,10 @@ struct OverdueReport: Encodable, Sendable {
     }
 }
 
-extension OverdueReport.Overdue {
-    /// - Parameter obstacle: what keeps a cleanup from an event that none has tried.
-    init(_ due: DueEvent, age: Double, obstacle: String?) {
-        let event = due.event
-        self.init(
-            event: event.eventID, profile: event.profileUUID ?? event.profile, eventType: event.type.rawValue,
-            createdAt: event.createdAt, dueSince: event.createdAt.addingTimeInterval(age),
-            files: due.files.map(\.text), triedAt: event.triedAt, reason: event.retentionProblem ?? obstacle)
-    }
-}
-
 extension OverdueReport.History {
     init(_ run: RetentionRun) {
         self.init(
             scheduledAt: run.scheduledAt, finishedAt: run.finishedAt, archived: run.archived, deleted: run.deleted,
             skipped: run.skipped, failed: run.failed, waiting: run.waiting)
-    }
-}
-
-extension OverdueReport.SignedOff {
-    init(_ record: RetentionRecord) {
-        self.init(
-            event: record.eventID, profile: record.profile, signedOffAt: record.signedOffAt,
-            key: record.photo?.key.rawValue, sha256: record.photo.map { "\($0.sha256)" })
     }
 }
