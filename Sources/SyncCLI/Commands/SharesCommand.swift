@@ -146,14 +146,10 @@ struct SharesCommand: WorkspaceCommand {
             throw Self.unknown(name, problems)
         }
         try confirm(what, workspace.console.people)
-        do {
-            guard try await remove() else { return Self.noted(what) }
-        } catch let error as StoreError {
-            throw CommandFailure(
-                ExitStatus(error),
-                "\(error). It is noted that the share is to go: a running agent, the next sync, or the same command again "
-                    + "continues it")
-        }
+        let rest =
+            "It is noted that the share is to go: a running agent, the next sync, or the same command again "
+            + "continues it"
+        guard try await withStoreErrors(adding: rest, remove) else { return Self.noted(what) }
         return Self.revoked(what)
     }
 
@@ -209,17 +205,13 @@ struct SharesCommand: WorkspaceCommand {
     private func remove(_ share: ShareRecord, _ parts: ShareServices) async throws {
         let line = ProgressLine(parts.workspace.console.errors, time: parts.workspace.time)
         defer { line.finish() }
+        let rest = "The share counts as revoking: a running agent, or the same command again, continues it"
         while true {
             do {
-                return try await parts.ender.run(share.id, .revoked)
+                return try await withStoreErrors(adding: rest) { try await parts.ender.run(share.id, .revoked) }
             } catch ShareError.inOtherHands {
                 line.show("another process is at work on this share")
                 try await parts.workspace.time.sleep(.seconds(1))
-            } catch let error as StoreError {
-                throw CommandFailure(
-                    ExitStatus(error),
-                    "\(error). The share counts as revoking: a running agent, or the same command again, continues it"
-                )
             }
         }
     }
@@ -283,19 +275,15 @@ struct SharesCommand: WorkspaceCommand {
     private func publish(_ id: ShareID, _ parts: ShareServices) async throws -> String {
         let progress = ProgressLine(parts.workspace.console.errors, time: parts.workspace.time)
         defer { progress.finish() }
+        let rest = "The share is this machine's: a running agent, or the next sync, continues with it"
         do {
-            if case .waiting(let share, _) = try await parts.publisher.run(
-                id, onProgress: { progress.count($0, of: $1, "photo") })
-            {
-                return "\((share.problem ?? "some of its photos are in the archive").escapingControls). "
+            let outcome = try await withStoreErrors(adding: rest) {
+                try await parts.publisher.run(id) { progress.count($0, of: $1, "photo") }
             }
-            return ""
+            guard case .waiting(let share, _) = outcome else { return "" }
+            return "\((share.problem ?? "some of its photos are in the archive").escapingControls). "
         } catch ShareError.inOtherHands {
             return ""
-        } catch let error as StoreError {
-            throw CommandFailure(
-                ExitStatus(error),
-                "\(error). The share is this machine's: a running agent, or the next sync, continues with it")
         }
     }
 }

@@ -82,6 +82,16 @@ struct CommandFailure: Error, CustomStringConvertible {
     }
 }
 
+/// Runs `body`. Where the store fails it, its error gets a sentence about what has become of the work.
+/// - Throws: ``CommandFailure`` then, with the exit code of that error; else what `body` throws.
+func withStoreErrors<Value>(adding rest: String, _ body: () async throws -> Value) async throws -> Value {
+    do {
+        return try await body()
+    } catch let error as StoreError {
+        throw CommandFailure(ExitStatus(error), "\(error). \(rest)")
+    }
+}
+
 extension ShareError {
     fileprivate var exitStatus: ExitStatus {
         switch self {

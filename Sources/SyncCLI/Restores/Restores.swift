@@ -189,13 +189,11 @@ struct Restores: Sendable {
         let line = purpose == .reading ? ProgressLine(errors, time: time) : nil
         defer { line?.finish() }
         var sent = 0
-        do {
-            return try await parts.sender.run(job: job) { answered in
+        return try await withStoreErrors(adding: purpose.kept(job)) {
+            try await parts.sender.run(job: job) { answered in
                 sent += answered
                 line?.show("\(Quantities.counted(sent, "photo")) requested")
             }
-        } catch let error as StoreError {
-            throw CommandFailure(ExitStatus(error), "\(error). \(purpose.kept(job))")
         }
     }
 
@@ -223,15 +221,10 @@ struct Restores: Sendable {
 
     /// Saves what can be read already. The agent may be at it too: then it is told as saved by whoever saved it.
     func save(_ job: RestoreJobID) async throws -> RestoreDownloader.SaveSummary {
-        do {
-            let delivered = try await parts.service.save(job)
-            for failure in delivered.lines { errors.writeLine(unsaved(failure)) }
-            return delivered
-        } catch let error as StoreError {
-            throw CommandFailure(
-                ExitStatus(error),
-                "\(error). Restore \(job) is kept: the agent, or sync-agent restores --refresh, saves the photos")
-        }
+        let rest = "Restore \(job) is kept: the agent, or sync-agent restores --refresh, saves the photos"
+        let delivered = try await withStoreErrors(adding: rest) { try await parts.service.save(job) }
+        for failure in delivered.lines { errors.writeLine(unsaved(failure)) }
+        return delivered
     }
 
     /// What can be read, and another process has begun to save: it is waited for a while, and told where that is not the end.

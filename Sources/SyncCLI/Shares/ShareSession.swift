@@ -72,19 +72,18 @@ struct ShareSession {
     /// Sends what is to be sent, and asks for what of it only the attempt has shown to be in the archive.
     /// - Returns: what that costs.
     private func send(_ id: ShareID, _ proposal: ShareProposal, _ progress: ProgressLine) async throws -> Double {
+        let rest = "What was sent is kept: a running agent, or the same command again, continues it"
         do {
-            let result = try await parts.publisher.run(id) { progress.count($0, of: $1, "photo") }
-            guard case .waiting(_, let archived) = result else { return 0 }
-            progress.finish()
-            return try await askAgain(for: archived, beside: proposal, of: id)
+            return try await withStoreErrors(adding: rest) {
+                let result = try await parts.publisher.run(id) { progress.count($0, of: $1, "photo") }
+                guard case .waiting(_, let archived) = result else { return 0 }
+                progress.finish()
+                return try await askAgain(for: archived, beside: proposal, of: id)
+            }
         } catch let error as ShareError {
             // Nothing of it can be shared, and nothing of it shall be left.
             if case .nothing = error { try await parts.ender.run(id, .revoked) }
             throw error
-        } catch let error as StoreError {
-            throw CommandFailure(
-                ExitStatus(error),
-                "\(error). What was sent is kept: a running agent, or the same command again, continues it")
         }
     }
 
