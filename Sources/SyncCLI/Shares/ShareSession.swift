@@ -20,7 +20,7 @@ struct ShareSession {
         let costUSD: Double
     }
 
-    private static let lookEvery = Duration.seconds(1)
+    fileprivate static let lookEvery = Duration.seconds(1)
 
     let parts: ShareServices
     let order: ShareOrder
@@ -29,7 +29,6 @@ struct ShareSession {
     let recipient: ShareRecipient?
 
     private var workspace: Workspace { parts.workspace }
-    private var installation: Installation { workspace.installation }
     private var restores: Restores { Restores(parts.restores, for: .share) }
     /// Where people read.
     private var terminal: Terminal { workspace.console.people }
@@ -38,7 +37,7 @@ struct ShareSession {
     /// - Throws: ``CommandFailure``, ``ShareError``, ``StoreError``, ``LedgerError``.
     func run() async throws -> Outcome {
         let proposal = try await parts.desk.propose(order)
-        let view = ShareView(terminal: terminal, now: installation.time.now())
+        let view = ShareView(terminal: terminal, now: workspace.time.now())
         let lines = isSilent ? proposal.notes.map(\.escapingControls) : view.proposal(proposal, showsAll: false)
         lines.forEach(terminal.writeLine)
         if proposal.change == .none, let share = proposal.existing {
@@ -111,7 +110,7 @@ struct ShareSession {
                 return try await outcome(of: id, proposal, wasThere: false, costUSD: costUSD)
             } catch ShareError.inOtherHands {
                 progress.show("another process is at work on this share")
-                try await installation.time.sleep(Self.lookEvery)
+                try await workspace.time.sleep(Self.lookEvery)
                 proposal = try await parts.desk.propose(order)
             }
         }
@@ -157,7 +156,7 @@ struct ShareSession {
     /// - Parameter end: of the share.
     func uselessness(of restore: RestoreProposal, until end: Date) -> String? {
         guard !restore.candidates.isEmpty, let hours = parts.restores.desk.hours(of: restore) else { return nil }
-        let left = end.timeIntervalSince(installation.time.now())
+        let left = end.timeIntervalSince(workspace.time.now())
         guard hours * 3_600 >= left else { return nil }
         let days = Int((hours / 24).rounded(.up)) + 1
         return
@@ -202,7 +201,6 @@ struct ShareSession {
 /// Sees to it that the ledger knows a vacation's folder as it is, before anything of it is shared: in the way in which
 /// `sync` does it, or, while another process has the lock, by waiting until that one has taken in what changed.
 struct ShareIntake {
-    private static let lookEvery = Duration.seconds(1)
     /// How long an agent is waited for that takes in nothing of it.
     private static let patience = Duration.seconds(60)
     /// Of files that are waited for.
@@ -210,17 +208,15 @@ struct ShareIntake {
 
     let workspace: Workspace
 
-    private var installation: Installation { workspace.installation }
-
     /// - Parameter folder: absolute, as the ledger calls it.
     /// - Throws: ``CommandFailure``, ``StoreError``, ``LedgerError``.
     func run(_ folder: FilePath) async throws {
         let pool = workspace.threads.disk
         let ledger = try await workspace.ledger
-        let line = ProgressLine(workspace.console.errors, time: installation.time)
+        let line = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { line.finish() }
         var waitsFor: [FilePath] = []
-        var since = installation.time.monotonic()
+        var since = workspace.time.monotonic()
         while true {
             if let lock = try await workspace.takeLockIfFree() {
                 line.finish()
@@ -231,17 +227,17 @@ struct ShareIntake {
             if unseen.isEmpty { return try await requireWhole(below: folder) }
             if unseen != waitsFor {
                 waitsFor = unseen
-                since = installation.time.monotonic()
+                since = workspace.time.monotonic()
             }
-            guard installation.time.monotonic() - since < Self.patience else { throw Self.unseen(unseen) }
+            guard workspace.time.monotonic() - since < Self.patience else { throw Self.unseen(unseen) }
             line.show("waiting until the agent has taken in \(Quantities.counted(unseen.count, "file"))")
-            try await installation.time.sleep(Self.lookEvery)
+            try await workspace.time.sleep(ShareSession.lookEvery)
         }
     }
 
     private func pass(over folder: FilePath) async throws {
         let terminal = workspace.console.errors
-        let progress = PassProgress(terminal: terminal, time: installation.time)
+        let progress = PassProgress(terminal: terminal, time: workspace.time)
         defer { progress.finish() }
         let parts = try await AgentServices(workspace, observe: progress.note)
         let intake = try await parts.makePass().takeIn(only: folder) { progress.noteSeen($0) }
@@ -268,15 +264,15 @@ struct ShareIntake {
         try Self.requireWhole(try await pass.takeIn(only: folder), below: folder, tell: terminal)
         try await requireWhole(below: folder)
         guard let vacation = try await ledger({ try $0.vacation(in: folder) }) else { return }
-        let line = ProgressLine(terminal, time: installation.time)
+        let line = ProgressLine(terminal, time: workspace.time)
         defer { line.finish() }
         let settings = workspace.settings
         let preparer = Preparer(
             ledger: ledger.ledger, scanner: FileTreeScanner(), reducer: workspace.reducer,
             planner: UploadPlanner(keys: try workspace.keys), policy: settings.photos.reduce,
-            settle: settings.upload.settle, now: installation.time.now)
+            settle: settings.upload.settle, now: workspace.time.now)
         let forecast = UploadForecast(
-            ledger: ledger, preparer: preparer, pool: workspace.threads.photos, time: installation.time)
+            ledger: ledger, preparer: preparer, pool: workspace.threads.photos, time: workspace.time)
         try await forecast.run(of: vacation.id) { line.count($0, of: $1, "photo") }
     }
 
