@@ -13,7 +13,9 @@ enum Quantities {
             value /= 1_024
             unit += 1
         }
-        return unit == 0 || value >= 9.95 ? "\(Int(value.rounded())) \(units[unit])" : "\(tenths(value)) \(units[unit])"
+        if unit == 0 || value >= 9.95 { return "\(Int(value.rounded())) \(units[unit])" }
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 
     /// `1,204`
@@ -76,9 +78,4 @@ enum Quantities {
 
     /// `2026-11-21`, likewise.
     static func day(_ date: Date) -> String { String(time(date).prefix { $0 != " " }) }
-
-    private static func tenths(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10)"
-    }
 }

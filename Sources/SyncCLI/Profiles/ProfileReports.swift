@@ -155,6 +155,7 @@ struct ProfileMergeReport: Report {
 
     func lines(on terminal: Terminal) -> [String] {
         var lines = photos.lines(on: terminal)
+        let held = "\(Quantities.counted(events, "event")), \(Quantities.counted(photos.moved, "archived photo")) moved"
         lines.append("\(from.text) \(dryRun ? "would be" : "is") \(into.text) now: \(held)")
         if !photos.left.isEmpty {
             lines += terminal.wrapped(
@@ -162,10 +163,6 @@ struct ProfileMergeReport: Report {
                     + "now, and \(dryRun ? "would be" : "is") \(into.text)'s all the same.")
         }
         return lines
-    }
-
-    private var held: String {
-        "\(Quantities.counted(events, "event")), \(Quantities.counted(photos.moved, "archived photo")) moved"
     }
 }
 

@@ -28,9 +28,6 @@ struct RestoreWish {
 /// Restores as commands ask for them, in the one order that all of them keep: propose, limit, ask, accept, send, report;
 /// then wait and save.
 struct Restores: Sendable {
-    /// At photos that another process has in hand, a second apart.
-    private static let looksAtOthers = 10
-
     /// What the photos are wanted for: it says what else does not happen when none is requested.
     enum Purpose {
         case reading, download, share
@@ -240,7 +237,7 @@ struct Restores: Sendable {
             let items = try await parts.ledger { try $0.restoreItems(of: job, after: 0, limit: .max) }
             let left = items.filter { $0.state == .restored && $0.savedAt == nil && !known.contains($0.id) }
             guard !left.isEmpty else { return told }
-            if look > Self.looksAtOthers {
+            if look > StoppedSaving.looksAtOthers {
                 let problems = left.map { RestoreDownloader.Problem($0, in: output, Self.inOtherHands(job)) }
                 for failure in RestoreDownloader.SaveSummary.lines(problems.map(\.description)) {
                     errors.writeLine(unsaved(failure))

@@ -6,7 +6,7 @@ import SystemPackage
 /// A restore of which no more is to be saved, since somebody has said so: what of its photos is given up.
 struct StoppedSaving {
     /// At photos that another process has in hand, a second apart.
-    private static let looksAtOthers = 10
+    static let looksAtOthers = 10
 
     let job: RestoreJobID
     /// Where they were to be saved.

@@ -98,7 +98,7 @@ struct ShareView {
         }
         lines += terminal.wrapped(Self.end(of: share, link))
         lines += terminal.wrapped(Self.reach(of: share.id, link.url))
-        lines.append("  " + Self.mirrorLine(link.url))
+        lines.append("  sync-agent mirror \(link.url.asShellWord) FOLDER")
         if let message { lines += ["", "To send it, open:", "  " + message.escapingControls] }
         return lines
     }
@@ -143,10 +143,6 @@ struct ShareView {
         return
             "Whoever has the link, and can reach this machine by it, can see the photos while the gallery is shown "
             + "(serve.enabled, or sync-agent serve). To have them as files:"
-    }
-
-    static func mirrorLine(_ link: String) -> String {
-        "sync-agent mirror \(link.asShellWord) FOLDER"
     }
 
     // MARK: The list
