@@ -68,10 +68,9 @@ struct RebuildCommand: WorkspaceCommand {
                 line.update { _ in Self.text(step) }
             }
         } catch let error as LedgerRebuild.UnknownMachine {
-            throw CommandFailure(.noSuchPath, "\(error)")
+            throw CommandFailure.noSuchPath("\(error)")
         } catch let error as Errno {
-            throw CommandFailure(
-                .failed,
+            throw CommandFailure.failed(
                 "\(installation.rebuildSpool): \(FileFault(error, or: "check the state folder").message)")
         }
     }
@@ -139,8 +138,8 @@ extension Installation {
                 }
                 return place
             } catch {
-                throw CommandFailure(
-                    .refused, "\(ledgerFile): cannot be set aside: \(FileFault(error, or: "check its folder").message)")
+                throw CommandFailure.refused(
+                    "\(ledgerFile): cannot be set aside: \(FileFault(error, or: "check its folder").message)")
             }
         }
     }
@@ -306,14 +305,13 @@ extension Workspace {
     private func tellOthers(_ store: any ObjectStore) async throws {
         guard settings.catalog == .on else { return }
         if try await ledger.callAsFunction({ try $0.catalogStanding().rebuildOf != nil }) {
-            throw CommandFailure(
-                .failed, "the ledger is not rebuilt to its end: run sync-agent rebuild, and merge then")
+            throw CommandFailure.failed(
+                "the ledger is not rebuilt to its end: run sync-agent rebuild, and merge then")
         }
         switch try await catalogWriter(store).run() {
         case .unchanged, .written: return
         case .failed(let reason), .refused(let reason):
-            throw CommandFailure(
-                .failed,
+            throw CommandFailure.failed(
                 "other machines have to know of a merge before it begins, and cannot be told now: \(reason). Run it "
                     + "again when that is mended")
         }

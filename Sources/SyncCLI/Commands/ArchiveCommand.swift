@@ -127,13 +127,12 @@ struct SheetFile {
         self.overwrites = overwrites
         guard let status = try? FileStatus(at: path) else { return }
         if status.kind == .folder {
-            throw CommandFailure(.failed, "\(path.string.escapingControls) is a folder; name a file")
+            throw CommandFailure.failed("\(path.string.escapingControls) is a folder; name a file")
         }
         if !overwrites { throw isTaken }
         // A path that was mistyped may be that of a photo, or of the configuration.
         guard ["html", "htm"].contains(path.extension?.lowercased()) else {
-            throw CommandFailure(
-                .usage,
+            throw CommandFailure.usage(
                 "\(path.string.escapingControls) is there already, and no contact sheet; --force replaces a file whose name ends "
                     + "in .html")
         }
@@ -147,8 +146,8 @@ struct SheetFile {
                 text.utf8, to: path, permissions: FilePermissions(rawValue: 0o666), overwrites: overwrites)
             if !isWritten { throw isTaken }
         } catch Errno.wouldBlock {
-            throw CommandFailure(
-                .failed, "\(path.string.escapingControls) is being written already; wait for it, or name another file")
+            throw CommandFailure.failed(
+                "\(path.string.escapingControls) is being written already; wait for it, or name another file")
         } catch let error as Errno {
             let place = "\(path.string.escapingControls): cannot be written"
             throw CommandFailure(error, at: place, or: "name another file")
@@ -156,7 +155,7 @@ struct SheetFile {
     }
 
     private var isTaken: CommandFailure {
-        CommandFailure(.failed, "\(path.string.escapingControls) is there already; name another file, or use --force")
+        CommandFailure.failed("\(path.string.escapingControls) is there already; name another file, or use --force")
     }
 }
 

@@ -67,7 +67,7 @@ struct CleanupCommand: WorkspaceCommand {
             return Answer(report) { _ in report.lines(now: now) }
         }
         if !trustClock, let doubt = try await ledger({ try ClockCheck($0).doubt(at: now) }) {
-            throw CommandFailure(.failed, "\(doubt)")
+            throw CommandFailure.failed("\(doubt)")
         }
         let summary =
             dryRun

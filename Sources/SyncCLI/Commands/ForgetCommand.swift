@@ -102,8 +102,7 @@ struct ForgetCommand: WorkspaceCommand {
         let now = workspace.time.now()
         let last = try await workspace.ledger { try $0.overview().lastSyncAt }
         if let last, abs(now.timeIntervalSince(last)) < 2 * 86_400 { return }
-        throw CommandFailure(
-            .failed,
+        throw CommandFailure.failed(
             "--older-than counts by this machine's clock, and the last whole pass was "
                 + (last.map { "on \(Quantities.day($0))" } ?? "never")
                 + "; run sync-agent sync first, and see that the clock is right. Nothing was changed")

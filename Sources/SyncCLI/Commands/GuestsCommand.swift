@@ -69,7 +69,7 @@ struct GuestsCommand: WorkspaceCommand {
         } else {
             let known = try await ledger { try $0.share(id) }
             guard let folder = into ?? known?.folder else {
-                throw CommandFailure(.usage, "nothing is known of the share any more: say --into which folder")
+                throw CommandFailure.usage("nothing is known of the share any more: say --into which folder")
             }
             problems = try await desk.accept(chosen, into: folder, isChosen: into != nil)
         }
@@ -88,12 +88,12 @@ struct GuestsCommand: WorkspaceCommand {
     private func chosen(of all: [GuestPhoto]) throws -> [GuestPhoto] {
         let waiting = all.filter { $0.state == .waiting }
         guard let photos else {
-            if waiting.isEmpty { throw CommandFailure(.failed, "no photo of this share waits") }
+            if waiting.isEmpty { throw CommandFailure.failed("no photo of this share waits") }
             return waiting
         }
         let wanted = waiting.filter { photos.contains($0.slot) }
         if wanted.isEmpty {
-            throw CommandFailure(.usage, "none of these photos waits; sync-agent guests \(share ?? "") lists them")
+            throw CommandFailure.usage("none of these photos waits; sync-agent guests \(share ?? "") lists them")
         }
         return wanted
     }

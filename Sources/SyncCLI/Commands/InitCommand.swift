@@ -167,16 +167,15 @@ struct InitCommand: AsyncParsableCommand {
         func absolute(_ argument: PathArgument?, else fallback: String) throws -> FilePath {
             if let argument {
                 guard argument.path.isText else {
-                    throw CommandFailure(
-                        .usage,
+                    throw CommandFailure.usage(
                         "\(argument.path.text.escapingControls): the configuration is text in UTF-8 and cannot name this folder; name another, or a symbolic link to it"
                     )
                 }
                 return argument.path
             }
             guard let home = location.home else {
-                throw CommandFailure(
-                    .configuration, "HOME is not set; set it, or name the folders with --root and --store-path")
+                throw CommandFailure.configuration(
+                    "HOME is not set; set it, or name the folders with --root and --store-path")
             }
             return home.pushing(FilePath(fallback)).lexicallyNormalized()
         }
@@ -204,7 +203,7 @@ struct InitCommand: AsyncParsableCommand {
 
     static func url(_ text: String) throws -> URL {
         guard let url = URL(string: text) else {
-            throw CommandFailure(.usage, "--endpoint \(text): this is no address; write it as https://host:port")
+            throw CommandFailure.usage("--endpoint \(text): this is no address; write it as https://host:port")
         }
         return url
     }
@@ -215,7 +214,7 @@ struct InitCommand: AsyncParsableCommand {
         do {
             settings = try ConfigFile.parse(Array(template.text.utf8), location: location).settings
         } catch {
-            throw CommandFailure(.configuration, Self.message(error))
+            throw CommandFailure.configuration(Self.message(error))
         }
         try OutputPlace.check(new: settings, at: location)
         return settings

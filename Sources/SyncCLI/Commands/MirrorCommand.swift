@@ -78,10 +78,10 @@ struct MirrorCommand: AsyncParsableCommand {
     /// A link may be clicked by somebody who is not asked for a folder.
     private static func usualFolder(of reference: ShareReference, _ console: Console) throws -> OutputArgument {
         guard let id = reference.shareID else {
-            throw CommandFailure(.usage, "this link does not tell the id of the share: name the folder, too")
+            throw CommandFailure.usage("this link does not tell the id of the share: name the folder, too")
         }
         guard let home = console.environment["HOME"].map({ FilePath($0) }), home.isAbsolute else {
-            throw CommandFailure(.usage, "HOME is not set: name the folder, too")
+            throw CommandFailure.usage("HOME is not set: name the folder, too")
         }
         let folder = home.appending("Pictures").appending("Shares").appending(id.description)
         console.errors.writeLine("The photos come into \(folder.text.escapingControls)")

@@ -92,8 +92,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         line.finish()
         if bound == own, finding.id == known { return Answer(AdoptReport(finding, store: own, adopted: false)) }
         guard let bound, bound.hasSuffix(installation.userPart), finding.kinship != .other else {
-            throw CommandFailure(
-                .configuration,
+            throw CommandFailure.configuration(
                 "\(own) is another store than the one that this machine knows\(bound.map { ", \($0)" } ?? "") (it has "
                     + "\(finding.found) of the \(Quantities.counted(finding.known, "object")) that are known here). Correct store "
                     + "or user; to take what is missing there, name the old store again and run sync-agent move-store NEW"
@@ -131,14 +130,13 @@ struct MoveStoreCommand: WorkspaceCommand {
         let old = try await workspace.store(.writes)
         let new = workspace.keep(try installation.makeStore(settings, access: dryRun ? .reads : .founds))
         guard new.identity.location != old.identity.location else {
-            throw CommandFailure(.usage, "\(new.identity.location) is the store that the configuration has already")
+            throw CommandFailure.usage("\(new.identity.location) is the store that the configuration has already")
         }
         let isFounded = try await isThere(new)
         if isFounded, let id = try await workspace.recognition(new).id(),
             id == (try await workspace.recognition(old).id())
         {
-            throw CommandFailure(
-                .usage,
+            throw CommandFailure.usage(
                 "\(new.identity.location) is the store that is used now, under another name: it has the same id. To use that "
                     + "name, put it into the configuration and run sync-agent move-store --adopt")
         }
@@ -284,7 +282,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         let text = new.text
         if isBucket {
             let names = text.dropFirst("s3://".count).split(separator: "/").map { String($0) }
-            guard let bucket = names.first else { throw CommandFailure(.usage, "\(text): write it as s3://BUCKET") }
+            guard let bucket = names.first else { throw CommandFailure.usage("\(text): write it as s3://BUCKET") }
             return .s3(
                 try Self.carried(
                     S3StoreSettings(
@@ -293,19 +291,18 @@ struct MoveStoreCommand: WorkspaceCommand {
                     from: installation.settings.store))
         }
         if text.contains("://") {
-            throw CommandFailure(
-                .usage, "\(text.escapingControls): write it as a folder, or as s3://BUCKET with --endpoint URL")
+            throw CommandFailure.usage(
+                "\(text.escapingControls): write it as a folder, or as s3://BUCKET with --endpoint URL")
         }
         let path = try new.pathOfStore(installation)
         guard path.isText else {
-            throw CommandFailure(
-                .usage, "\(path.text.escapingControls): the configuration is text in UTF-8 and cannot name this folder")
+            throw CommandFailure.usage(
+                "\(path.text.escapingControls): the configuration is text in UTF-8 and cannot name this folder")
         }
         let status = try? FileStatus(at: path, followsLinks: true)
         let isMissing = try? FileStatus.find(path, followsLinks: true) == nil
         if isMissing == true, (try? FileStatus(at: path, followsLinks: false)) != nil {
-            throw CommandFailure(
-                .usage,
+            throw CommandFailure.usage(
                 "\(path.text.escapingControls) is a link to what is not there; see that the disk is there, or name the folder itself"
             )
         }
@@ -336,8 +333,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         (settings.partSize, settings.attempts) = (old.partSize, old.attempts)
         if old.encryption == .keyService {
             guard isSameServer, settings.region == old.region else {
-                throw CommandFailure(
-                    .usage,
+                throw CommandFailure.usage(
                     "the store that is used now encrypts with a key of its region's key service (store.kms_key): write a "
                         + "configuration file for the new one, with a key that it has, and name that file in place of the bucket"
                 )
@@ -360,8 +356,7 @@ struct ConfigurationFile {
     /// - Throws: ``CommandFailure``.
     func requireWritable() throws {
         guard access(path.removingLastComponent().string, W_OK | X_OK) != 0 else { return }
-        throw CommandFailure(
-            .refused,
+        throw CommandFailure.refused(
             "\(path): \(FileFault(Errno(rawValue: errno), or: "see that it can be written").message). Nothing was copied"
         )
     }

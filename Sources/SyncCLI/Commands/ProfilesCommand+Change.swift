@@ -84,12 +84,12 @@ struct ProfilesMergeCommand: WorkspaceCommand {
         let other = book.current(try await finder.find(into))
         let before = book.current(given)
         if before.inBytes == other.inBytes, given.inBytes == other.inBytes {
-            throw CommandFailure(
-                .usage, "\(from.escapingControls) and \(into.escapingControls) are one profile: \(other)")
+            throw CommandFailure.usage(
+                "\(from.escapingControls) and \(into.escapingControls) are one profile: \(other)")
         }
         if before.inBytes != given.inBytes, before.inBytes != other.inBytes {
-            throw CommandFailure(
-                .failed, "\(given.escapingControls) was merged into \(before.escapingControls) already; merge that one")
+            throw CommandFailure.failed(
+                "\(given.escapingControls) was merged into \(before.escapingControls) already; merge that one")
         }
         let merge = ProfileMerge(
             store: finder.store, ledger: try await workspace.ledger, keys: finder.keys, book: book,
@@ -141,8 +141,7 @@ struct ProfilesRemoveCommand: WorkspaceCommand {
     private func answer(_ workspace: Workspace, _ finder: ProfileFinder) async throws -> Answer {
         let (book, id) = (finder.book, try await finder.find(profile))
         if case let other = book.current(id), other.inBytes != id.inBytes {
-            throw CommandFailure(
-                .failed,
+            throw CommandFailure.failed(
                 "\(id.escapingControls) was merged into \(other.escapingControls): nothing of it is left to remove")
         }
         let ids = book.keyNames(since: id)
@@ -151,8 +150,8 @@ struct ProfilesRemoveCommand: WorkspaceCommand {
             folder.profile.flatMap { book.givenKeyName($0) }.map { group.contains($0.inBytes) } ?? false
         }
         if let folder = watched {
-            throw CommandFailure(
-                .failed, "\(folder.path.text.escapingControls) is watched for it: change watch[].profile first")
+            throw CommandFailure.failed(
+                "\(folder.path.text.escapingControls) is watched for it: change watch[].profile first")
         }
         var held = try await ProfileHoldings.of(
             id, book, ledger: try await workspace.ledger, store: finder.store, keys: finder.keys)
@@ -167,7 +166,7 @@ struct ProfilesRemoveCommand: WorkspaceCommand {
             "Forget \((report.name ?? id).escapingControls) and its telephone number?", workspace, to: "remove",
             no: "nothing was removed")
         guard try await workspace.ledger.callAsFunction({ try $0.removeProfiles(ids) }) else {
-            throw CommandFailure(.failed, "an event of it came meanwhile; nothing was removed")
+            throw CommandFailure.failed("an event of it came meanwhile; nothing was removed")
         }
         await finder.updateCatalog()
         return Answer(report)
@@ -179,8 +178,7 @@ struct ProfilesRemoveCommand: WorkspaceCommand {
         if held.records > 0 { what.append("\(Quantities.counted(held.records, "event")) signed off") }
         let photos = held.photos.count + held.problems.count
         if photos > 0 { what.append(Quantities.counted(photos, "archived photo")) }
-        return CommandFailure(
-            .failed,
+        return CommandFailure.failed(
             "\(id.escapingControls) is not empty (\(what.joined(separator: ", "))); make all of it another profile's: "
                 + "sync-agent profiles merge \(id.asShellWord) PROFILE")
     }
@@ -250,13 +248,13 @@ struct ProfileFinder {
         case .one(let id): return id
         case .several(let ids):
             let list = ids.map(\.escapingControls).joined(separator: ", ")
-            throw CommandFailure(.usage, "\(name) may be any of these profiles; give its id: \(list)")
+            throw CommandFailure.usage("\(name) may be any of these profiles; give its id: \(list)")
         case .orphan(let number):
-            throw CommandFailure(
-                .noSuchPath, "\(number) has no profile; add it with: sync-agent profiles add \(number.e164.asShellWord)"
+            throw CommandFailure.noSuchPath(
+                "\(number) has no profile; add it with: sync-agent profiles add \(number.e164.asShellWord)"
             )
-        case .unread: throw CommandFailure(.noSuchPath, "\(name): \(book.obstacle)")
-        case .none: throw CommandFailure(.noSuchPath, "no profile is known as \(name); see sync-agent profiles list")
+        case .unread: throw CommandFailure.noSuchPath("\(name): \(book.obstacle)")
+        case .none: throw CommandFailure.noSuchPath("no profile is known as \(name); see sync-agent profiles list")
         }
     }
 

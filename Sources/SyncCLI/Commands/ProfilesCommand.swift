@@ -116,11 +116,11 @@ struct ProfilesAddCommand: WorkspaceCommand {
         _ number: PhoneNumber, _ uuid: String, _ name: String?, to ledger: Ledger, at time: Date
     ) throws -> ProfileRecord {
         func hasProfile(_ known: ProfileRecord) -> CommandFailure {
-            CommandFailure(.failed, "\(number) has a profile already: \(known.uuid)")
+            CommandFailure.failed("\(number) has a profile already: \(known.uuid)")
         }
         if let known = try ledger.profile(number) { throw hasProfile(known) }
         if let other = try ledger.profiles().first(where: { $0.uuid == uuid }) {
-            throw CommandFailure(.failed, "\(uuid) is the profile of \(other.phone); leave out --id, or name another")
+            throw CommandFailure.failed("\(uuid) is the profile of \(other.phone); leave out --id, or name another")
         }
         let profile = try ledger.addProfile(uuid: uuid, phone: number, name: name, at: time)
         guard profile.uuid == uuid else { throw hasProfile(profile) }

@@ -113,7 +113,7 @@ struct ProjectsExportCommand: WorkspaceCommand {
             try FolderMaker().makeOutput(destination, workspace.installation)
             outcomes = await export.save(items, to: destination)
         } else {
-            if items.isEmpty { throw CommandFailure(.failed, "there is no image to export") }
+            if items.isEmpty { throw CommandFailure.failed("there is no image to export") }
             try OutputPlace.checkAgain(destination, workspace.installation)
             let archive = try ZipFile(at: destination)
             // Until it is finished, nothing has its name.
@@ -200,8 +200,8 @@ struct ProjectsMigrateCommand: WorkspaceCommand {
         let new = try new.path(ofProjectsIn: old, workspace.installation)
         // What is half deleted is known by its folder: under another name it would be stored again.
         if let id = try await workspace.ledger({ try $0.projectsBeingDeleted(in: old) }).first?.escapingControls {
-            throw CommandFailure(
-                .failed, "project \(id) is being deleted; finish that first: sync-agent projects delete \(id)")
+            throw CommandFailure.failed(
+                "project \(id) is being deleted; finish that first: sync-agent projects delete \(id)")
         }
         return Answer(try await migrate(old, new, workspace))
     }

@@ -171,12 +171,11 @@ struct ProjectFilter {
         if let exact = entries.first(where: { $0.record.id.inBytes == id.inBytes }) { return exact }
         let found = entries.filter { !id.isEmpty && $0.record.id.lowercased().hasPrefix(id.lowercased()) }
         guard let first = found.first else {
-            throw CommandFailure(
-                .noSuchPath, "\(id.escapingControls): no such project; sync-agent projects list names them")
+            throw CommandFailure.noSuchPath(
+                "\(id.escapingControls): no such project; sync-agent projects list names them")
         }
         guard found.count == 1 else {
-            throw CommandFailure(
-                .noSuchPath,
+            throw CommandFailure.noSuchPath(
                 "\(id.escapingControls): \(found.count) projects begin with it: "
                     + found.prefix(5).map(\.record.id.escapingControls).joined(separator: ", "))
         }

@@ -139,8 +139,8 @@ struct RestoreCommand: WorkspaceCommand {
             throw CommandFailure(failure.status, "\(failure)\n\(hint)")
         }
         if proposal.isEmpty {
-            throw CommandFailure(
-                .noSuchPath, "nothing is known that was taken then; sync-agent status lists what is known")
+            throw CommandFailure.noSuchPath(
+                "nothing is known that was taken then; sync-agent status lists what is known")
         }
         if estimate { return try show(proposal, restores) }
         if wait, !proposal.runningJobs.isEmpty {
@@ -301,7 +301,7 @@ enum RestoreVersion: Hashable {
                         + "\(RawText.shown(path).escapingControls) lists those that are")
             }
         }
-        guard unknown.isEmpty else { throw CommandFailure(.noSuchPath, unknown.joined(separator: "\n")) }
+        guard unknown.isEmpty else { throw CommandFailure.noSuchPath(unknown.joined(separator: "\n")) }
         return keys
     }
 }

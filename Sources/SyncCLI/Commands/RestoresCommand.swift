@@ -75,7 +75,7 @@ struct RestoresCommand: WorkspaceCommand {
             }
         }
         guard let summary = try await ledger({ try $0.restoreJob(RestoreJobID(rawValue: id)) }) else {
-            throw CommandFailure(.noSuchPath, "there is no restore \(id); sync-agent restores lists them")
+            throw CommandFailure.noSuchPath("there is no restore \(id); sync-agent restores lists them")
         }
         let items = try await ledger { try $0.restoreItems(of: summary.job.id, after: 0, limit: .max) }
         let job = JobReport(summary, items: items)

@@ -155,9 +155,9 @@ struct ShareCommand: WorkspaceCommand {
 
     private func check(_ end: Date?, now: Date) throws {
         guard let end else { return }
-        if end <= now { throw CommandFailure(.usage, "--expires is in the past") }
+        if end <= now { throw CommandFailure.usage("--expires is in the past") }
         if end.timeIntervalSince(now) > ShareExpiry.longest + 86_400 {
-            throw CommandFailure(.usage, "--expires: a share lasts at most \(Int(ShareExpiry.longest / 86_400)) days")
+            throw CommandFailure.usage("--expires: a share lasts at most \(Int(ShareExpiry.longest / 86_400)) days")
         }
     }
 

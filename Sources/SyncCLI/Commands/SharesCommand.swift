@@ -164,8 +164,7 @@ struct SharesCommand: WorkspaceCommand {
 
     static func unknown(_ name: String, _ problems: [String]) -> CommandFailure {
         let unread = problems.isEmpty ? "" : ". Not all of them could be looked at: \(problems.joined(separator: "; "))"
-        return CommandFailure(
-            .noSuchPath,
+        return CommandFailure.noSuchPath(
             "\(WebLink.withoutSecrets(name).escapingControls): no machine of this user has such a share; sync-agent shares "
                 + "lists them\(unread.escapingControls)")
     }
@@ -224,8 +223,7 @@ struct SharesCommand: WorkspaceCommand {
             throw CommandFailure(ExitStatus(error), "\(error); sync-agent shares lists them")
         }
         guard let id = reference.shareID else {
-            throw CommandFailure(
-                .noSuchPath,
+            throw CommandFailure.noSuchPath(
                 "\(WebLink.withoutSecrets(name).escapingControls): no share of this user; sync-agent shares lists them"
             )
         }
@@ -237,8 +235,7 @@ struct SharesCommand: WorkspaceCommand {
     func takeOver(_ name: String, _ workspace: Workspace) async throws -> Answer {
         let id = try Self.id(name)
         guard workspace.settings.catalog == .on else {
-            throw CommandFailure(
-                .configuration,
+            throw CommandFailure.configuration(
                 "store.catalog is off here, and no other machine could list or revoke the share any more. Set it to on; or revoke "
                     + "the share (sync-agent shares --revoke \(id)) and share the vacation from here")
         }
@@ -255,7 +252,7 @@ struct SharesCommand: WorkspaceCommand {
         switch share.state {
         case .revoked, .expired: Self.tellOver(id, share.state, terminal); return Answer()
         case .revoking, .expiring:
-            throw CommandFailure(.failed, "share \(id) is being removed; share the vacation again")
+            throw CommandFailure.failed("share \(id) is being removed; share the vacation again")
         case .preparing, .waiting, .live: break
         }
         try Question.require(

@@ -236,8 +236,7 @@ struct ProjectServices: Sendable {
 
     func requireFolder() throws {
         guard folders.isEmpty else { return }
-        throw CommandFailure(
-            .configuration,
+        throw CommandFailure.configuration(
             "no folder of kind projects is configured; add one to watch in \(workspace.installation.location.file)")
     }
 

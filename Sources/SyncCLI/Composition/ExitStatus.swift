@@ -70,6 +70,12 @@ struct CommandFailure: Error, CustomStringConvertible {
 
     init(_ status: ExitStatus, _ description: String) { (self.status, self.description) = (status, description) }
 
+    static func failed(_ description: String) -> Self { Self(.failed, description) }
+    static func usage(_ description: String) -> Self { Self(.usage, description) }
+    static func noSuchPath(_ description: String) -> Self { Self(.noSuchPath, description) }
+    static func refused(_ description: String) -> Self { Self(.refused, description) }
+    static func configuration(_ description: String) -> Self { Self(.configuration, description) }
+
     /// Of a file that cannot be made or written.
     /// - Parameters:
     ///   - place: which it is, and what was to become of it.

@@ -87,8 +87,8 @@ struct Installation: Sendable {
         do {
             return try AgentLock(at: file, pid: getpid(), now: time.now())
         } catch Errno.tooManySymbolicLinkLevels {
-            throw CommandFailure(
-                .refused, "\(file.string) is a symbolic link, and nothing of ours; remove it, and start again")
+            throw CommandFailure.refused(
+                "\(file.string) is a symbolic link, and nothing of ours; remove it, and start again")
         } catch let error as Errno {
             throw CommandFailure(error, at: "\(file): cannot lock", or: "set XDG_STATE_HOME to another folder")
         }
@@ -102,8 +102,7 @@ struct Installation: Sendable {
     func makeStore(_ ledger: Ledger, access: LocalStoreAccess) throws -> any ObjectStore {
         if case .directory(let directory) = settings.store {
             if let obstacle = FolderMaker().obstacle(to: directory.path) {
-                throw CommandFailure(
-                    .configuration,
+                throw CommandFailure.configuration(
                     "store.path \(directory.path): \(obstacle) is no folder; name another place for the store")
             }
             if access == .founds, try !ledger.knowsStore() { try makeFolder(above: directory) }

@@ -45,15 +45,13 @@ struct OutputPlace {
         }
         let file = installation.location.file
         if FolderPlace(file).isIn(place) {
-            throw CommandFailure(
-                .usage,
+            throw CommandFailure.usage(
                 "\(path.text.escapingControls) holds the configuration, \(file.text.escapingControls), and nothing else may be "
                     + "in a store; name another folder")
         }
         for watched in installation.settings.watch {
             guard let relation = place.relation(to: FolderPlace(watched.path)) else { continue }
-            throw CommandFailure(
-                .configuration,
+            throw CommandFailure.configuration(
                 "\(path.text.escapingControls) \(relation == .around ? "holds" : "is in") the watched folder "
                     + "\(watched.path.text.escapingControls), and what is stored would be stored again; name another folder"
             )
@@ -106,13 +104,12 @@ struct OutputPlace {
     static func check(projectsIn old: FilePath, movedTo new: FilePath, _ installation: Installation) throws {
         let (oldPlace, newPlace) = (FolderPlace(old), FolderPlace(new))
         if (try? FileStatus(at: old, followsLinks: false).kind) == .link {
-            throw CommandFailure(
-                .usage,
+            throw CommandFailure.usage(
                 "\(old.text.escapingControls) is a link, and no folder that could be moved; name the folder itself")
         }
         // One of two names for a folder must not be removed.
         guard oldPlace.relation(to: newPlace) == nil else {
-            throw CommandFailure(.usage, "one of the folders lies in the other; name two that are apart")
+            throw CommandFailure.usage("one of the folders lies in the other; name two that are apart")
         }
         let own = own(installation.settings, at: installation.location)
         for own in own + configuration(installation) {
@@ -130,8 +127,7 @@ struct OutputPlace {
             let place = FolderPlace(watched.path)
             let isProjects = watched.kind == .projects
             func failure(_ path: FilePath, _ relation: FolderPlace.Relation, _ remedy: String) -> CommandFailure {
-                CommandFailure(
-                    .usage,
+                CommandFailure.usage(
                     "\(path.text.escapingControls) \(relation.rawValue) the watched folder "
                         + "\(watched.path.text.escapingControls) (\(watched.kind.rawValue)), \(remedy)")
             }
@@ -308,8 +304,7 @@ struct FolderMaker {
     }
 
     private static func isTaken(_ path: FilePath, by status: FileStatus?) -> CommandFailure {
-        CommandFailure(
-            .configuration,
+        CommandFailure.configuration(
             status?.kind == .folder
                 ? "\(path.string) is a folder; name a file in it with --config"
                 : "\(path.string) exists already and was left as it is; edit it, or name another file with --config")

@@ -165,8 +165,7 @@ final class Workspace: Sendable {
                     + "move-store NEW; to begin anew, move the ledger away: what the new place has already is found there "
                     + "(sync-agent rebuild), the rest is stored"
             }
-        return CommandFailure(
-            .configuration,
+        return CommandFailure.configuration(
             "the ledger \(installation.ledgerFile.string) tells what is stored in \(bound), and the configuration names "
                 + "\(own). \(advice)")
     }

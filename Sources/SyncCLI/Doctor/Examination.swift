@@ -171,7 +171,7 @@ struct Examination: Sendable {
             checks.add(
                 .wrong(
                     "store", message, remedy: "correct the store section",
-                    cause: CommandFailure(.configuration, message)))
+                    cause: CommandFailure.configuration(message)))
             return nil
         }
     }
@@ -198,7 +198,7 @@ struct Examination: Sendable {
             checks.add(
                 .wrong(
                     name, "\(path): \(obstacle) is no folder", remedy: "name another place in store.path",
-                    cause: CommandFailure(.configuration, name)))
+                    cause: CommandFailure.configuration(name)))
         } else {
             checks.add(.ok(name, "\(path): not there yet, the first sync makes it"))
         }

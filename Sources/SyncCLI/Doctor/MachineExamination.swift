@@ -36,7 +36,7 @@ struct MachineExamination: Sendable {
         } catch {
             return .wrong(
                 name, "\(folder): \(error.description.lowercased())", remedy: "check the owner and mode of its path",
-                cause: CommandFailure(.refused, name))
+                cause: CommandFailure.refused(name))
         }
         guard status.kind == .folder else {
             return .wrong(
@@ -45,7 +45,7 @@ struct MachineExamination: Sendable {
         guard folder.allows([.read, .write, .execute]) else {
             return .wrong(
                 name, "\(folder) cannot be written", remedy: "make it this user's: chown, then chmod 700 '\(folder)'",
-                cause: CommandFailure(.refused, name))
+                cause: CommandFailure.refused(name))
         }
         let othersMay = status.permissions.rawValue & 0o077
         return othersMay == 0
@@ -191,7 +191,7 @@ struct MachineExamination: Sendable {
             checks.add(
                 .wrong(
                     name, "the lock file cannot be read: \(error)", remedy: "check its owner and mode",
-                    cause: CommandFailure(.refused, name)))
+                    cause: CommandFailure.refused(name)))
             return false
         }
         checks.add(
@@ -282,7 +282,7 @@ struct MachineExamination: Sendable {
             }
         return .wrong(
             name, "\(path.string.escapingControls): \(error.description.lowercased())", remedy: remedy,
-            cause: error.isRefusal ? CommandFailure(.refused, name) : nil)
+            cause: error.isRefusal ? CommandFailure.refused(name) : nil)
     }
 
     /// The watcher itself, for as long as it takes to set up: what other programs use of the limits is known in no other

@@ -177,7 +177,7 @@ struct S3Steps: Sendable {
             .wrong(
                 name, "\(words), and store.conditional_writes is on",
                 remedy: "take store.conditional_writes out, so that \(looks)",
-                cause: CommandFailure(.configuration, words))
+                cause: CommandFailure.configuration(words))
         case (_, false?): .limited(name, words, instead: "\(looks), as store.conditional_writes says")
         case (_, nil): .limited(name, words, instead: looks)
         }

@@ -51,9 +51,9 @@ struct ArchiveServices: Sendable {
             }
             return page
         } catch let error as ArchiveListing.UnknownPhoto {
-            throw CommandFailure(.noSuchPath, "\(error); list from the beginning, without --after")
+            throw CommandFailure.noSuchPath("\(error); list from the beginning, without --after")
         } catch let error as InvalidName {
-            throw CommandFailure(.usage, "--after: \(error)")
+            throw CommandFailure.usage("--after: \(error)")
         }
     }
 

@@ -45,7 +45,7 @@ struct MirrorSession: Sendable {
         do {
             return try await parts.mirror.run(line.show)
         } catch let error as StoreError where error.code == .notFound {
-            throw CommandFailure(.noSuchPath, error.message)
+            throw CommandFailure.noSuchPath(error.message)
         }
     }
 
@@ -70,7 +70,7 @@ struct MirrorSession: Sendable {
             }
         } catch let error as StoreError where error.code == .notFound {
             account.noteEnd(at: parts.time.now())
-            failure = CommandFailure(.noSuchPath, error.message)
+            failure = CommandFailure.noSuchPath(error.message)
         } catch is CancellationError where account.total != nil {
             // Stopped, which is how a watch ends.
         }
@@ -193,7 +193,7 @@ struct MirrorServices: Sendable {
         do {
             return try CurlTransport(settings: TransportSettings(caBundle: bundle))
         } catch {
-            throw CommandFailure(.failed, error.message)
+            throw CommandFailure.failed(error.message)
         }
     }
 }

@@ -112,7 +112,7 @@ enum Question {
     ///   - no: what has become of it when somebody says no.
     /// - Throws: ``CommandFailure`` unless somebody says yes.
     static func require(_ question: String, on terminal: Terminal, unless isAgreed: Bool, no: String) throws {
-        guard isAgreed || confirm(question, on: terminal) else { throw CommandFailure(.failed, no) }
+        guard isAgreed || confirm(question, on: terminal) else { throw CommandFailure.failed(no) }
     }
 
     /// Asks before something goes for good: silence is no yes.
@@ -125,12 +125,12 @@ enum Question {
         typing number: Int? = nil, _ question: String, on terminal: Terminal, to verb: String, no: String
     ) throws {
         guard isSomebodyThere else {
-            throw CommandFailure(.usage, "there is no terminal to ask on; use --yes to \(verb), or --dry-run to look")
+            throw CommandFailure.usage("there is no terminal to ask on; use --yes to \(verb), or --dry-run to look")
         }
         guard let number else { return try require(question, on: terminal, unless: false, no: no) }
         terminal.write("\(question) Type \(number) to go on: ")
         let answer = readLine()?.filter { !$0.isWhitespace && $0 != "," } ?? ""
-        guard answer == String(number) else { throw CommandFailure(.failed, no) }
+        guard answer == String(number) else { throw CommandFailure.failed(no) }
     }
 
     static var isSomebodyThere: Bool { isatty(STDIN_FILENO) == 1 }

@@ -93,9 +93,9 @@ struct Restores: Sendable {
         do {
             return try await parts.desk.propose(order, in: places)
         } catch let error as TierNotOffered {
-            throw CommandFailure(.usage, "\(error); \(purpose.refusal)")
+            throw CommandFailure.usage("\(error); \(purpose.refusal)")
         } catch let error as UnknownRestoreMachine {
-            throw CommandFailure(.noSuchPath, "\(error)")
+            throw CommandFailure.noSuchPath("\(error)")
         }
     }
 
@@ -121,8 +121,7 @@ struct Restores: Sendable {
         let source = maximumCost == nil ? "restore.max_cost_usd" : "--max-cost"
         guard proposal.estimate.unpriced.isEmpty else {
             let classes = proposal.estimate.unpriced.map(\.rawValue).joined(separator: ", ")
-            throw CommandFailure(
-                .failed,
+            throw CommandFailure.failed(
                 "\(source) sets a limit, and no price of \(classes) is known; no restore was requested. Add it to the file that "
                     + "cost.prices names, or leave the limit out")
         }
@@ -130,8 +129,7 @@ struct Restores: Sendable {
         let cheaper = proposal.options.first { $0.estimate.totalUSD <= limit && $0.tier != proposal.tier }.map {
             "; --tier \($0.tier.rawValue) would cost \(Quantities.dollars($0.estimate.totalUSD))"
         }
-        throw CommandFailure(
-            .failed,
+        throw CommandFailure.failed(
             "it would cost \(Quantities.aboutDollars(proposal.estimate.totalUSD)), and the limit is "
                 + "$\(limit) (\(source)); no restore was requested"
                 + (cheaper ?? ". Name fewer photos, or raise the limit"))
@@ -346,7 +344,7 @@ struct Restores: Sendable {
 
     private func summary(of job: RestoreJobID) async throws -> RestoreJobSummary {
         guard let summary = try await parts.ledger({ try $0.restoreJob(job) }) else {
-            throw CommandFailure(.failed, "restore \(job) is no longer known")
+            throw CommandFailure.failed("restore \(job) is no longer known")
         }
         return summary
     }

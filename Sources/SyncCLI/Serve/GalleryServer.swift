@@ -43,8 +43,7 @@ struct GalleryServer: Service {
         self.announce = announce
         let password = try settings.serve.passwordFile.map(Self.password)
         guard self.address.isLoopback || password != nil else {
-            throw CommandFailure(
-                .configuration,
+            throw CommandFailure.configuration(
                 "\(self.address) can be reached by others, and the gallery has no password: name a file with one as "
                     + "serve.password_file, or listen at 127.0.0.1")
         }
@@ -74,7 +73,7 @@ struct GalleryServer: Service {
     /// The first line of a file that only its owner reads.
     private static func password(_ file: FilePath) throws -> String {
         func failure(_ reason: String) -> CommandFailure {
-            CommandFailure(.configuration, "serve.password_file: \(file): \(reason)")
+            CommandFailure.configuration("serve.password_file: \(file): \(reason)")
         }
         let bytes: [UInt8]
         do {
@@ -195,7 +194,7 @@ struct GalleryServer: Service {
                 try await group.next()
             }
         } catch let error as HTTPServerError {
-            throw CommandFailure(.failed, "\(error)")
+            throw CommandFailure.failed("\(error)")
         }
     }
 }

@@ -82,7 +82,7 @@ extension GallerySite {
                     throw CommandFailure(.partlyDone, "These go on waiting: \(reasons)")
                 }
             } catch let error as GuestDesk.NoFolder {
-                throw CommandFailure(.failed, "\(error)")
+                throw CommandFailure.failed("\(error)")
             }
         case "refuse": try await desk.refuse(photos)
         default: return page(400, "Not understood", "Say what is to become of the photos.", session: session)

@@ -180,8 +180,8 @@ extension GallerySite {
         let recompressor = workspace.recompressor
         let bytes = try await workspace.threads.photos.run { try object.file(md5, of: stored, by: recompressor) }
         guard let bytes else {
-            throw CommandFailure(
-                .failed, "What is stored as the original is not this photo. sync-agent verify tells more.")
+            throw CommandFailure.failed(
+                "What is stored as the original is not this photo. sync-agent verify tells more.")
         }
         return kept(name, .bytes(Data(bytes)))
     }

@@ -144,7 +144,7 @@ extension GallerySite {
         do {
             return try await services.shares(workspace).finder.vacation(in: record.folder)
         } catch let error as VacationReadError {
-            throw CommandFailure(.failed, "\(error)")
+            throw CommandFailure.failed("\(error)")
         }
     }
 

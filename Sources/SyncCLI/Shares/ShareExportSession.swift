@@ -31,7 +31,7 @@ struct ShareExportSession {
     /// - Throws: ``CommandFailure``, ``ShareError``, ``DownloadError``, ``ZipError``, ``LedgerError``.
     func run(_ order: ShareOrder, to destination: FilePath, isArchive: Bool) async throws -> Answer {
         guard destination.lastComponent?.kind == .regular else {
-            throw CommandFailure(.usage, "--export takes the name of a new folder, or of a file that ends in .zip")
+            throw CommandFailure.usage("--export takes the name of a new folder, or of a file that ends in .zip")
         }
         try requireFree(destination, isArchive: isArchive)
         let content = try await planner().content(of: order)
@@ -62,7 +62,7 @@ struct ShareExportSession {
     private func requireFree(_ destination: FilePath, isArchive: Bool) throws {
         guard let status = try? FileStatus(at: destination) else { return }
         if !isArchive, status.kind == .folder, (try? Folder.names(in: destination))?.isEmpty ?? false { return }
-        throw CommandFailure(.failed, "\(destination.text.escapingControls) is there already; name another")
+        throw CommandFailure.failed("\(destination.text.escapingControls) is there already; name another")
     }
 
     private func planner() -> SharePlanner {

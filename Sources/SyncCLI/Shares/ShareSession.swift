@@ -169,7 +169,7 @@ struct ShareSession {
     private func restore(of archived: [ObjectKey], until end: Date) async throws -> RestoreProposal? {
         guard let restore = try await restoreProposal(of: archived) else { return nil }
         if let useless = uselessness(of: restore, until: end) {
-            throw CommandFailure(.usage, "\(useless). No restore was requested, and nothing was shared")
+            throw CommandFailure.usage("\(useless). No restore was requested, and nothing was shared")
         }
         if isSilent {
             terminal.writeLine(
@@ -305,16 +305,14 @@ struct ShareIntake {
     }
 
     private static func unseen(_ files: [FilePath]) -> CommandFailure {
-        CommandFailure(
-            .failed,
+        CommandFailure.failed(
             "\(Quantities.counted(files.count, "file")) in the folder changed, and the running agent has not taken that in "
                 + "(\(names(files))): nothing was shared. sync-agent status tells what it is at work on; share again then"
         )
     }
 
     private static func beingWritten(_ files: [FilePath]) -> CommandFailure {
-        CommandFailure(
-            .failed,
+        CommandFailure.failed(
             "\(Quantities.counted(files.count, "file in the folder is", plural: "files in the folder are")) just being written (\(names(files))): nothing was "
                 + "shared. Share again when they are whole")
     }

@@ -248,8 +248,8 @@ extension ShareRecipient {
     init(_ text: String, via channel: ShareChannel, region: String?, numbers: any PhoneNumbers) throws {
         self.init(channel: channel, person: try channel == .email ? text : numbers.typed(text, region: region).e164)
         guard channel != .email || Self.isAddress(text) else {
-            throw CommandFailure(
-                .usage, "\"\(text.escapingControls)\" is no e-mail address; write it as name@example.org")
+            throw CommandFailure.usage(
+                "\"\(text.escapingControls)\" is no e-mail address; write it as name@example.org")
         }
     }
 
@@ -283,7 +283,7 @@ extension PhoneNumbers {
         do {
             return try parse(text, region: region)
         } catch {
-            throw CommandFailure(.usage, "\(error)")
+            throw CommandFailure.usage("\(error)")
         }
     }
 }

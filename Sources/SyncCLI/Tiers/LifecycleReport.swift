@@ -242,8 +242,7 @@ struct LifecycleEditor {
     func carryOut(_ plan: LifecyclePlan, from current: LifecycleConfiguration) async throws -> [String] {
         // A person may have thought about the question for a while.
         guard try await store.lifecycle() == current else {
-            throw CommandFailure(
-                .failed,
+            throw CommandFailure.failed(
                 "the rules in the store were changed by somebody else in this moment; nothing was written: look again")
         }
         do {
@@ -262,8 +261,7 @@ struct LifecycleEditor {
             rules: plan.configuration.rules.map { rule in tolerated.first { $0.id == rule.id } ?? rule })
         let differences = Self.differences(between: expected, and: kept)
         if !differences.isEmpty {
-            throw CommandFailure(
-                .failed,
+            throw CommandFailure.failed(
                 "the store did not keep the rules as they were written:\n"
                     + differences.map { "  \($0)" }.joined(separator: "\n")
                     + "\nWhat it kept is in force now: correct the configuration and run lifecycle apply again. With "
@@ -291,8 +289,7 @@ struct LifecycleEditor {
 
     /// What people hear of a store that has no rules.
     static func withoutRules(_ error: StoreError) -> CommandFailure {
-        CommandFailure(
-            .failed,
+        CommandFailure.failed(
             "\(error). Set tiers.mode: agent in the configuration: then the agent moves old photos to the archive "
                 + "by itself, where the store has storage classes")
     }
