@@ -238,8 +238,8 @@ extension VerifyReport {
         }
         self.init(
             checked: result.checked, bytes: result.bytes, ok: result.intact, damaged: damaged, missing: missing,
-            leftToOthers: result.leftToOthers, repaired: repaired, costUSD: result.costUSD.roundedUSD, oldestUnverified: oldest,
-            undecided: result.undecided, errors: result.failures.map(\.description),
+            leftToOthers: result.leftToOthers, repaired: repaired, costUSD: result.costUSD.roundedUSD,
+            oldestUnverified: oldest, undecided: result.undecided, errors: result.failures.map(\.description),
             stoppedBy: result.isOverBudget ? "budget" : nil, lost: lost, leftToAgent: leftToAgent)
     }
 }
