@@ -9,13 +9,7 @@ package struct Overview: Hashable, Sendable {
         package var record: FolderRecord
         package var tallies: PhotoTallies
         /// What is, or was, mounted below it.
-        package var mounts: [FolderMount]
-
-        package init(record: FolderRecord, tallies: PhotoTallies, mounts: [FolderMount] = []) {
-            self.record = record
-            self.tallies = tallies
-            self.mounts = mounts
-        }
+        package var mounts: [FolderMount] = []
     }
 
     /// The photo that has waited longest without being safe.
@@ -27,13 +21,6 @@ package struct Overview: Hashable, Sendable {
         package var state: PhotoState
         /// In plain words: the last error, or what it waits for.
         package var why: String
-
-        package init(path: FilePath, since: Date, state: PhotoState, why: String) {
-            self.path = path
-            self.since = since
-            self.state = state
-            self.why = why
-        }
     }
 
     /// What the store answered last.
@@ -43,28 +30,16 @@ package struct Overview: Hashable, Sendable {
         package var at: Date
         /// When the first of the failures came that were not followed by a good answer; `nil` when it was well.
         package var since: Date?
-
-        package init(error: String?, at: Date, since: Date? = nil) {
-            self.error = error
-            self.at = at
-            self.since = since
-        }
     }
 
     /// Items of all restore jobs.
     package struct Restores: Hashable, Sendable {
         /// Planned or asked for.
-        package var inProgress: Int
+        package var inProgress = 0
         /// Can be read.
-        package var ready: Int
+        package var ready = 0
         /// Ever.
-        package var failed: Int
-
-        package init(inProgress: Int = 0, ready: Int = 0, failed: Int = 0) {
-            self.inProgress = inProgress
-            self.ready = ready
-            self.failed = failed
-        }
+        package var failed = 0
     }
 
     /// The active folders, in the order of the configuration.
@@ -87,19 +62,7 @@ package struct Overview: Hashable, Sendable {
     package var lastSyncAt: Date?
     /// `nil` when it was never asked.
     package var store: StoreNote?
-    package var restores: Restores
-
-    package init(
-        folders: [Folder], tiers: [ClassLoad], oldestUnsynced: Unsynced? = nil, lastSyncAt: Date? = nil,
-        store: StoreNote? = nil, restores: Restores = Restores()
-    ) {
-        self.folders = folders
-        self.tiers = tiers
-        self.oldestUnsynced = oldestUnsynced
-        self.lastSyncAt = lastSyncAt
-        self.store = store
-        self.restores = restores
-    }
+    package var restores = Restores()
 
     /// Of all active folders.
     package var totals: PhotoTallies { folders.reduce(PhotoTallies()) { $0 + $1.tallies } }
