@@ -220,20 +220,12 @@ extension ShareManifestRules {
         var depth = 0
         var deepest = 0
         var isText = false
-        var isEscaped = false
-        for byte in json {
-            if isText {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isText = false
-                }
-                continue
-            }
+        var bytes = json.makeIterator()
+        while let byte = bytes.next() {
             switch byte {
-            case UInt8(ascii: "\""): isText = true
+            case UInt8(ascii: "\""): isText.toggle()
+            case UInt8(ascii: "\\") where isText: _ = bytes.next()
+            case _ where isText: break
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
                 deepest = max(deepest, depth)
