@@ -67,16 +67,11 @@ package struct ScannedFolder: Sendable {
     /// Why the folder could not be read (then `files` is empty and says nothing); `nil` when it could.
     package var error: ScanError?
     /// What is no file to be stored, and may be taken for one.
-    package var others: [ScannedOther]
+    package var others: [ScannedOther] = []
 
-    package init(
-        path: FilePath, files: [ScannedFile], others: [ScannedOther] = [], digest: SHA256Digest? = nil,
-        error: ScanError? = nil
-    ) {
+    package init(path: FilePath, files: [ScannedFile], error: ScanError? = nil) {
         self.path = path
         self.files = files
-        self.digest = digest
-        self.others = others
         self.error = error
     }
 }

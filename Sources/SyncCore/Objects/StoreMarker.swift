@@ -55,11 +55,9 @@ package struct StoreOrigin: Codable, Hashable, Sendable {
 
     package var version = Self.version
     /// Of stores, the oldest first.
-    package var continues: [String]
+    package var continues: [String] = []
 
-    package init(continues: [String] = []) {
-        self.continues = continues
-    }
+    package init() {}
 
     /// What is damaged, or of a newer version, tells nothing.
     package init?(parsing bytes: [UInt8]) {

@@ -107,13 +107,13 @@ package struct StoredCopy: Hashable, Sendable {
     package var duration: Duration?
     package var takenAt: CaptureTime?
     /// What the photo has and the copy has not, in the order of their names' list.
-    package var dropped: [DroppedPart]
+    package var dropped: [DroppedPart] = []
     /// What else its owner should know of the copy, in plain words.
     package var note: String?
 
     package init(
         content: Content, type: MediaType, digest: ContentDigest, width: Int? = nil, height: Int? = nil,
-        duration: Duration? = nil, takenAt: CaptureTime? = nil, dropped: [DroppedPart] = [], note: String? = nil
+        duration: Duration? = nil, takenAt: CaptureTime? = nil
     ) {
         self.content = content
         self.type = type
@@ -122,8 +122,6 @@ package struct StoredCopy: Hashable, Sendable {
         self.height = height
         self.duration = duration
         self.takenAt = takenAt
-        self.dropped = dropped
-        self.note = note
     }
 }
 

@@ -21,15 +21,12 @@ package struct ShareOrder: Sendable {
     package var expiresAt: Date?
 
     package init(
-        vacation: Vacation, selection: PhotoSelection? = nil, quality: ShareQuality = .reduced,
-        sharedBy: String? = nil, usualSharer: String? = nil, expiresAt: Date? = nil
+        vacation: Vacation, selection: PhotoSelection? = nil, quality: ShareQuality = .reduced, sharedBy: String? = nil
     ) {
         self.vacation = vacation
         self.selection = selection
         self.quality = quality
         self.sharedBy = sharedBy
-        self.usualSharer = usualSharer
-        self.expiresAt = expiresAt
     }
 }
 

@@ -69,11 +69,9 @@ package final class CircuitBreaker: Sendable {
     }
 
     private let state = Mutex(State())
-    private let policy: RetryPolicy
     private let time: TimeSource
 
-    package init(policy: RetryPolicy = .outage, time: TimeSource) {
-        self.policy = policy
+    package init(time: TimeSource) {
         self.time = time
     }
 
@@ -173,7 +171,7 @@ package final class CircuitBreaker: Sendable {
             case .closed: break
             }
             // Between half the backoff and the whole of it: never at once, never all agents together.
-            let pause = policy.delay(afterAttempt: failures, random: 0.5 + time.random() / 2)
+            let pause = RetryPolicy.outage.delay(afterAttempt: failures, random: 0.5 + time.random() / 2)
             if let patience, let closedAt, time.monotonic() + pause > closedAt + patience { return .stayedClosed }
             try await sleep(pause, unless: isUrgent)
             do {

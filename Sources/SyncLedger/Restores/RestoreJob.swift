@@ -286,13 +286,9 @@ package struct RestoreOutcome: Hashable, Sendable {
     /// Why it failed, or in what it differs from what was asked for, in plain words.
     package var note: String?
 
-    package init(
-        state: RestoreItemState, tier: RestoreTier? = nil, readyAt: Date? = nil, expiresAt: Date? = nil,
-        note: String? = nil
-    ) {
+    package init(state: RestoreItemState, tier: RestoreTier? = nil, expiresAt: Date? = nil, note: String? = nil) {
         self.state = state
         self.tier = tier
-        self.readyAt = readyAt
         self.expiresAt = expiresAt
         self.note = note
     }
