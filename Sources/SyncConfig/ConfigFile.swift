@@ -136,17 +136,11 @@ package struct ConfigError: Error, Hashable, Sendable, CustomStringConvertible {
 package struct ConfigProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// The key, as in `upload.batch_size` or `watch[1].path` (entries count from 0); empty when it concerns no key. It is
     /// shown as far as it cannot be a secret that stands in the wrong place.
-    package var path: String
+    package var path = ""
     /// Line of the file, from 1; `nil` when no line is to blame.
     package var line: Int?
     /// What was found, what is accepted, what to do. Never holds the value of a secret key.
     package var message: String
-
-    package init(path: String = "", line: Int? = nil, message: String) {
-        self.path = path
-        self.line = line
-        self.message = message
-    }
 
     package var description: String {
         let place = line.map { "line \($0): " } ?? ""

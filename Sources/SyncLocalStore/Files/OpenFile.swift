@@ -163,12 +163,6 @@ package struct FileError: Error {
     package var path: FilePath
     package var errno: Errno
 
-    package init(call: String, path: FilePath, errno: Errno) {
-        self.call = call
-        self.path = path
-        self.errno = errno
-    }
-
     /// Runs a call, and names it and its file where it fails.
     /// - Parameter body: throws `Errno`.
     static func of<Value>(_ call: String, _ path: FilePath, _ body: () throws -> Value) throws(FileError) -> Value {

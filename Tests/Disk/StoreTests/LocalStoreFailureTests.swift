@@ -1,9 +1,10 @@
 import Foundation
 import SyncCore
-import SyncLocalStore
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncLocalStore
 
 @Suite
 struct LocalStoreFailureTests {

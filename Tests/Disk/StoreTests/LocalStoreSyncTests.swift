@@ -2,11 +2,12 @@ import FoundationEssentials
 import Glibc
 import SyncCore
 import SyncDigest
-import SyncLocalStore
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncLocalStore
 
 @Suite
 struct LocalStoreSyncTests {

@@ -1,9 +1,9 @@
-import SyncConfig
 import SyncCore
 import SyncEngine
 import Testing
 
 @testable import SyncCLI
+@testable import SyncConfig
 
 @Suite struct DoctorViewTests {
     private let view = DoctorView(terminal: .standardOutput(["TERM": "dumb"]))
