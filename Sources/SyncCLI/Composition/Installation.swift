@@ -165,12 +165,6 @@ struct Installation: Sendable {
 
 extension S3Settings {
     init(_ settings: S3StoreSettings) {
-        let addressing: S3Address.Addressing =
-            switch settings.addressing {
-            case .auto: .auto
-            case .path: .path
-            case .virtual: .virtual
-            }
         let encryption: S3Encryption =
             switch settings.encryption {
             case .none: .byBucket
@@ -179,7 +173,7 @@ extension S3Settings {
             }
         self.init(
             bucket: settings.bucket, region: settings.region, endpoint: settings.endpoint?.absoluteString,
-            addressing: addressing, prefix: settings.prefix, profile: settings.profile, encryption: encryption,
+            addressing: settings.addressing, prefix: settings.prefix, profile: settings.profile, encryption: encryption,
             checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn,
             storageClass: settings.storageClass, tags: settings.tags,
             requesterPays: settings.requestPayer == .requester, parts: PartSizes(part: Int64(settings.partSize)),

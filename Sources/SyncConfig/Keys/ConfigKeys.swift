@@ -32,7 +32,7 @@ enum ConfigKeys {
         traits: KeyTraits(store: .s3, example: "https://s3.example.net"),
         "The server, where it is not Amazon's. Without it AWS_ENDPOINT_URL_S3 and AWS_ENDPOINT_URL are asked.")
     static let addressing = ConfigKey(
-        "store.addressing", .choice, default: S3StoreSettings.Addressing.auto, traits: KeyTraits(store: .s3),
+        "store.addressing", .choice, default: BucketAddressing.auto, traits: KeyTraits(store: .s3),
         "Where the bucket's name goes: virtual puts it before the host, path after it. auto takes virtual at Amazon "
             + "and path elsewhere.")
     static let prefix = ConfigKey(

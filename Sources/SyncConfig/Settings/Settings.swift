@@ -107,10 +107,6 @@ package struct DirectoryStoreSettings: Hashable, Sendable {
 
 /// A bucket. What is `nil` is left to the environment and the shared AWS files.
 package struct S3StoreSettings: Hashable, Sendable {
-    package enum Addressing: String, Hashable, Sendable, CaseIterable {
-        case auto, path, virtual
-    }
-
     package enum Encryption: String, Hashable, Sendable, CaseIterable {
         case none
         case ownKeys = "sse-s3"
@@ -131,7 +127,7 @@ package struct S3StoreSettings: Hashable, Sendable {
     package var bucket: String
     package var region: String?
     package var endpoint: URL?
-    package var addressing = Addressing.auto
+    package var addressing = BucketAddressing.auto
     /// Without `/` at its ends; empty for none.
     package var prefix = ""
     /// Of the shared AWS files.

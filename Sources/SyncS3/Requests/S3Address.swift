@@ -5,22 +5,13 @@ package import SyncCore
 ///
 /// Source: Amazon S3 User Guide, "Virtual hosting of buckets" and "Bucket naming rules".
 package struct S3Address: Hashable, Sendable {
-    package enum Addressing: String, Hashable, Sendable, CaseIterable {
-        /// Virtual at Amazon, path everywhere else, and for buckets that no certificate covers.
-        case auto
-        /// `https://host/bucket/key`
-        case path
-        /// `https://bucket.host/key`
-        case virtual
-    }
-
     package let bucket: String
     package let region: String
     /// `https://s3.eu-central-1.amazonaws.com`: scheme, host and port, for messages.
     package let endpoint: String
     package let isAmazon: Bool
     private let base: HTTPURL
-    private let addressing: Addressing
+    private let addressing: BucketAddressing
     private let isPathStyle: Bool
     private let form: EndpointForm
     private let accessPoint: AccessPoint?
@@ -31,7 +22,7 @@ package struct S3Address: Hashable, Sendable {
     ///   - form: of Amazon's endpoint.
     /// - Throws: `StoreError` `.invalidRequest` that names the setting.
     package init(
-        bucket: String, region: String, endpoint: String?, addressing: Addressing, form: EndpointForm = []
+        bucket: String, region: String, endpoint: String?, addressing: BucketAddressing, form: EndpointForm = []
     ) throws(StoreError) {
         self.form = form
         let accessPoint = try AccessPoint(bucket)

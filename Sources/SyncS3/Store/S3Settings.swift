@@ -6,7 +6,7 @@ package struct S3Settings: Hashable, Sendable {
     package var region: String?
     /// An `http` or `https` URL; `nil` for Amazon.
     package var endpoint: String?
-    package var addressing: S3Address.Addressing
+    package var addressing: BucketAddressing
     /// Put before every key; slashes at its ends do not count.
     package var prefix: String
     /// A profile of the shared AWS files. Naming one leaves the key pair of the environment aside.
@@ -26,7 +26,7 @@ package struct S3Settings: Hashable, Sendable {
     package var fips: Bool?
 
     package init(
-        bucket: String, region: String? = nil, endpoint: String? = nil, addressing: S3Address.Addressing = .auto,
+        bucket: String, region: String? = nil, endpoint: String? = nil, addressing: BucketAddressing = .auto,
         prefix: String = "", profile: String? = nil, encryption: S3Encryption = .byBucket, checksums: Bool? = nil,
         conditionalWrites: Bool? = nil, storageClass: StorageClass = .standard, tags: [String: String] = [:],
         requesterPays: Bool = false, parts: PartSizes = PartSizes(), dualStack: Bool? = nil,

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct S3AddressTests {
     typealias Row = (
-        bucket: String, region: String, endpoint: String?, addressing: S3Address.Addressing, url: String
+        bucket: String, region: String, endpoint: String?, addressing: BucketAddressing, url: String
     )
 
     @Test(
@@ -126,9 +126,9 @@ import Testing
                 "photos", "http://nas:9000", .auto, .dualStack,
                 "store.dualstack and store.fips choose an endpoint of Amazon's"
             ),
-        ] as [(String, String?, S3Address.Addressing, EndpointForm, String)])
+        ] as [(String, String?, BucketAddressing, EndpointForm, String)])
     func `What cannot be addressed is told`(
-        bucket: String, endpoint: String?, addressing: S3Address.Addressing, form: EndpointForm, message: String
+        bucket: String, endpoint: String?, addressing: BucketAddressing, form: EndpointForm, message: String
     ) {
         let error = #expect(throws: StoreError.self) {
             try S3Address(bucket: bucket, region: "us-east-1", endpoint: endpoint, addressing: addressing, form: form)

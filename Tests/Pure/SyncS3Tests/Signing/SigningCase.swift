@@ -1,3 +1,4 @@
+import SyncCore
 import Testing
 
 @testable import SyncS3
@@ -78,7 +79,7 @@ struct SigningCase: Sendable, CustomTestStringConvertible {
     }
 
     private static func address(
-        _ region: String, _ addressing: S3Address.Addressing, _ endpoint: String? = nil, bucket: String = "my-bucket"
+        _ region: String, _ addressing: BucketAddressing, _ endpoint: String? = nil, bucket: String = "my-bucket"
     ) throws -> S3Address {
         try S3Address(bucket: bucket, region: region, endpoint: endpoint, addressing: addressing)
     }
