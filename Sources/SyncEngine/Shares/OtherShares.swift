@@ -52,10 +52,6 @@ package struct OtherShare: Hashable, Sendable {
     }
 }
 
-extension Date {
-    fileprivate init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1_000) }
-}
-
 /// The shares of the user's other machines. Nothing is noted of them but that one that had expired is gone.
 package struct OtherShares: Sendable {
     private static let listsInFlight = 8
