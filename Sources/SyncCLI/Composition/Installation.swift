@@ -173,11 +173,12 @@ extension S3Settings {
             }
         self.init(
             bucket: settings.bucket, region: settings.region, endpoint: settings.endpoint?.absoluteString,
-            addressing: settings.addressing, prefix: settings.prefix, profile: settings.profile, encryption: encryption,
-            checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn,
-            storageClass: settings.storageClass, tags: settings.tags,
-            requesterPays: settings.requestPayer == .requester, parts: PartSizes(part: Int64(settings.partSize)),
-            dualStack: settings.dualStack, fips: settings.fips)
+            addressing: settings.addressing, prefix: settings.prefix, encryption: encryption,
+            checksums: settings.checksums.isOn, conditionalWrites: settings.conditionalWrites.isOn)
+        (profile, storageClass, tags) = (settings.profile, settings.storageClass, settings.tags)
+        requesterPays = settings.requestPayer == .requester
+        parts = PartSizes(part: Int64(settings.partSize))
+        (dualStack, fips) = (settings.dualStack, settings.fips)
     }
 }
 

@@ -17,36 +17,27 @@ package struct S3Settings: Hashable, Sendable {
     /// Whether the store honours `If-None-Match: *`: surely or surely not; `nil` to find out.
     package var conditionalWrites: Bool?
     /// Of new photos, originals and photos of events; everything else is in STANDARD.
-    package var storageClass: StorageClass
-    package var tags: [String: String]
-    package var requesterPays: Bool
-    package var parts: PartSizes
+    package var storageClass = StorageClass.standard
+    package var tags: [String: String] = [:]
+    package var requesterPays = false
+    package var parts = PartSizes()
     /// Whether Amazon's endpoints of this kind are asked; `nil` where environment and profile decide.
     package var dualStack: Bool?
     package var fips: Bool?
 
     package init(
         bucket: String, region: String? = nil, endpoint: String? = nil, addressing: BucketAddressing = .auto,
-        prefix: String = "", profile: String? = nil, encryption: S3Encryption = .byBucket, checksums: Bool? = nil,
-        conditionalWrites: Bool? = nil, storageClass: StorageClass = .standard, tags: [String: String] = [:],
-        requesterPays: Bool = false, parts: PartSizes = PartSizes(), dualStack: Bool? = nil,
-        fips: Bool? = nil
+        prefix: String = "", encryption: S3Encryption = .byBucket, checksums: Bool? = nil,
+        conditionalWrites: Bool? = nil
     ) {
         self.bucket = bucket
         self.region = region
         self.endpoint = endpoint
         self.addressing = addressing
         self.prefix = prefix
-        self.profile = profile
         self.encryption = encryption
         self.checksums = checksums
         self.conditionalWrites = conditionalWrites
-        self.storageClass = storageClass
-        self.tags = tags
-        self.requesterPays = requesterPays
-        self.parts = parts
-        self.dualStack = dualStack
-        self.fips = fips
     }
 
     /// Whether the store is Amazon's own, and bills as it does.
