@@ -98,7 +98,7 @@ package struct ShareKeys: Hashable, Sendable {
     package var page: ObjectKey { key("index.html") }
 
     /// - Parameter orderIndex: from 0.
-    package func photo(_ orderIndex: Int) -> ObjectKey { key(Self.photoName(id, orderIndex)) }
+    package func photo(_ orderIndex: Int) -> ObjectKey { copy(orderIndex, film: nil) }
     /// - Parameter film: `nil` for a photo.
     package func copy(_ orderIndex: Int, film: FilmType?) -> ObjectKey {
         key(Self.copyName(id, orderIndex, film: film))
@@ -124,7 +124,6 @@ package struct ShareKeys: Hashable, Sendable {
     }
 
     /// Names below ``folder``, as the page and the manifest's readers put them together.
-    package static func photoName(_ id: ShareID, _ orderIndex: Int) -> String { copyName(id, orderIndex, film: nil) }
     package static func copyName(_ id: ShareID, _ orderIndex: Int, film: FilmType?) -> String {
         "\(id)_\(orderIndex).\(film?.ending ?? "jpg")"
     }
