@@ -154,11 +154,9 @@ struct SharedFiles: Sendable {
             return known.state == .live && known.expiresAt > time.now()
         }
         // One of another machine is known to the store alone.
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
         guard let key = try? ObjectKey(segments: ["shares", "\(share)", "vacation.json"]),
             let bytes = try? await store.bytes(of: key, limit: Self.mostBytes),
-            let manifest = try? decoder.decode(ShareManifest.self, from: Data(bytes))
+            let manifest = try? NoteJSON.note(bytes) as ShareManifest
         else { return false }
         return manifest.expiresAt > time.now()
     }

@@ -123,12 +123,13 @@ extension KeyLayout {
     }
 }
 
-/// How machines write what they tell each other through the store: JSON that a person can read, with times as of RFC 3339.
-enum NoteJSON {
+/// How machines write what they tell each other through the store, and what they keep in files and answer: JSON that a person
+/// can read, with times as of RFC 3339.
+package enum NoteJSON {
     static func text(_ note: some Encodable) throws -> [UInt8] { try json(note) + "\n".utf8 }
 
     /// The same without the end of the last line: the same value has the same bytes.
-    static func json(_ value: some Encodable) throws -> [UInt8] {
+    package static func json(_ value: some Encodable) throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .iso8601
@@ -136,7 +137,7 @@ enum NoteJSON {
     }
 
     /// - Throws: `DecodingError`.
-    static func note<Note: Decodable>(_ text: [UInt8]) throws -> Note {
+    package static func note<Note: Decodable>(_ text: [UInt8]) throws -> Note {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         return try decoder.decode(Note.self, from: Data(text))

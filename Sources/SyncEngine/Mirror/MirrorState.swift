@@ -83,11 +83,7 @@ struct MirrorState: Hashable, Sendable, Codable {
         share.photos.allSatisfy { photos[$0.orderIndex]?.sha256 == $0.sha256.description }
     }
 
-    func encoded() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        return Array(try encoder.encode(self))
-    }
+    func encoded() throws -> [UInt8] { try NoteJSON.json(self) }
 
     // MARK: Reading
 

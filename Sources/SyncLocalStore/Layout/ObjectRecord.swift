@@ -61,12 +61,7 @@ extension ObjectRecord {
         }
     }
 
-    func json() throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .iso8601
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return try Array(encoder.encode(self))
-    }
+    func json() throws -> [UInt8] { try NoteJSON.json(self) }
 
     /// The record is a file that anyone may have edited; a path in it must not lead elsewhere, and not to the bytes of
     /// another key, which would go when this object is replaced.
