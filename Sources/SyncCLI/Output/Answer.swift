@@ -100,7 +100,7 @@ struct Console: Sendable {
 /// a terminal would act on.
 enum JSONOutput {
     static func text(_ value: some Encodable) throws -> String {
-        let text = String(decoding: try NoteJSON.json(value), as: UTF8.self)
+        let text = String(decoding: try ReadableJSON.json(value), as: UTF8.self)
         // The encoder escapes what JSON demands. C1 controls and what is not seen are left to us: they stand inside of
         // strings only, and mean the same escaped (RFC 8259, section 7: in two units where one is too small).
         return text.escapingForeign { scalar in

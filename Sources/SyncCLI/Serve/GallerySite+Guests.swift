@@ -156,7 +156,7 @@ struct SharedFiles: Sendable {
         // One of another machine is known to the store alone.
         guard let key = try? ObjectKey(segments: ["shares", "\(share)", "vacation.json"]),
             let bytes = try? await store.bytes(of: key, limit: Self.mostBytes),
-            let manifest = try? NoteJSON.note(bytes) as ShareManifest
+            let manifest = try? ReadableJSON.note(bytes) as ShareManifest
         else { return false }
         return manifest.expiresAt > time.now()
     }

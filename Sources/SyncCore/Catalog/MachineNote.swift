@@ -54,7 +54,7 @@ package struct MachineNote: Hashable, Sendable, Codable {
     /// - Throws: ``Damage``.
     package init(parsing bytes: [UInt8], of id: String) throws {
         do {
-            self = try NoteJSON.note(bytes)
+            self = try ReadableJSON.note(bytes)
         } catch {
             throw Damage(description: "it is no note of a machine")
         }
@@ -71,7 +71,7 @@ package struct MachineNote: Hashable, Sendable, Codable {
         version = String(version.prefix(Self.longestText))
     }
 
-    package func encoded() throws -> [UInt8] { try NoteJSON.text(self) }
+    package func encoded() throws -> [UInt8] { try ReadableJSON.text(self) }
 }
 
 extension KeyLayout {
@@ -105,7 +105,7 @@ package struct JobClaim: Hashable, Sendable, Codable {
         self.startedAt = startedAt
     }
 
-    package func encoded() throws -> [UInt8] { try NoteJSON.text(self) }
+    package func encoded() throws -> [UInt8] { try ReadableJSON.text(self) }
 }
 
 extension KeyLayout {
@@ -125,7 +125,7 @@ extension KeyLayout {
 
 /// How machines write what they tell each other through the store, and what they keep in files and answer: JSON that a person
 /// can read, with times as of RFC 3339.
-package enum NoteJSON {
+package enum ReadableJSON {
     static func text(_ note: some Encodable) throws -> [UInt8] { try json(note) + "\n".utf8 }
 
     /// The same without the end of the last line: the same value has the same bytes.

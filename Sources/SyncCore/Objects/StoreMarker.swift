@@ -39,7 +39,7 @@ package struct StoreMarker: Codable, Hashable, Sendable {
 
     /// As it is written: for people, too.
     package func encoded() throws -> [UInt8] {
-        try NoteJSON.text(self)
+        try ReadableJSON.text(self)
     }
 
     /// A new one.
@@ -61,7 +61,7 @@ package struct StoreOrigin: Codable, Hashable, Sendable {
 
     /// What is damaged, or of a newer version, tells nothing.
     package init?(parsing bytes: [UInt8]) {
-        guard let origin = try? NoteJSON.note(bytes) as Self, origin.version == Self.version
+        guard let origin = try? ReadableJSON.note(bytes) as Self, origin.version == Self.version
         else {
             return nil
         }
@@ -69,7 +69,7 @@ package struct StoreOrigin: Codable, Hashable, Sendable {
     }
 
     package func encoded() throws -> [UInt8] {
-        try NoteJSON.text(self)
+        try ReadableJSON.text(self)
     }
 
     package mutating func note(_ id: String) {

@@ -113,7 +113,7 @@ package struct ShareManifest: Hashable, Sendable, Codable {
     }
 
     /// As it is stored: JSON with sorted keys, times in ISO 8601 (those of capture as ``CaptureTime`` has them).
-    package func encoded() throws -> [UInt8] { try NoteJSON.json(self) }
+    package func encoded() throws -> [UInt8] { try ReadableJSON.json(self) }
 }
 
 /// A value that is written as `null` when there is none, so that readers find every field.

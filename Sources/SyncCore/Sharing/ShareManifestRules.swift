@@ -133,14 +133,14 @@ package struct ShareManifestRules: Hashable, Sendable {
             throw ShareRefusal("its manifest is nested too deeply")
         }
         do {
-            let version = try NoteJSON.version(bytes)
+            let version = try ReadableJSON.version(bytes)
             guard version <= ShareManifest.currentVersion else {
                 throw ShareRefusal("it was made by a newer sync-agent (version \(version)); update this one")
             }
             guard version == ShareManifest.currentVersion else {
                 throw ShareRefusal("its manifest has version \(version), which never was")
             }
-            return try NoteJSON.note(bytes)
+            return try ReadableJSON.note(bytes)
         } catch let error as ShareRefusal {
             throw error
         } catch let error as DecodingError {

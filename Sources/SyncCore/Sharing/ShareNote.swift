@@ -30,7 +30,7 @@ extension ShareNote {
     /// - Parameter id: of the share of which it has to tell.
     /// - Throws: ``ShareNoteDamage``. That there is something counts all the same.
     package init(parsing bytes: [UInt8], of id: ShareID) throws(ShareNoteDamage) {
-        guard let note: Self = try? NoteJSON.note(bytes) else {
+        guard let note: Self = try? ReadableJSON.note(bytes) else {
             throw ShareNoteDamage(description: "it does not tell \(Self.subject)")
         }
         guard note.version <= ShareNoteLimits.currentVersion else {
@@ -41,7 +41,7 @@ extension ShareNote {
         name = String(name.prefix(ShareNoteLimits.longestText))
     }
 
-    package func encoded() throws -> [UInt8] { try NoteJSON.text(self) }
+    package func encoded() throws -> [UInt8] { try ReadableJSON.text(self) }
 }
 
 /// That a person has taken the share back: `users/{user}/shares/{shareId}.ended.json`. Any machine of the user writes it, before

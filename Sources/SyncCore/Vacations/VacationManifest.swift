@@ -76,14 +76,14 @@ package struct VacationManifest: Hashable, Sendable, Codable {
 
     /// - Throws: ``Damage``.
     package init(parsing bytes: [UInt8]) throws(Damage) {
-        guard let version = try? NoteJSON.version(bytes) else { throw .unreadable }
+        guard let version = try? ReadableJSON.version(bytes) else { throw .unreadable }
         guard version <= Self.currentVersion else { throw .newer(version: version) }
-        guard let manifest: Self = try? NoteJSON.note(bytes) else { throw .unreadable }
+        guard let manifest: Self = try? ReadableJSON.note(bytes) else { throw .unreadable }
         self = manifest
     }
 
     /// As it is stored: JSON with sorted keys, times in ISO 8601 (those of capture as ``CaptureTime`` has them).
-    package func encoded() throws -> [UInt8] { try NoteJSON.json(self) }
+    package func encoded() throws -> [UInt8] { try ReadableJSON.json(self) }
 
     /// Whether both tell the same of the same photos, whatever these are called on the two machines.
     package func isEquivalent(to other: VacationManifest) -> Bool {

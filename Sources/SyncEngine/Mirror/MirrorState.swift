@@ -83,7 +83,7 @@ struct MirrorState: Hashable, Sendable, Codable {
         share.photos.allSatisfy { photos[$0.orderIndex]?.sha256 == $0.sha256.description }
     }
 
-    func encoded() throws -> [UInt8] { try NoteJSON.json(self) }
+    func encoded() throws -> [UInt8] { try ReadableJSON.json(self) }
 
     // MARK: Reading
 

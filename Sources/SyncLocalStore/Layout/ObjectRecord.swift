@@ -61,7 +61,7 @@ extension ObjectRecord {
         }
     }
 
-    func json() throws -> [UInt8] { try NoteJSON.json(self) }
+    func json() throws -> [UInt8] { try ReadableJSON.json(self) }
 
     /// The record is a file that anyone may have edited; a path in it must not lead elsewhere, and not to the bytes of
     /// another key, which would go when this object is replaced.
