@@ -1,6 +1,9 @@
+import FoundationEssentials
+import Glibc
 package import SyncCore
-import SyncSystem
-import SystemPackage
+import SyncDigest
+package import SyncSystem
+package import SystemPackage
 
 /// Fills a part with the bytes of its object: from where it ends as long as that can be proven, else anew.
 struct ObjectFetch: Sendable {
@@ -177,6 +180,193 @@ extension ObjectSource {
             }
         } catch {
             throw failure.withLock { $0 } ?? error
+        }
+    }
+}
+
+/// The file that a download grows in, for its owner only: whatever ends the process leaves it for the next to go on from.
+///
+/// Bytes are appended by one thread at a time. All functions block.
+final class PartFile: Sendable {
+    private struct State: ~Copyable {
+        var position: Int64 = 0
+        var hasher = ContentHasher()
+    }
+
+    private let file: NewFile
+    private let state = Mutex(State())
+    private let calls: DownloadCalls
+
+    /// Opens the part of a destination, or makes it.
+    /// - Throws: ``DownloadError``, `.inUse` while somebody else has it; `Errno`.
+    init(for destination: FilePath, calls: DownloadCalls) throws {
+        do {
+            file = try NewFile(for: destination, leftover: .kept, link: calls.link, syncFolder: calls.syncFolder)
+        } catch Errno.wouldBlock {
+            throw DownloadError(.inUse, destination, "it is being downloaded already, here or by another process")
+        }
+        self.calls = calls
+    }
+
+    /// Leaves the part to a later run, which may begin at once. An empty one is nothing to go on from.
+    func leave(isUseless: Bool = false) {
+        file.leave(isUseless: isUseless)
+    }
+
+    /// The hidden one, where the bytes are until it is placed.
+    var path: FilePath { file.path }
+
+    /// How many bytes are known to be in it, from its beginning.
+    var position: Int64 { state.withLock { $0.position } }
+
+    /// Hashes what an earlier run left, and goes on behind it.
+    func takeUp(_ flag: CancellationFlag) throws {
+        try file.descriptor.eachPiece(flag) { piece in
+            state.withLock { state in
+                state.hasher.update(piece)
+                state.position += Int64(piece.count)
+            }
+        }
+    }
+
+    /// Begins anew, with nothing in it.
+    func reset() throws {
+        try file.descriptor.cut()
+        state.withLock { state in
+            state.position = 0
+            _ = state.hasher.finalize()
+        }
+    }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws {
+        let end = try calls.writeAll(bytes, to: file.descriptor, at: position)
+        state.withLock { state in
+            state.hasher.update(bytes)
+            state.position = end
+        }
+    }
+
+    /// The digests of all bytes in it. Asked once: afterwards it can only be reset or placed.
+    func digest() -> ContentDigest {
+        state.withLock { $0.hasher.finalize() }
+    }
+
+    /// Puts what is made of all bytes in it in their place.
+    /// - Parameter make: reads the bytes, so many, and fills an empty file.
+    /// - Returns: the digests of the new ones.
+    func replaceBytes(by make: (FileDescriptor, Int64, FileDescriptor) throws -> Void) throws -> ContentDigest {
+        let made = try MemoryFile(named: "original")
+        try make(file.descriptor, position, made.descriptor)
+        try reset()
+        let size = try made.size()
+        while position < size {
+            let piece = try made.bytes(from: position, Int(min(size - position, Self.pieceLength)))
+            try piece.withUnsafeBytes { try append($0) }
+        }
+        return digest()
+    }
+
+    private static let pieceLength: Int64 = 1 << 20
+
+    func remove() throws {
+        try file.remove()
+    }
+
+    /// Gives the whole and verified file its time, its mode and its name, and sees to it that a power failure takes none of
+    /// them back.
+    /// - Returns: `false`, with nothing changed at the destination, when something has the name and is not to be replaced.
+    func place(modified: Date?, overwrites: Bool) throws -> Bool {
+        // File systems without times or modes of their own (FAT, SMB) refuse; the bytes count.
+        if let modified { _ = futimens(file.descriptor.rawValue, [timespec(modified), timespec(modified)]) }
+        _ = fchmod(file.descriptor.rawValue, Self.ordinaryMode())
+        return try file.place(overwrites: overwrites)
+    }
+
+    /// What open(2) gives to a new file of mode 0666. umask(2) cannot be asked without changing it for all threads;
+    /// proc(5) tells it.
+    private static func ordinaryMode() -> mode_t {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("Umask:") }
+        let mask = line?.split(whereSeparator: \.isWhitespace).last.flatMap { mode_t($0, radix: 8) }
+        return 0o666 & ~(mask ?? 0o077)
+    }
+}
+
+extension timespec {
+    fileprivate init(_ date: Date) {
+        let seconds = date.timeIntervalSince1970.rounded(.down)
+        let rest = (date.timeIntervalSince1970 - seconds) * 1e9
+        self.init(tv_sec: time_t(seconds), tv_nsec: min(Int(rest), 999_999_999))
+    }
+}
+
+/// The system calls that fail on some disks only. Tests script them.
+package struct DownloadCalls: Sendable {
+    /// pwrite(2): writes some of the bytes at an offset, and tells how many.
+    package var write: @Sendable (FileDescriptor, Int64, UnsafeRawBufferPointer) throws -> Int = {
+        try $0.write(toAbsoluteOffset: $1, $2)
+    }
+    /// link(2): gives a file a second name, if nothing has it.
+    package var link: NewFile.Link = NewFile.link
+    /// fsync(2) of the folder that a file gets its name in.
+    package var syncFolder: NewFile.SyncFolder = NewFile.syncFolder
+    /// Writes a small file beside what is downloaded, in one step, in place of what has its name.
+    package var save: @Sendable ([UInt8], FilePath, FilePermissions) throws -> Void = { bytes, path, permissions in
+        _ = try NewFile.save(bytes, to: path, permissions: permissions, overwrites: true)
+    }
+
+    package init() {}
+
+    /// - Returns: where the bytes end.
+    func writeAll(_ bytes: UnsafeRawBufferPointer, to file: FileDescriptor, at offset: Int64) throws -> Int64 {
+        var offset = offset
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = try write(file, offset, UnsafeRawBufferPointer(rebasing: rest))
+            offset += Int64(count)
+            rest = rest.dropFirst(count)
+        }
+        return offset
+    }
+}
+
+/// Reads files for their digests, with one buffer.
+enum FileDigest {
+    /// The digests of a regular file; `nil` when there is something else, or a file of another length than `size`.
+    /// - Throws: `Errno`; `CancellationError`.
+    static func of(_ path: FilePath, size: Int64?, _ flag: CancellationFlag) throws -> ContentDigest? {
+        // Before it is opened: a socket cannot be, and a device may act on it.
+        guard try FileStatus(at: path).kind == .file else { return nil }
+        let file: FileDescriptor
+        do {
+            file = try FileDescriptor.open(path, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
+        } catch Errno.tooManySymbolicLinkLevels {
+            return nil
+        }
+        defer { try? file.close() }
+        let status = try FileStatus(of: file)
+        guard status.kind == .file, size.map({ $0 == status.stamp.size }) ?? true else { return nil }
+        var hasher = ContentHasher()
+        try file.eachPiece(flag) { hasher.update($0) }
+        return hasher.finalize()
+    }
+}
+
+extension FileDescriptor {
+    private static let pieceLength = 256 << 10
+
+    /// Reads a file from its beginning to its end, piece by piece.
+    /// - Throws: `Errno`, `.ioError` when fewer bytes came than there are; `CancellationError`; what `body` throws.
+    func eachPiece(_ flag: CancellationFlag, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceLength, alignment: 4_096)
+        defer { buffer.deallocate() }
+        var offset: Int64 = 0
+        while true {
+            try flag.check()
+            let count = try read(at: offset, into: buffer)
+            if count == 0 { return }
+            try body(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+            offset += Int64(count)
         }
     }
 }

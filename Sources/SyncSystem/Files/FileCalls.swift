@@ -1,7 +1,181 @@
 import CSyncLinux
 import Glibc
-import SyncCore
+package import SyncCore
 package import SystemPackage
+
+/// What statx(2) tells of a file. The only place where a ``FileStamp`` is made of a file on a disk.
+package struct FileStatus: Sendable {
+    package enum Kind: Hashable, Sendable {
+        case file, folder, link, other
+    }
+
+    package let kind: Kind
+    package let stamp: FileStamp
+    package let permissions: FilePermissions
+    /// How many names it has.
+    package let links: UInt32
+    package let user: UInt32
+    package let group: UInt32
+
+    /// Of an open file.
+    /// - Throws: `Errno`.
+    package init(of file: FileDescriptor) throws(Errno) {
+        try self.init(ofDescriptor: file.rawValue)
+    }
+
+    /// Of an open file, by its descriptor.
+    /// - Throws: `Errno`.
+    package init(ofDescriptor descriptor: Int32) throws(Errno) {
+        var status = CSyncLinux_Status()
+        let code = CSyncLinux_StatusOf(descriptor, &status)
+        guard code == 0 else { throw Errno(rawValue: code) }
+        self.init(status)
+    }
+
+    /// Of what has a name now.
+    /// - Throws: `Errno`.
+    package init(at path: FilePath, followsLinks: Bool = false) throws(Errno) {
+        self = try path.withPlatformString { name in
+            Result { () throws(Errno) in
+                try FileStatus(of: name, in: CSyncLinux_CurrentFolder, followsLinks: followsLinks)
+            }
+        }.get()
+    }
+
+    /// Of what has a name now; `nil` when nothing has it.
+    /// - Throws: `Errno`.
+    package static func find(_ path: FilePath, followsLinks: Bool = false) throws(Errno) -> FileStatus? {
+        do {
+            return try FileStatus(at: path, followsLinks: followsLinks)
+        } catch {
+            guard error == .noSuchFileOrDirectory else { throw error }
+            return nil
+        }
+    }
+
+    /// Of an entry of an open folder.
+    /// - Throws: `Errno`.
+    package init(of name: UnsafePointer<CChar>, in folder: Int32, followsLinks: Bool = false) throws(Errno) {
+        var status = CSyncLinux_Status()
+        let code = CSyncLinux_StatusAt(folder, name, followsLinks, &status)
+        guard code == 0 else { throw Errno(rawValue: code) }
+        self.init(status)
+    }
+
+    private init(_ status: CSyncLinux_Status) {
+        // `S_IFMT` and its values (inode(7)).
+        kind =
+            switch status.mode & 0o170000 {
+            case 0o100000: .file
+            case 0o040000: .folder
+            case 0o120000: .link
+            default: .other
+            }
+        stamp = FileStamp(
+            device: status.device, inode: status.inode, size: status.size,
+            modified: status.modified.sinceEpoch, changed: status.changed.sinceEpoch,
+            born: status.isBirthKnown ? status.born.sinceEpoch : nil)
+        permissions = FilePermissions(rawValue: status.mode & 0o7777)
+        (links, user, group) = (status.links, status.user, status.group)
+    }
+
+    /// Whether both are one file, under one name or two.
+    package func isSameFile(as other: FileStatus) -> Bool {
+        (stamp.device, stamp.inode) == (other.stamp.device, other.stamp.inode)
+    }
+}
+
+extension FileStamp {
+    /// The stamp of the regular file that has a name now; `nil` when none has. Links are not followed.
+    package static func ofFile(_ path: FilePath) -> FileStamp? {
+        guard let status = try? FileStatus(at: path), status.kind == .file else { return nil }
+        return status.stamp
+    }
+}
+
+extension CSyncLinux_Time {
+    /// Nanoseconds. Wraps past the year 2262, and for a time that a broken camera made up: only equality counts.
+    fileprivate var sinceEpoch: Int64 { seconds &* 1_000_000_000 &+ Int64(nanoseconds) }
+}
+
+/// Which folder it is, under whatever name (inode(7)). The root of a drive is another folder than the one that it is
+/// mounted on; both names that a bind mount makes lead to one. A drive that is mounted anew may get another device, and
+/// some file systems (FAT, network) other inodes, too.
+package struct FolderIdentity: Hashable, Sendable {
+    package let device: UInt64
+    package let inode: UInt64
+
+    package init(of folder: FileStatus) {
+        (device, inode) = (folder.stamp.device, folder.stamp.inode)
+    }
+
+    /// Of the folder that has a name now. `nil` where there is none, or it cannot be looked at.
+    package init?(at path: FilePath, followsLinks: Bool = true) {
+        guard let status = try? FileStatus(at: path, followsLinks: followsLinks), status.kind == .folder
+        else { return nil }
+        self.init(of: status)
+    }
+}
+
+/// Extended attributes of a file (xattr(7)) that are a person's: those of programs, and the access control list (acl(5)).
+/// Without the list, the bits of the group in the mode mean another thing, and let others in. All functions block.
+package struct FileAttributes: Hashable, Sendable {
+    /// The list of a file in XFS, ext4, Btrfs and the like.
+    private static let accessList = "system.posix_acl_access"
+    private static let ofPrograms = "user."
+
+    private let values: [String: [UInt8]]
+
+    /// - Parameter values: by the names of the attributes.
+    package init(_ values: [String: [UInt8]]) { self.values = values }
+
+    /// - Throws: `Errno`.
+    package init(of file: FileDescriptor) throws(Errno) {
+        var values: [String: [UInt8]] = [:]
+        do {
+            let names = try Self.bytes { CSyncLinux_AttributeNames(file.rawValue, $0, $1) }
+            for name in names.split(separator: 0).map({ String(decoding: $0, as: UTF8.self) }) {
+                guard name == Self.accessList || name.hasPrefix(Self.ofPrograms) else { continue }
+                values[name] = try Self.bytes { CSyncLinux_Attribute(file.rawValue, name, $0, $1) }
+            }
+        } catch Errno.notSupported {
+            // The file system has none.
+        }
+        self.values = values
+    }
+
+    /// Gives them to a file that has none.
+    /// - Throws: `Errno` `.notSupported` where its file system keeps none.
+    package func set(on file: FileDescriptor) throws(Errno) {
+        for (name, value) in values {
+            let code = CSyncLinux_SetAttribute(file.rawValue, name, value, Int64(value.count))
+            guard code == 0 else { throw Errno(rawValue: code) }
+        }
+    }
+
+    /// As ``set(on:)``; nothing where its file system keeps none.
+    /// - Throws: `Errno`.
+    package func setWhereKept(on file: FileDescriptor) throws(Errno) {
+        do {
+            try set(on: file)
+        } catch {
+            guard error == .notSupported else { throw error }
+        }
+    }
+
+    /// Asks for the size first, and again where it has grown since.
+    private static func bytes(_ call: (UnsafeMutablePointer<CChar>?, Int64) -> Int64) throws(Errno) -> [UInt8] {
+        while true {
+            let size = call(nil, 0)
+            guard size >= 0 else { throw Errno(rawValue: Int32(-size)) }
+            var buffer = [CChar](repeating: 0, count: Int(size))
+            let count = buffer.withUnsafeMutableBufferPointer { call($0.baseAddress, Int64($0.count)) }
+            if count == -Int64(Errno.outOfRange.rawValue) { continue }
+            guard count >= 0 else { throw Errno(rawValue: Int32(-count)) }
+            return buffer.prefix(Int(count)).map { UInt8(bitPattern: $0) }
+        }
+    }
+}
 
 extension FileDescriptor {
     /// open(2).

@@ -1,0 +1,351 @@
+import CSyncLinux
+import Glibc
+package import SyncCore
+package import SystemPackage
+
+import struct Synchronization.Atomic
+
+/// One thread of ours, for code that blocks in the kernel or burns CPU (pthreads(7)).
+///
+/// All signals are blocked in it from its first instruction on: those of the process go to threads that want them, and a
+/// SIGPIPE of a library's own writes, which signal(7) directs at the writing thread, is never delivered. Unlike SIG_IGN
+/// for the process, that changes nothing for stdout, nor for programs that we start.
+package final class OwnedThread: Sendable {
+    private struct State {
+        /// `nil` once somebody joins it.
+        var thread: pthread_t?
+        var hasEnded = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    private init() {}
+
+    /// Starts a thread. It runs on when nobody holds the value any more.
+    /// - Parameter name: what `ps -L` and `top -H` show; the kernel keeps 15 bytes.
+    /// - Throws: EAGAIN when the limit of threads is reached.
+    package static func start(
+        name: String, _ body: @escaping @Sendable () -> Void
+    ) throws(Errno) -> OwnedThread {
+        let owned = OwnedThread()
+        let context = Unmanaged.passRetained(Context(name: name, body: body, thread: owned))
+        // A new thread inherits the mask of the one that makes it (pthread_sigmask(3)).
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        var thread = pthread_t()
+        let failure = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<Context>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, context.toOpaque())
+        guard failure == 0 else {
+            context.release()
+            throw Errno(rawValue: failure)
+        }
+        owned.state.withLock { $0.thread = thread }
+        return owned
+    }
+
+    deinit {
+        if let thread = state.withLock({ $0.thread }) { pthread_detach(thread) }
+    }
+
+    /// Waits until the thread has ended, and takes it off the process.
+    package func join() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = state.withLock { state in
+                if !state.hasEnded { state.waiting.append(continuation) }
+                return state.hasEnded
+            }
+            if hasEnded { continuation.resume() }
+        }
+        let thread = state.withLock { state in
+            defer { state.thread = nil }
+            return state.thread
+        }
+        // Its last line of ours has run: this waits for the few instructions of its exit.
+        if let thread { pthread_join(thread, nil) }
+    }
+
+    private func end() {
+        let waiting = state.withLock { state in
+            state.hasEnded = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// What a new thread is given.
+    private final class Context {
+        private let name: String
+        private let body: @Sendable () -> Void
+        private let thread: OwnedThread
+
+        init(name: String, body: @escaping @Sendable () -> Void, thread: OwnedThread) {
+            self.name = name
+            self.body = body
+            self.thread = thread
+        }
+
+        func run() {
+            CSyncLinux_NameThread(name)
+            body()
+            thread.end()
+        }
+    }
+}
+
+/// Tells work on a thread that its task was cancelled.
+package final class CancellationFlag: Sendable {
+    private let cancelled = Atomic(false)
+
+    func set() {
+        cancelled.store(true, ordering: .relaxed)
+    }
+
+    var isSet: Bool { cancelled.load(ordering: .relaxed) }
+
+    /// - Throws: `CancellationError` once the task was cancelled.
+    package func check() throws {
+        if isSet { throw CancellationError() }
+    }
+}
+
+/// A piece of work that a ``BlockingPool`` has begun: whether it shall stop, and whether a library has it.
+///
+/// It is to a thread of a pool what `Task` is to async code, and found in the same way: a loop over a file of a terabyte
+/// asks ``isCancelled`` however deep it lies, and needs no parameter for it. Code that runs on no pool is never cancelled.
+package final class PooledWork: Sendable {
+    @TaskLocal private static var current: PooledWork?
+
+    private struct State {
+        /// Steps may lie in one another; the outermost counts.
+        var isInStep = false
+        var isGivenUp = false
+        /// Answers the caller in place of the thread, and starts another thread for the pool.
+        var answer: (@Sendable (any Error) -> Void)?
+        var releases: [@Sendable () -> Void] = []
+    }
+
+    let flag = CancellationFlag()
+    private let watch: StepWatch
+    private let state = Mutex(State())
+
+    init(_ watch: StepWatch) {
+        self.watch = watch
+    }
+
+    /// Whether the work of this thread shall stop: its task was cancelled.
+    package static var isCancelled: Bool { current?.flag.isSet ?? false }
+
+    /// Whether the caller of this thread's work has gone on without it (``step(_:)``).
+    package static var isGivenUp: Bool { current?.state.withLock { $0.isGivenUp } ?? false }
+
+    /// Tells work on this thread that it shall stop.
+    package static var currentFlag: CancellationFlag { current?.flag ?? CancellationFlag() }
+
+    /// - Throws: `CancellationError` when the work of this thread shall stop.
+    package static func checkCancellation() throws {
+        if isCancelled { throw CancellationError() }
+    }
+
+    /// Runs a step that a strange file may make endless: a decoder, a parser of metadata. A thread cannot be ended from
+    /// outside, but it can be given up: when the step takes too long (``StepWatch``), or the work is cancelled, the
+    /// caller gets its error at once, the pool another thread, and what the step comes to interests nobody.
+    ///
+    /// What follows the step in the same work may run long after the caller has gone on: it must not change anything.
+    package static func step<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        guard let work = current, work.enter() else { return try body() }
+        let ticket = work.watch.begin(work)
+        defer {
+            work.watch.end(ticket)
+            work.leave()
+        }
+        return try body()
+    }
+
+    /// The step begins now: what it waited for was no fault of its file.
+    package static func restartStep() {
+        if let current { current.watch.restart(current) }
+    }
+
+    /// What a step holds that others wait for, and is to be let go of when its thread is given up.
+    package static func onGivingUp(_ release: @escaping @Sendable () -> Void) {
+        current?.state.withLock { $0.releases.append(release) }
+    }
+
+    // MARK: The pool's side
+
+    /// Runs the work on this thread.
+    /// - Parameter answer: called at most once, in place of the returned result, when the thread is given up.
+    /// - Returns: the result, `nil` when the thread was given up meanwhile.
+    func run<Value>(
+        _ body: () throws -> Value, answer: @escaping @Sendable (any Error) -> Void
+    ) -> Result<Value, any Error>? {
+        state.withLock { $0.answer = answer }
+        let result = Self.$current.withValue(self) {
+            Result {
+                try flag.check()
+                return try body()
+            }
+        }
+        let isGivenUp = state.withLock { state in
+            state.answer = nil
+            return state.isGivenUp
+        }
+        if isGivenUp { return nil }
+        // What was cut short has its reason; each layer on the way had words of its own for it.
+        if case .failure = result, flag.isSet { return .failure(CancellationError()) }
+        return result
+    }
+
+    func cancel() {
+        flag.set()
+        giveUp(CancellationError())
+    }
+
+    /// Lets the caller go on with an error, if the work is in a step.
+    /// - Returns: whether it was.
+    @discardableResult
+    func giveUp(_ error: any Error) -> Bool {
+        let (answer, releases) = state.withLock { state in
+            guard state.isInStep, !state.isGivenUp, let answer = state.answer else {
+                return (nil as (@Sendable (any Error) -> Void)?, [@Sendable () -> Void]())
+            }
+            state.isGivenUp = true
+            state.answer = nil
+            return (answer, state.releases)
+        }
+        for release in releases { release() }
+        answer?(error)
+        return answer != nil
+    }
+
+    /// - Returns: whether this is the outermost step.
+    private func enter() -> Bool {
+        let isOutermost = state.withLock { state in
+            if state.isInStep { return false }
+            state.isInStep = true
+            return true
+        }
+        // One that begins after the cancellation is given up like one that was under way.
+        if isOutermost, flag.isSet { giveUp(CancellationError()) }
+        return isOutermost
+    }
+
+    private func leave() {
+        state.withLock { state in
+            state.isInStep = false
+            state.releases = []
+        }
+    }
+}
+
+extension PhotoError {
+    /// - Throws: `.stopped` when the work of this thread shall stop.
+    package static func checkStopped() throws(PhotoError) {
+        if PooledWork.isCancelled { throw PhotoError(.stopped, "it was not read to its end, for the agent stops") }
+    }
+}
+
+/// A value, and the lock that guards it (pthread_mutex_lock(3)).
+///
+/// It has the face of `Synchronization.Mutex`, which on Linux is made of futexes that ThreadSanitizer does not see: with
+/// Swift 6.3 each lock that is waited for is reported as a race on the value that it guards. This one it understands, so
+/// that what `make sanitize` reports is real.
+package final class Mutex<Value: ~Copyable>: @unchecked Sendable {
+    // `mutex` guards `value`; both pointers never change.
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let value: UnsafeMutablePointer<Value>
+
+    package init(_ initialValue: consuming sending Value) {
+        mutex = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        value = .allocate(capacity: 1)
+        value.initialize(to: initialValue)
+    }
+
+    deinit {
+        value.deinitialize(count: 1)
+        value.deallocate()
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    /// Runs `body` while no other thread has the value. `body` must not wait, nor lock this mutex again.
+    package func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&value.pointee)
+    }
+}
+
+/// What an idle process gives back to the system: caches that others have told of, free memory of the heap, pages of the program.
+/// It is idle when a thread of a pool ends for want of work, and no other one works.
+package enum IdleMemory {
+    private struct State {
+        /// Threads of pools that do not wait for work.
+        var working = 0
+        var caches: [Int: @Sendable () -> Void] = [:]
+        var lastCache = 0
+        var released: ContinuousClock.Instant?
+    }
+
+    /// Several threads end one after the other.
+    private static let interval = Duration.seconds(5)
+    private static let state = Mutex(State())
+
+    /// All threads allocate from the same memory: what one frees, another takes (mallopt(3), M_ARENA_MAX). Before the second
+    /// thread.
+    package static func shareArena() {
+        CSyncLinux_ShareArena()
+    }
+
+    /// - Parameter release: lets go what can be made again. Called on a thread of some pool.
+    /// - Returns: what ``removeCache(_:)`` takes.
+    package static func addCache(_ release: @escaping @Sendable () -> Void) -> Int {
+        state.withLock { state in
+            state.lastCache += 1
+            state.caches[state.lastCache] = release
+            return state.lastCache
+        }
+    }
+
+    /// It may be under way for the last time.
+    package static func removeCache(_ cache: Int) {
+        state.withLock { _ = $0.caches.removeValue(forKey: cache) }
+    }
+
+    static func beginWork() {
+        state.withLock { $0.working += 1 }
+    }
+
+    static func endWork() {
+        state.withLock { $0.working -= 1 }
+    }
+
+    /// - Parameter isIdle: whether it ends for want of work, and not because its pool is shut down.
+    static func endThread(isIdle: Bool) {
+        let caches: [@Sendable () -> Void]? = state.withLock { state in
+            state.working -= 1
+            let now = ContinuousClock.now
+            guard isIdle, state.working == 0, state.released.map({ now - $0 >= interval }) ?? true else { return nil }
+            state.released = now
+            return Array(state.caches.values)
+        }
+        guard let caches else { return }
+        for release in caches { release() }
+        CSyncLinux_ReleaseMemory()
+    }
+}
