@@ -222,6 +222,12 @@ extension Ledger {
         }
     }
 
+    /// Puts all that was committed so far on the disk. The number is not used for anything else; to write it makes a
+    /// commit.
+    package func makeDurable() throws(LedgerError) {
+        try write("put the ledger on the disk", isDurable: true) { try $0.execute(sql: "PRAGMA user_version = 0") }
+    }
+
     /// On the connection that writes, in no transaction.
     func onWriter<Value>(_ operation: String, _ body: (Database) throws -> Value) throws(LedgerError) -> Value {
         do {

@@ -182,57 +182,6 @@ package struct PreparedFile: Sendable {
     package let content: Content
 }
 
-/// A photo that is ready to be sent: the place it goes to, and the bytes to store.
-package struct PreparedPhoto: Sendable {
-    /// The photo; its stamp is that of the file that it is or stands in.
-    package let examined: PhotoExamination
-    package var plan: PlannedUpload
-    package let copy: StoredCopy
-    /// The bytes of the copy with their digests.
-    package let body: ObjectBody
-    /// What the ledger knew under its key before it was prepared: it is looked up once.
-    package let known: ObjectRecord?
-    /// User metadata beside what is told of every photo.
-    package var metadata: [String: String] = [:]
-}
-
-extension PreparedPhoto {
-    /// A photo that is a file; a copy that is the file itself is sent from the disk.
-    package init(
-        _ file: FilePath, examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
-    ) {
-        self.init(
-            examined: examined, plan: plan, copy: copy, body: ObjectBody(copy, of: file, examined.stamp), known: known)
-    }
-
-    /// A photo in memory.
-    package init(
-        _ bytes: [UInt8], examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
-    ) {
-        let body =
-            switch copy.content {
-            case .reduced(let bytes): ObjectBody(bytes: bytes, digest: copy.digest)
-            case .patched: preconditionFailure("only files are patched")
-            case .unchanged: ObjectBody(bytes: bytes, digest: copy.digest)
-            }
-        self.init(examined: examined, plan: plan, copy: copy, body: body, known: known)
-    }
-
-    package var attributes: ObjectAttributes {
-        var metadata = [
-            MetadataName.sha256: "\(copy.digest.sha256)",
-            MetadataName.md5: "\(examined.id)",
-            MetadataName.storedMD5: "\(copy.digest.md5)",
-        ]
-        metadata[MetadataName.width] = copy.width.map(String.init)
-        metadata[MetadataName.height] = copy.height.map(String.init)
-        metadata[MetadataName.duration] = copy.duration?.secondsText
-        metadata[MetadataName.takenAt] = copy.takenAt?.description
-        metadata.merge(self.metadata) { own, _ in own }
-        return ObjectAttributes(contentType: copy.type.name, metadata: metadata)
-    }
-}
-
 /// Why something is not stored, in words that stand in several places.
 enum LeftOutWords {
     static func byFilter(_ rule: String) -> String { "left out by the filter of its folder (\(rule.escapingControls))" }

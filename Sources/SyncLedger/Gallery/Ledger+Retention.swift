@@ -213,12 +213,6 @@ extension Ledger {
         }
         if !isEmptied { try makeDurable() }
     }
-
-    /// Puts all that was committed so far on the disk. The number is not used for anything else; to write it makes a
-    /// commit.
-    package func makeDurable() throws(LedgerError) {
-        try write("put the ledger on the disk", isDurable: true) { try $0.execute(sql: "PRAGMA user_version = 0") }
-    }
 }
 
 extension Database {
