@@ -56,7 +56,7 @@ struct RunCommand: AsyncParsableCommand {
                 StopNotice(tell: systemd.stopping),
                 DecoderRest(pictures: workspace.pictures, time: installation.time),
             ]
-        try await ServiceGroup.run(services.map { .init(service: $0) }, logger: logger)
+        try await ServiceGroup.run(services, logger: logger)
         logger.notice("stopped")
         return Answer()
     }
@@ -138,7 +138,7 @@ struct ServeCommand: AsyncParsableCommand {
                 output.writeLine("The next one: \(shown.link)")
             }
         }
-        try await ServiceGroup.run([.init(service: server)], logger: workspace.logger)
+        try await ServiceGroup.run([server], logger: workspace.logger)
         return Answer()
     }
 }

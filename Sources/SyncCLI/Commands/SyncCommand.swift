@@ -42,7 +42,7 @@ struct SyncCommand: WorkspaceCommand {
         try await RebuildCommand.offer(workspace)
         let service = PassService(parts: parts, progress: progress, logger: workspace.logger)
         let signal = try await ServiceGroup.run(
-            [.init(service: service, successTerminationBehavior: .gracefullyShutdownGroup)], logger: workspace.logger)
+            [service], ending: .gracefullyShutdownGroup, logger: workspace.logger)
         let now = workspace.time.now()
         let place = workspace.installation.ledgerFile.text
         let found = service.found

@@ -157,15 +157,23 @@ enum Interruptible<Value: Sendable>: Sendable {
 
 extension ServiceGroup {
     /// Runs services until one ends the group or the process is asked to end; they are stopped from the last to the first.
+    /// - Parameter ending: what one that has done its work does to the others.
     /// - Returns: the first signal that asked, `nil` when none did.
     @discardableResult
     static func run(
-        _ services: [ServiceGroupConfiguration.ServiceConfiguration], logger: Logger
+        _ services: [any Service],
+        ending: ServiceGroupConfiguration.ServiceConfiguration.TerminationBehavior = .cancelGroup,
+        logger: Logger
     ) async throws -> UnixSignal? {
         // The group's own words are for whoever debugs it.
         var quiet = logger
         quiet.logLevel = .error
-        var configuration = ServiceGroupConfiguration(services: services, gracefulShutdownSignals: [], logger: quiet)
+        // One without a name is called by all that it holds, as reflection finds it: that took longer than a short pass.
+        let named = services.map {
+            ServiceGroupConfiguration.ServiceConfiguration(
+                service: $0, successTerminationBehavior: ending, serviceName: "\(type(of: $0))")
+        }
+        var configuration = ServiceGroupConfiguration(services: named, gracefulShutdownSignals: [], logger: quiet)
         // systemd kills after 90 s by default; what is still in flight by then is sent again at the next start.
         configuration.maximumGracefulShutdownDuration = .seconds(75)
         let group = ServiceGroup(configuration: configuration)

@@ -4,6 +4,28 @@ extension Collection<UInt8> {
     package var utf8MarkLength: Int { first == 0xEF && starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
 }
 
+extension Collection<UInt8> where Index == Int {
+    /// Where `sought` stands for the first time. The standard library's `firstRange(of:)` takes 0.2 µs a byte, several
+    /// hundred times as long: 0.6 s for the 3 MB that stand behind some photos.
+    package func firstRange(ofBytes sought: [UInt8]) -> Range<Int>? {
+        let place = withContiguousStorageIfAvailable { bytes in
+            sought.withUnsafeBufferPointer { Self.place(of: $0, in: bytes) }
+        }
+        guard let place = place ?? nil else { return nil }
+        return startIndex + place..<startIndex + place + sought.count
+    }
+
+    private static func place(of sought: UnsafeBufferPointer<UInt8>, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard let first = sought.first else { return 0 }
+        var place = 0
+        while place <= bytes.count - sought.count {
+            if bytes[place] == first, bytes[place..<place + sought.count].elementsEqual(sought) { return place }
+            place += 1
+        }
+        return nil
+    }
+}
+
 /// Bytes as characters of ASCII.
 extension UInt8 {
     package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
@@ -12,7 +34,7 @@ extension UInt8 {
     package var isAlphanumeric: Bool { isDigit || isLetter }
     package var isHexDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
     /// White space of JSON and XML.
-    package var isBlank: Bool { [0x20, 0x09, 0x0A, 0x0D].contains(self) }
+    package var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }
 
 extension BinaryInteger {

@@ -3,7 +3,7 @@ import ServiceLifecycle
 package import SyncCore
 package import SyncLedger
 import SyncSystem
-package import SystemPackage
+import SystemPackage
 
 /// Turns a claim into bytes to send: read, hash, decide, reduce. Everything here blocks and runs on the worker pool.
 package struct Preparer: Sendable {

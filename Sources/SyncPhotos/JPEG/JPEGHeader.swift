@@ -78,7 +78,7 @@ struct JPEGHeader {
             }
         } else if body.has("http://ns.adobe.com/x") {
             parts.insert(.xmp)
-            if Self.gainMapNames.contains(where: { body.firstRange(of: $0) != nil }) { hasGainMap = true }
+            if Self.gainMapNames.contains(where: { body.firstRange(ofBytes: $0) != nil }) { hasGainMap = true }
         } else {
             parts.insert(.applicationData)
         }
@@ -257,7 +257,7 @@ extension ByteStream {
             var piece = tail
             try take(256 << 10, into: &piece)
             guard piece.count > tail.count else { return false }
-            if piece.firstRange(of: mark) != nil { return true }
+            if piece.firstRange(ofBytes: mark) != nil { return true }
             tail = Array(piece.suffix(mark.count - 1))
         }
     }

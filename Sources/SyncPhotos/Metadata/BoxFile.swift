@@ -53,7 +53,7 @@ struct BoxFile {
             guard let place = places.items[item] else { continue }
             if entry.has("Exif", at: 8 + wide) {
                 clues.exif = try exif(place.lowerBound, Int64(place.count))
-            } else if entry.has("mime", at: 8 + wide), entry.firstRange(of: Array("rdf+xml".utf8)) != nil {
+            } else if entry.has("mime", at: 8 + wide), entry.firstRange(ofBytes: Array("rdf+xml".utf8)) != nil {
                 clues.xmp = try bytes.read(place.lowerBound, Int64(place.count)) ?? []
             }
         }

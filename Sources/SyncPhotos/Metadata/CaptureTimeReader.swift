@@ -170,7 +170,7 @@ struct CaptureTimeClues {
     private func xmpTime(_ property: String) -> CaptureTime? {
         let name = Array(property.utf8)
         var rest = xmp[...]
-        while let start = rest.firstRange(of: name)?.upperBound {
+        while let start = rest.firstRange(ofBytes: name)?.upperBound {
             rest = xmp[start...]
             var value = rest.drop(while: \.isBlank)
             guard let mark = value.popFirst() else { return nil }

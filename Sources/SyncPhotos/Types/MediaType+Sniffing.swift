@@ -295,7 +295,7 @@ struct XMLEnds {
     private static func end(of text: ArraySlice<UInt8>) -> Int? {
         for (start, end) in [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")]
         where text.starts(with: start.utf8) {
-            return text.dropFirst(start.utf8.count).firstRange(of: Array(end.utf8))?.upperBound
+            return text.dropFirst(start.utf8.count).firstRange(ofBytes: Array(end.utf8))?.upperBound
         }
         var quote: UInt8?
         for index in text.indices.dropFirst() {

@@ -86,7 +86,7 @@ struct XMLScanner {
 
     /// - Returns: what comes before `mark`.
     private mutating func take(to mark: String) throws(InvalidReply) -> Range<Int> {
-        guard let found = bytes[offset...].firstRange(of: Array(mark.utf8)) else { throw Self.cutShort }
+        guard let found = bytes[offset...].firstRange(ofBytes: Array(mark.utf8)) else { throw Self.cutShort }
         defer { offset = found.upperBound }
         return offset..<found.lowerBound
     }

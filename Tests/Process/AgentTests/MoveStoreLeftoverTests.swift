@@ -55,7 +55,7 @@ struct MoveStoreLeftoverTests {
         let new = home.tree.path("new")
         let held = try await home.run("move-store", "--yes", new.string)
         #expect(held.code == 3 && held.text.contains("not copied"), "\(held)")
-        #expect(held.text.contains("the record \(record) cannot be read: check the disk"), "\(held)")
+        #expect(held.text.contains("the record \(record) cannot be read; check the disk"), "\(held)")
         #expect(held.text.contains("Where it is not, move the record out of the store: "), "\(held)")
         // As it is told.
         try FileManager.default.moveItem(atPath: record.string, toPath: home.tree.path("record").string)

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SyncCore
-import SyncLedger
 import SystemPackage
 import Testing
+
+@testable import SyncLedger
 
 @Suite struct RestoreProgressTests {
     @Test(arguments: RestoreItemState.allCases, RestoreItemState.allCases)
