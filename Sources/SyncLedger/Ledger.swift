@@ -256,10 +256,13 @@ extension Ledger {
 
 extension Database {
     /// One transaction that writes nothing, as of `DatabaseQueue.read`: of a closed connection, that one asks SQLite how it
-    /// stands, and SQLite follows its null pointer.
+    /// stands, and SQLite follows its null pointer. That one sets `PRAGMA query_only`, too, after which SQLite prepares each
+    /// statement anew: half of what a list of photos took.
     fileprivate func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
         guard sqliteConnection != nil else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
-        return try readOnly { try inTransaction(.deferred, returning: body) }
+        let changes = totalChangesCount
+        defer { assert(totalChangesCount == changes, "a read has written") }
+        return try inTransaction(.deferred, returning: body)
     }
 
     /// One transaction that is on the disk when this returns: with FULL, SQLite syncs the write-ahead log at the commit

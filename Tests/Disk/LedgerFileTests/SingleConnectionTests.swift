@@ -26,6 +26,17 @@ import Testing
         #expect(try Ledger(at: state.ledger).overview().totals[.uploading].files == 2)
     }
 
+    @Test func `a read sets nothing for which SQLite would prepare each statement anew`() throws {
+        let state = try StateFolder()
+        _ = try Ledger(at: state.ledger).fill(3)
+        let ledger = try Ledger(at: state.ledger, connections: .single)
+        #expect(ledger.database is DatabaseQueue)
+        for _ in 1...2 {
+            #expect(try ledger.read("look") { try Int.fetchOne($0, sql: "PRAGMA query_only") } == 0)
+        }
+        try ledger.close()
+    }
+
     @Test(arguments: [nil, "films", Schema.migrator.migrations.last])
     func `who looks first makes the ledger, or migrates it`(migration: String?) throws {
         let state = try StateFolder()
