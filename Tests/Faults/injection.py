@@ -77,7 +77,7 @@ class Point:
         only = [word for path in sorted(paths) for word in ("-P", path)] if self.named else []
         # With --seccomp-bpf, strace 6.1 drops the signal of all calls but the first.
         quick = () if self.fault == "KILL" else ("--seccomp-bpf",)
-        return ["strace", "-D", "-f", "-y", *quick, "-o", log, *only, "-e", f"trace={self.call},close",
+        return ["strace", "-D", "-f", "-y", *quick, "-o", log, *only, "-e", f"trace={self.call},close,execve",
                 "-e", f"inject={self.call}:{what}:when={when}", *command]
 
     def hits(self, log, code):
@@ -103,11 +103,18 @@ class Point:
 
 
 def closed_twice(log):
-    """The first close(2) of a descriptor that is open no more: another thread's file may have its number."""
+    """The first close(2) of a descriptor that is open no more: another thread's file may have its number.
+
+    Not of a process that is to become another program (posix_spawn(3)): it closes what was open before it was made.
+    """
     if not log.exists():
         return None
     with open(log, errors="replace") as file:
-        return next((line.strip() for line in file if "EBADF" in line and "close" in line and "INJECTED" not in line), None)
+        lines = file.read().splitlines()
+    ours = lines[0].split(" ", 1)[0] if lines else ""
+    others = {line.split(" ", 1)[0] for line in lines if " execve(" in line} - {ours}
+    return next((line.strip() for line in lines if "EBADF" in line and "close" in line and "INJECTED" not in line
+                 and line.split(" ", 1)[0] not in others), None)
 
 
 @cache
