@@ -100,10 +100,11 @@ import Testing
         try tree.write("12345", to: "five.jpg")
         let zip = try ZipFile(at: path)
         let entry = try ZipEntry(name: "photo.jpg", size: 4, modified: Date(timeIntervalSince1970: 0))
-        let foreign = try await ForeignDescriptors.closed {
-            #expect(throws: ZipError.self) { try zip.add(entry, from: tree.path("five.jpg")) }
+        var refused = 0
+        let foreign = try await ForeignDescriptors.closed(times: 5_000) {
+            do { try zip.add(entry, from: tree.path("five.jpg")) } catch is ZipError { refused += 1 }
         }
-        #expect(foreign == 0)
+        #expect(refused == 5_000 && foreign == 0)
     }
 
     @Test func `A name that is there already is refused, in any normal form, and the rest goes on`() throws {

@@ -4,8 +4,9 @@ import SyncSystem
 /// What is closed a second time is another thread's by then.
 package enum ForeignDescriptors {
     /// Does `body` again and again, while another thread opens and closes files of its own.
+    /// - Parameter body: short: no expectation of its own, each of which is an event.
     /// - Returns: how often that thread found a file of its own closed.
-    package static func closed(times: Int = 5_000, by body: () throws -> Void) async throws -> Int {
+    package static func closed(times: Int, by body: () throws -> Void) async throws -> Int {
         let isOver = Observed(false)
         let found = Observed(0)
         let thread = try OwnedThread.start(name: "descriptors") {
