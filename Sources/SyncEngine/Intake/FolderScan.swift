@@ -232,29 +232,7 @@ extension FolderScan.Summary {
     }
 }
 
-/// Why a file may be half of what it is to become.
-package struct UnfinishedFile: Hashable, Sendable {
-    package let reason: String
-    /// When to look again, from now.
-    package let wait: Duration
-}
-
 extension TreeScanner {
-    /// Why a file may be half of what it is to become: it is open for writing, or changed a moment ago.
-    /// - Parameters:
-    ///   - stamp: of the file as it is meant.
-    ///   - settle: for so long a file is as it is before it counts as whole.
-    /// - Returns: `nil` for a file that counts as whole.
-    package func whyUnfinished(
-        _ file: FilePath, _ stamp: FileStamp, settle: Duration, at now: Date
-    ) -> UnfinishedFile? {
-        if let wait = stamp.timeToSettle(settle, at: now) {
-            return UnfinishedFile(reason: "it is still changing", wait: wait)
-        }
-        guard isBeingWritten(file) else { return nil }
-        return UnfinishedFile(reason: "another process has it open for writing", wait: settle)
-    }
-
     /// Whether there is a regular file at the path. One that cannot be looked at counts as there: nothing is concluded
     /// from what was not seen.
     func isFile(_ path: FilePath) -> Bool {
@@ -334,50 +312,4 @@ struct ScannedMounts {
     private func places(above path: FilePath) -> Set<FilePath> {
         places.isEmpty ? [] : places.filter { path.starts(with: $0) }
     }
-}
-
-extension FileStamp {
-    /// The coarsest unit in which a file system keeps times: of FAT (two seconds); ext3, HFS+ and NFSv2 keep whole ones.
-    private static let coarsestUnit = Duration.seconds(2)
-    /// How far the clock of a file server may be ahead.
-    private static let mostAhead = Duration.seconds(600)
-    private static let ancient = Duration.seconds(Int64.max / 2)
-
-    /// How long the file has to be left alone still, until it counts as whole.
-    ///
-    /// A program may set the modification time to any moment while it still writes; the time of the last change it cannot.
-    /// Where times are whole seconds, what is written twice within one of them has one stamp: it is waited for until a
-    /// later write would have another.
-    /// - Parameter settle: for so long a file has to be as it is.
-    /// - Returns: `nil` when nothing is left of that.
-    package func timeToSettle(_ settle: Duration, at now: Date) -> Duration? {
-        let changeAge = changed.map { Self.age(ofChange: $0, at: now) }
-        var wait = settle - min(Self.age(of: modified, at: now), changeAge ?? Self.ancient)
-        if let changed, let changeAge, Self.isWhole(modified), Self.isWhole(changed) {
-            wait = max(wait, Self.coarsestUnit - changeAge)
-        }
-        return wait > .zero ? wait : nil
-    }
-
-    package func isSettled(_ settle: Duration, at now: Date) -> Bool { timeToSettle(settle, at: now) == nil }
-
-    /// A time in the future says nothing about when something was written (a camera's clock, a copied attribute): such a
-    /// file counts as old.
-    private static func age(of time: Int64, at now: Date) -> Duration {
-        let age = span(from: time, to: now)
-        return age < .zero ? ancient : age
-    }
-
-    /// The time of a change is the clock's: a server's that is ahead, or one that is later than the moment of this look. One far
-    /// in the future was written by a clock that was wrong.
-    private static func age(ofChange time: Int64, at now: Date) -> Duration {
-        let age = span(from: time, to: now)
-        return age + mostAhead < .zero ? ancient : max(age, .zero)
-    }
-
-    private static func span(from time: Int64, to now: Date) -> Duration {
-        .milliseconds(Int64(now.timeIntervalSince1970 * 1_000) - time / 1_000_000)
-    }
-
-    private static func isWhole(_ time: Int64) -> Bool { time % 1_000_000_000 == 0 }
 }
