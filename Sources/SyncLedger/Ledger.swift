@@ -47,7 +47,7 @@ package final class Ledger: Sendable {
             do {
                 try LedgerFile.prepare(path)
                 if connections == .single, let database = try openSingle(path) { return database }
-                let database = try DatabasePool(path: path.string, configuration: configuration)
+                let database = try openPool(path)
                 try migrate(database, path: path)
                 return database
             } catch {
@@ -60,6 +60,17 @@ package final class Ledger: Sendable {
                 guard error.code == .busy, SuspendingClock.now < patience else { throw error }
                 usleep(20_000)
             }
+        }
+    }
+
+    private static func openPool(_ path: FilePath) throws -> DatabasePool {
+        do {
+            return try DatabasePool(path: path.string, configuration: configuration)
+        } catch where !(error is DatabaseError) {
+            // It asks the file system how long a log is that it has just seen there: whoever closes last takes it away.
+            throw LedgerError(
+                code: .busy, operation: "open", path: path,
+                message: "another process keeps removing its write-ahead log; try again when that one is done")
         }
     }
 

@@ -7,6 +7,8 @@ package struct LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Hashable, Sendable, CaseIterable {
         /// The file or a folder above it cannot be opened.
         case unreadable
+        /// It may not be read: its mode, or another owner.
+        case notAllowed
         /// It can be read, but not written.
         case readOnly
         /// The disk is full.
@@ -35,7 +37,7 @@ package struct LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// is done. The one place that decides it.
     package var mayPass: Bool {
         switch code {
-        case .unreadable, .readOnly, .noSpace, .busy, .failed: true
+        case .unreadable, .notAllowed, .readOnly, .noSpace, .busy, .failed: true
         case .damaged, .moved, .newerSchema: false
         }
     }

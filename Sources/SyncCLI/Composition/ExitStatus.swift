@@ -37,7 +37,8 @@ enum ExitStatus: Int32 {
         case is AgentLock.Held: self = .locked
         case let error as StoreError where error.operation == "configure": self = .configuration
         case let error as StoreError: self = Self.status(of: error.code)
-        case let error as LedgerError: self = error.code == .readOnly ? .refused : .failed
+        case let error as LedgerError: self = [.notAllowed, .readOnly].contains(error.code) ? .refused : .failed
+        case let error as DownloadError where error.code == .inUse: self = .locked
         case let error as DownloadError: self = error.code == .notAllowed ? .refused : .failed
         case let error as FolderError: self = [.notAllowed, .readOnly].contains(error.code) ? .refused : .failed
         case let error as ZipError where error.code == .inUse: self = .locked

@@ -186,7 +186,12 @@ struct Examination: Sendable {
             // The store says what it is denied.
             return true
         } catch {}
-        if (try? ledger?.knowsStore()) ?? false {
+        if let obstacle = FolderMaker().obstacle(to: path) {
+            checks.add(
+                .wrong(
+                    name, "\(path): \(obstacle) is no folder", remedy: "name another place in store.path",
+                    cause: CommandFailure.configuration(name)))
+        } else if (try? ledger?.knowsStore()) ?? false {
             let objects = (try? ledger?.overview().tiers.reduce(0) { $0 + $1.objects }) ?? 0
             let error = StoreError(
                 .storeMissing, operation: "check",
@@ -194,11 +199,6 @@ struct Examination: Sendable {
                     "\(path) is no store, although \(Quantities.counted(objects, "object is", plural: "objects are")) known to be in it; "
                     + "mount its disk, or correct store.path")
             checks.add(.wrong(name, error))
-        } else if let obstacle = FolderMaker().obstacle(to: path) {
-            checks.add(
-                .wrong(
-                    name, "\(path): \(obstacle) is no folder", remedy: "name another place in store.path",
-                    cause: CommandFailure.configuration(name)))
         } else {
             checks.add(.ok(name, "\(path): not there yet, the first sync makes it"))
         }

@@ -43,7 +43,7 @@ enum LedgerFile {
             try file.requireAccess(rights)
         } catch let reason {
             var error = failure(reason, what, path)
-            if rights == .read { error.code = .unreadable }
+            if rights == .read { error.code = error.code == .readOnly ? .notAllowed : .unreadable }
             throw error
         }
     }

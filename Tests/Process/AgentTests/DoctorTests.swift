@@ -293,6 +293,10 @@ struct DoctorTests {
         #expect(answer["store"]?.state == "wrong")
         #expect(finished.code == 69)
         #expect(access(home.store.root.string, F_OK) != 0)
+        // No drive can be mounted on a file: every command that needs the store says so.
+        try home.store.root.create([])
+        #expect(try await examine(home).finished.code == 78)
+        #expect(try await home.run("sync").code == 78)
     }
 
     @Test func `people read a line for each thing, and a sum`() async throws {

@@ -201,6 +201,8 @@ struct ShareExportTests {
                 let files = (try? FileManager.default.contentsOfDirectory(atPath: hidden.string)) ?? []
                 return files.count > 3 || command.progress.value.isOver ? () : nil
             }
+            let second = try await home.run("share", AgentHome.trip, "--export", place.string)
+            #expect(second.code == 75 && second.complaint.contains("exports to this place"), "\(second)")
             command.send(SIGKILL)
             #expect(try await command.finished().ending == .signal(SIGKILL), "it was over before")
             server.clearScript()
