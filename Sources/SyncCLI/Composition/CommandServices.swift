@@ -120,11 +120,6 @@ struct ShareServices: Sendable {
             scanner: FileTreeScanner(), pool: threads.disk,
             notifiers: workspace.notifiers, patience: restores.patience, time: time, logger: installation.logger)
     }
-
-    /// - Throws: ``ShareError/noGuests(_:)`` where guests are asked for and could not reach the page.
-    func requireGuestsCanCome(_ order: ShareOrder) throws {
-        if order.takesGuests == true, let reason = links.noGuests { throw ShareError.noGuests(reason) }
-    }
 }
 
 extension Workspace {
@@ -134,9 +129,6 @@ extension Workspace {
 }
 
 extension Installation {
-    /// Whether an agent, or a pass, is at work at this moment.
-    func agentRuns() throws -> Bool { try AgentLock.currentHolder(at: lockFile) != nil }
-
     /// Where photos of guests wait.
     var guestBox: GuestIntake.Box {
         GuestIntake.Box(location.stateFolder.appending("guests")) { try? FileSystemFacts(at: $0).freeBytes }
@@ -151,15 +143,6 @@ extension Installation {
     private var galleryURL: URL? {
         if let base = settings.serve.baseURL { return base }
         return settings.serve.listen.isLoopback ? nil : galleryOfAgent.flatMap { URL(string: $0) }
-    }
-
-    /// Where names of photos and vacations are looked up.
-    var restorePlaces: RestoreSelection.Places {
-        let locator = pathLocator
-        return RestoreSelection.Places(
-            workingFolder: ProcessEnvironment.workingFolder,
-            vacationRoots: settings.watch.filter { $0.kind == .vacations }.map(\.path),
-            candidates: { locator.candidates(for: $0) })
     }
 }
 

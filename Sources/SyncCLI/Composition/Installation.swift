@@ -71,6 +71,9 @@ struct Installation: Sendable {
     /// - Throws: ``AgentLock/Held``; ``CommandFailure`` when the file cannot be made.
     func takeLock() throws -> AgentLock { try takeLock(at: lockFile) }
 
+    /// Whether an agent, or a pass, is at work at this moment.
+    func agentRuns() throws -> Bool { try AgentLock.currentHolder(at: lockFile) != nil }
+
     /// One cleanup at a time, with an agent or without. It throws as ``takeLock()`` does.
     func takeCleanupLock() throws -> AgentLock { try takeLock(at: location.stateFolder.appending("cleanup.lock")) }
 

@@ -322,3 +322,10 @@ struct ShareIntake {
         return names.joined(separator: ", ") + (files.count > namesShown ? ", …" : "")
     }
 }
+
+extension ShareServices {
+    /// - Throws: ``ShareError/noGuests(_:)`` where guests are asked for and could not reach the page.
+    func requireGuestsCanCome(_ order: ShareOrder) throws {
+        if order.takesGuests == true, let reason = links.noGuests { throw ShareError.noGuests(reason) }
+    }
+}

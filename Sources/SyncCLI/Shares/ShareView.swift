@@ -6,6 +6,73 @@ import SyncLedger
 import SyncQR
 import SystemPackage
 
+/// `share --json`. The fields are a contract: docs/commands.md.
+struct ShareReport: Encodable {
+    /// `null` with `--dry-run`, of what is not shared yet.
+    @Nullable var shareId: String?
+    @Nullable var link: String?
+    /// `null` also where nobody knows: `linkLimit` says why.
+    @Nullable var linkEndsAt: Date?
+    /// Why the link ends before the share does.
+    @Nullable var linkLimit: String?
+    var expiresAt: Date
+    var photoCount: Int
+    var bytes: Int64
+    /// Of the restores that it needs, about.
+    var estimatedCostUSD: Double
+    /// The page that browsers open.
+    @Nullable var page: String?
+    /// `planned` with `--dry-run`.
+    var state: String
+    /// The restore that it waits for.
+    @Nullable var restoreJob: String?
+    var skipped: [PathRemark]
+    /// What opens with the message ready to be sent.
+    @Nullable var message: String?
+    /// What a person should know, such as another share of the same photos.
+    var notes: [String]
+
+    /// - Parameter photos: those of the share.
+    init(_ share: ShareRecord, photos: [SharePhoto], _ proposal: ShareProposal, costUSD: Double, message: String?) {
+        self.init(proposal, costUSD: costUSD)
+        shareId = share.id.description
+        link = share.link?.url
+        linkEndsAt = share.link.flatMap { $0.isEndKnown ? $0.endsAt : nil }
+        linkLimit = share.link?.limit
+        expiresAt = share.expiresAt
+        photoCount = share.photoCount
+        page = link.flatMap { $0.hasPrefix("http") ? $0 : nil }
+        state = share.state.rawValue
+        restoreJob = share.state == .live ? nil : share.restoreJob?.description
+        skipped += Self.failures(photos.filter { !proposal.tells($0) })
+        if let stored = Self.bytes(photos) { bytes = stored }
+        self.message = message
+    }
+
+    init(_ proposal: ShareProposal, costUSD: Double) {
+        expiresAt = proposal.expiresAt
+        photoCount = proposal.items.count
+        bytes = proposal.bytes
+        estimatedCostUSD = costUSD.roundedUSD
+        state = "planned"
+        skipped = proposal.skipped.map { PathRemark($0.photo.path, $0.reason) }
+        shareId = proposal.existing?.id.description
+        notes = proposal.notes
+    }
+
+    /// Why some of its photos could not be made ready.
+    static func failures(_ photos: [SharePhoto]) -> [PathRemark] {
+        photos.filter { $0.position != nil }.compactMap { photo in photo.failure.map { PathRemark(photo.path, $0) } }
+    }
+
+    /// Of all copies, once they are all there.
+    private static func bytes(_ photos: [SharePhoto]) -> Int64? {
+        let shared = photos.filter { $0.position != nil && $0.failure == nil }
+        guard shared.allSatisfy({ $0.copy != nil }) else { return nil }
+        return shared.reduce(0) { $0 + ($1.copy?.size ?? 0) }
+    }
+}
+
 /// A share, for people.
 struct ShareView {
     private static let photosShown = 3

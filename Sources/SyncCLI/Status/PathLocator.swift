@@ -75,4 +75,13 @@ struct UnknownPaths {
 
 extension Installation {
     var pathLocator: PathLocator { PathLocator(roots: settings.watch.map(\.path)) }
+
+    /// Where names of photos and vacations are looked up.
+    var restorePlaces: RestoreSelection.Places {
+        let locator = pathLocator
+        return RestoreSelection.Places(
+            workingFolder: ProcessEnvironment.workingFolder,
+            vacationRoots: settings.watch.filter { $0.kind == .vacations }.map(\.path),
+            candidates: { locator.candidates(for: $0) })
+    }
 }

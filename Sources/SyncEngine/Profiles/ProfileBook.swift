@@ -203,42 +203,6 @@ package struct Pseudonyms: Sendable {
     }
 }
 
-/// Decides what of an event's words may stand in a key, or beside an object.
-struct ArchiveWords: Sendable {
-    private static let day = 86_400.0
-
-    let phones: any PhoneNumbers
-    /// Whose telephone numbers may be written without a country code.
-    let region: String?
-
-    func mayLeave(_ text: String) -> Bool { !phones.mayTellNumber(text, region: region) }
-
-    /// - Parameter month: any day of the month in which the event was created. Apps make ids of the clock, which may have
-    ///   been in another zone.
-    func mayLeave(eventID id: String, of month: CalendarDay) -> Bool {
-        guard let first = CalendarDay("\(month.description.prefix(8))01") else { return mayLeave(id) }
-        let start = Double(first.daysSince1970) * Self.day
-        let times =
-            Date(timeIntervalSince1970: start - 2 * Self.day)...Date(timeIntervalSince1970: start + 33 * Self.day)
-        return !phones.mayTellNumber(id, region: region, times: times)
-    }
-
-    /// The title, without its digits where they may be a telephone number; `nil` when that does not help.
-    func title(_ title: String) -> String? {
-        if mayLeave(title) { return title }
-        var text = String.UnicodeScalarView()
-        for scalar in title.unicodeScalars {
-            if scalar.properties.numericType == nil, !"+＋%".unicodeScalars.contains(scalar) {
-                text.append(scalar)
-            } else if text.last != "…" {
-                text.append("…")
-            }
-        }
-        let masked = String(text)
-        return mayLeave(masked) ? masked : nil
-    }
-}
-
 extension ProfileBook {
     /// Which profile somebody means.
     package enum Match: Hashable, Sendable {

@@ -302,3 +302,46 @@ struct ProvenPut: Sendable {
         }
     }
 }
+
+/// Puts what a share consists of into the store, and proves it.
+struct ShareStorage: Sendable {
+    let store: any ObjectStore
+
+    /// - Throws: ``StoreError``, also when the store does not hold what it took.
+    @discardableResult
+    func put(
+        _ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes, _ condition: PutCondition = .overwrite
+    ) async throws -> ShareObject {
+        guard case .holds(let etag, _) = try await ProvenPut(store)(body, at: key, attributes, condition) else {
+            throw StoreError(
+                .badDigest, operation: "verify", key: key.rawValue,
+                message: "the store does not hold what it took; it will be sent again")
+        }
+        return ShareObject(key: key, sha256: body.digest.sha256, etag: etag)
+    }
+
+    @discardableResult
+    func put(
+        text: [UInt8], type: String = MediaType.json.name, at key: ObjectKey, _ condition: PutCondition = .overwrite
+    ) async throws -> ShareObject {
+        let body = ObjectBody(bytes: text, digest: ContentDigest(of: text))
+        return try await put(
+            body, at: key,
+            ObjectAttributes(contentType: type, metadata: [MetadataName.sha256: "\(body.digest.sha256)"]),
+            condition)
+    }
+
+    /// Copies an object of the same bytes inside the store, so that none of them has to be sent.
+    /// - Returns: `nil` where that does not work, for whatever reason that a put would not meet too.
+    func copy(_ source: ObjectKey, to key: ObjectKey, _ body: ObjectBody) async throws -> ShareObject? {
+        do {
+            try await store.copy(source, to: key, storageClass: .standard, condition: .overwrite)
+            guard let copy = try await store.head(key), try await ObjectReadback(store).holds(body, as: copy) else {
+                return nil
+            }
+            return ShareObject(key: key, sha256: body.digest.sha256, etag: copy.etag)
+        } catch let error as StoreError where error.mayConcernOneObject {
+            return nil
+        }
+    }
+}

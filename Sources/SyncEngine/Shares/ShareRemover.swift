@@ -1,5 +1,4 @@
 package import SyncCore
-import SyncDigest
 package import SyncLedger
 
 /// Takes shares back: the store tells all machines of it, manifest and page go first, so that nobody finds the rest, then
@@ -64,50 +63,9 @@ package struct ShareRemover: Sendable {
     }
 }
 
-/// Puts what a share consists of into the store, and proves it.
-struct ShareStorage: Sendable {
+extension ShareStorage {
     /// How often what a listing shows is deleted before another attempt has to do it.
     private static let rounds = 3
-
-    let store: any ObjectStore
-
-    /// - Throws: ``StoreError``, also when the store does not hold what it took.
-    @discardableResult
-    func put(
-        _ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes, _ condition: PutCondition = .overwrite
-    ) async throws -> ShareObject {
-        guard case .holds(let etag, _) = try await ProvenPut(store)(body, at: key, attributes, condition) else {
-            throw StoreError(
-                .badDigest, operation: "verify", key: key.rawValue,
-                message: "the store does not hold what it took; it will be sent again")
-        }
-        return ShareObject(key: key, sha256: body.digest.sha256, etag: etag)
-    }
-
-    @discardableResult
-    func put(
-        text: [UInt8], type: String = MediaType.json.name, at key: ObjectKey, _ condition: PutCondition = .overwrite
-    ) async throws -> ShareObject {
-        let body = ObjectBody(bytes: text, digest: ContentDigest(of: text))
-        return try await put(
-            body, at: key,
-            ObjectAttributes(contentType: type, metadata: [MetadataName.sha256: "\(body.digest.sha256)"]),
-            condition)
-    }
-
-    /// Copies an object of the same bytes inside the store, so that none of them has to be sent.
-    /// - Returns: `nil` where that does not work, for whatever reason that a put would not meet too.
-    func copy(_ source: ObjectKey, to key: ObjectKey, _ body: ObjectBody) async throws -> ShareObject? {
-        do {
-            try await store.copy(source, to: key, storageClass: .standard, condition: .overwrite)
-            guard let copy = try await store.head(key), try await ObjectReadback(store).holds(body, as: copy) else {
-                return nil
-            }
-            return ShareObject(key: key, sha256: body.digest.sha256, etag: copy.etag)
-        } catch let error as StoreError where error.mayConcernOneObject {
-            return nil
-        }
-    }
 
     /// Deletes all objects of a share until a listing shows none. What guests have sent goes last, when it was taken in: it
     /// is no copy of anything.

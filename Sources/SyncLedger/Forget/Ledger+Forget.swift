@@ -185,11 +185,6 @@ extension Ledger {
             }
         }
     }
-
-    /// Whether the object is being deleted at this moment, so that it is of no use to look for it.
-    package func isBeingDeleted(_ key: ObjectKey) throws(LedgerError) -> Bool {
-        try read("look up a deletion") { try $0.isBeingDeleted(key, isSent: true) }
-    }
 }
 
 extension ObjectDeletion: FetchableRecord {
@@ -197,8 +192,6 @@ extension ObjectDeletion: FetchableRecord {
         self.init(key: try ObjectKey(row[0] as String), size: row[1], storageClass: StorageClass(rawValue: row[2]))
     }
 }
-
-// MARK: Uploads of the same photo
 
 extension Database {
     /// Notes an object as one that is to be deleted. An original on its way there counts no more, and is deleted when it has
@@ -212,36 +205,6 @@ extension Database {
             """, [object.key.rawValue, object.size, object.storageClass.rawValue, time.milliseconds])
         try run("INSERT OR IGNORE INTO forgotten_keys VALUES (?)", [object.key.rawValue])
         try run("UPDATE original_uploads SET is_void = 1 WHERE key = ?", [object.key.rawValue])
-    }
-
-    func isBeingDeleted(_ key: ObjectKey, isSent: Bool = false) throws -> Bool {
-        try number(
-            "SELECT 1 FROM object_deletions WHERE key = ? AND gone_at IS NULL AND (sent_at IS NOT NULL OR NOT ?)",
-            [key.rawValue, isSent]) != nil
-    }
-
-    /// The outcome of an upload that has found or made an object. One whose deletion was not begun yet stays, since there
-    /// is a photo for it again. One that is being deleted, or was when the upload began, may be gone: the photo is stored
-    /// again.
-    func withoutDeleted(_ outcome: Outcome, of claim: Claim, at time: Date) throws -> Outcome {
-        guard case .uploaded(_, let record) = outcome, try !mayCount(record.key, attempt: claim.attemptID) else {
-            return outcome
-        }
-        return .waits(
-            "what was stored of it was deleted for good at this moment; it is stored again",
-            until: time.addingTimeInterval(1))
-    }
-
-    /// Whether that an object was found in the store says that it stays there.
-    func mayCount(_ key: ObjectKey, attempt: Int64) throws -> Bool {
-        let row = try rawRow("SELECT sent_at, last_attempt FROM object_deletions WHERE key = ?", [key.rawValue])
-        guard let row else { return true }
-        if row.hasNull(atIndex: 0) {
-            try run("DELETE FROM object_deletions WHERE key = ?", [key.rawValue])
-            return true
-        }
-        guard let last = row[1] as Int64? else { return false }
-        return attempt > last
     }
 
     /// Those that no upload in hand can have seen.

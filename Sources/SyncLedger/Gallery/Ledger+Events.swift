@@ -137,27 +137,6 @@ package struct EventCounts: Hashable, Sendable {
 }
 
 extension Ledger {
-    /// Files of active galleries that may hold events, and that wait in the queue or are in hand: what they hold is not
-    /// known yet. Nothing is claimed by this; such a claim serves ``noteEvents(_:photos:isWhole:of:)`` and no commit.
-    package func unreadEventFiles() throws(LedgerError) -> [Claim] {
-        try read("list unread files of events") { db in
-            var ids: [Int64] = []
-            for folder in try db.activeFolders() where folder.kind == .gallery {
-                ids += try db.numbers(LedgerQuery.queuedEventFiles, [folder.id.rawValue])
-                ids += try db.numbers(LedgerQuery.eventFilesInHand, [folder.id.rawValue])
-            }
-            return try ids.compactMap { id -> Claim? in
-                guard let row = try db.row(LedgerQuery.rowOfPhoto, [id], as: PhotoRow.self), !row.isGone,
-                    let place = try db.row(LedgerQuery.placeOfRow, [id], as: PhotoPlace.self)
-                else { return nil }
-                return Claim(
-                    photoID: id, attemptID: 0, generation: row.generation, folder: place.folder,
-                    relativePath: place.path, stamp: row.stamp, attempts: 0, isSuspect: try db.isSuspect(row),
-                    hasObject: row.objectID != nil)
-            }
-        }
-    }
-
     /// Galleries of which the last scan has not seen all, and why; also those that no scan has come to yet.
     /// - Parameter galleries: absolute.
     package func unseenGalleries(of galleries: [FilePath]) throws(LedgerError) -> [LeftOutSummary.Item] {
@@ -259,4 +238,47 @@ package enum EventPhotoName {
         let dot = name.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil } ?? name.endIndex
         return Array(name[..<dot])
     }
+}
+
+extension LedgerQuery {
+    package static let event = "SELECT \(EventRecord.columns) FROM \(EventRecord.source) WHERE events.event_id = ?"
+    package static let eventOfRow = "SELECT \(EventRecord.columns) FROM \(EventRecord.source) WHERE events.id = ?"
+    /// All events with an id, the first that was seen first.
+    package static let eventsOfID = """
+        SELECT \(EventRecord.columns) FROM events INDEXED BY events_by_given_id
+        LEFT JOIN objects ON objects.id = events.object_id
+        WHERE events.given_id = ? ORDER BY events.id
+        """
+    package static let usesOfEventName = """
+        SELECT 1 WHERE EXISTS (SELECT 1 FROM events WHERE event_id = ?1)
+        OR EXISTS (SELECT 1 FROM retention_records WHERE event_id = ?1)
+        """
+    package static let firstFileOfEvent = "SELECT photo_id FROM event_files WHERE event = ? LIMIT 1"
+    package static let eventsOfFile = """
+        SELECT \(EventRecord.columns) FROM event_files
+        CROSS JOIN events ON events.id = event_files.event
+        LEFT JOIN objects ON objects.id = events.object_id
+        WHERE event_files.photo_id = ? ORDER BY event_files.photo_id, event_files.event
+        """
+    package static let eventsOfProfile = """
+        SELECT \(EventRecord.columns) FROM events INDEXED BY events_by_profile
+        LEFT JOIN objects ON objects.id = events.object_id
+        WHERE events.profile = ? AND events.id > ? ORDER BY events.id LIMIT ?
+        """
+    package static let photoBeside = """
+        SELECT photos.state, \(ObjectRecord.columns) FROM photos AS events_file
+        CROSS JOIN photos ON photos.directory_id = events_file.directory_id AND photos.name = ?
+        LEFT JOIN objects ON objects.id = photos.object_id
+        WHERE events_file.id = ?
+        """
+    package static let eventTallies = "SELECT photo_state, retention, events FROM event_tallies WHERE events > 0"
+    package static let unreadableEventFiles = """
+        SELECT id FROM photos INDEXED BY photos_left_out
+        WHERE folder_id = ? AND state = 'skipped' AND left_out IS NOT NULL AND left_out = 'unreadable'
+        """
+    package static let allMalformedEventFiles = """
+        SELECT photos.id, photos.folder_id, event_notes.malformed
+        FROM event_notes INDEXED BY event_notes_malformed CROSS JOIN photos ON photos.id = event_notes.photo_id
+        WHERE event_notes.malformed > 0 AND photos.state IN ('uploaded', 'skipped', 'failed')
+        """
 }

@@ -29,11 +29,6 @@ extension Ledger {
         }
     }
 
-    /// What now stands in keys in place of an id.
-    package func mergedProfile(_ id: String) throws(LedgerError) -> String {
-        try read("look up a profile") { try $0.mergedProfile(id) }
-    }
-
     /// How many events were signed off under these ids.
     package func signedOff(under ids: [String]) throws(LedgerError) -> Int {
         try read("count what was signed off") { db in
@@ -121,10 +116,6 @@ extension Ledger {
 extension Database {
     /// Bytes of a name, as `profiles add` takes it.
     private static let longestName = 200
-
-    fileprivate func mergedProfile(_ id: String) throws -> String {
-        try texts("SELECT into_profile FROM profile_merges WHERE profile = ?", [id]).first ?? id
-    }
 
     /// - Returns: `false`, with nothing noted, where one is merged already, or would be merged into itself.
     fileprivate func noteMerge(of id: String, into other: String) throws -> Bool {

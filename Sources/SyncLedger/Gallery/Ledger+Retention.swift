@@ -81,6 +81,27 @@ extension Ledger {
         }
     }
 
+    /// Files of active galleries that may hold events, and that wait in the queue or are in hand: what they hold is not
+    /// known yet. Nothing is claimed by this; such a claim serves ``noteEvents(_:photos:isWhole:of:)`` and no commit.
+    package func unreadEventFiles() throws(LedgerError) -> [Claim] {
+        try read("list unread files of events") { db in
+            var ids: [Int64] = []
+            for folder in try db.activeFolders() where folder.kind == .gallery {
+                ids += try db.numbers(LedgerQuery.queuedEventFiles, [folder.id.rawValue])
+                ids += try db.numbers(LedgerQuery.eventFilesInHand, [folder.id.rawValue])
+            }
+            return try ids.compactMap { id -> Claim? in
+                guard let row = try db.row(LedgerQuery.rowOfPhoto, [id], as: PhotoRow.self), !row.isGone,
+                    let place = try db.row(LedgerQuery.placeOfRow, [id], as: PhotoPlace.self)
+                else { return nil }
+                return Claim(
+                    photoID: id, attemptID: 0, generation: row.generation, folder: place.folder,
+                    relativePath: place.path, stamp: row.stamp, attempts: 0, isSuspect: try db.isSuspect(row),
+                    hasObject: row.objectID != nil)
+            }
+        }
+    }
+
     /// How many events were created before a moment and are not signed off. It walks an index over them.
     package func dueEventCount(createdBefore time: Date) throws(LedgerError) -> Int {
         try read("count due events") { try $0.total(LedgerQuery.dueEventCount, [time.milliseconds]) }
@@ -213,6 +234,23 @@ extension Ledger {
         }
         if !isEmptied { try makeDurable() }
     }
+
+    /// As ``markGone(_:path:at:)``, of files that we have removed ourselves. A folder of which they were the last ones is then
+    /// empty, and no drive that is not mounted.
+    package func markRemoved(_ photos: [Int64]) throws(LedgerError) {
+        try write("note that files are removed") { db in
+            for photo in photos {
+                guard let row = try db.row(LedgerQuery.rowOfPhoto, [photo], as: PhotoRow.self) else { continue }
+                _ = try db.vanish([row], of: row.directoryID, at: nil)
+                try db.run("DELETE FROM file_removals WHERE photo_id = ?", [photo])
+            }
+        }
+    }
+
+    /// What now stands in keys in place of an id.
+    package func mergedProfile(_ id: String) throws(LedgerError) -> String {
+        try read("look up a profile") { try $0.mergedProfile(id) }
+    }
 }
 
 extension Database {
@@ -222,6 +260,10 @@ extension Database {
     }
 
     func places(of event: EventRecord) throws -> [EventPlace] { try rows(LedgerQuery.filesOfEvent, [event.id]) }
+
+    func mergedProfile(_ id: String) throws -> String {
+        try texts("SELECT into_profile FROM profile_merges WHERE profile = ?", [id]).first ?? id
+    }
 
     fileprivate func signOff(_ archived: ArchivedEvent, user: String, at time: Date) throws -> Bool {
         let (event, object) = (archived.event, archived.object)
@@ -312,4 +354,33 @@ extension Ledger {
             return [file.map { $0 / 1_000_000 }, event].compactMap(\.self).max().map(Date.init(milliseconds:))
         }
     }
+}
+
+extension LedgerQuery {
+    /// What has been seen before a moment, the oldest first. The last three arguments are where the page begins.
+    package static let dueEvents = """
+        SELECT \(EventRecord.columns) FROM events INDEXED BY events_due
+        LEFT JOIN objects ON objects.id = events.object_id
+        WHERE events.retention = 'kept' AND events.created_at < ? AND (events.created_at, events.id) > (?, ?)
+        ORDER BY events.created_at, events.id LIMIT ?
+        """
+    package static let dueEventCount =
+        "SELECT COUNT(*) FROM events INDEXED BY events_due WHERE retention = 'kept' AND created_at < ?"
+    package static let generationOfPhoto = "SELECT generation FROM photos WHERE id = ?"
+    package static let filesOfEvent = """
+        SELECT \(EventPlace.columns) FROM event_files
+        JOIN photos ON photos.id = event_files.photo_id
+        \(PhotoPlace.joins)
+        WHERE event_files.event = ? AND photos.state NOT IN ('missing', 'lost') AND photos.gone = 0
+        ORDER BY event_files.photo_id
+        """
+    package static let newestRetentionRecords =
+        "SELECT \(RetentionRecord.columns) FROM retention_records ORDER BY signed_off_at DESC LIMIT ?"
+    /// Names as in `FileName.isJSON`; LIKE leaves the case of ASCII letters aside.
+    private static let isNamedAsEvents =
+        "(CAST(name AS TEXT) LIKE '%.json' OR CAST(name AS TEXT) LIKE '%.jsonl' OR CAST(name AS TEXT) LIKE '%.ndjson')"
+    package static let queuedEventFiles =
+        "SELECT id FROM photos WHERE folder_id = ? AND state = 'pending' AND \(isNamedAsEvents)"
+    package static let eventFilesInHand =
+        "SELECT id FROM photos WHERE folder_id = ? AND state = 'uploading' AND \(isNamedAsEvents)"
 }

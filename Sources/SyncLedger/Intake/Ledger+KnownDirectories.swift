@@ -67,3 +67,10 @@ private struct DigestedDirectory: FetchableRecord {
             id: DirectoryID(rawValue: row[1]), digest: try SHA256Digest(blob: row[2]).known(), files: row[3])
     }
 }
+
+extension LedgerQuery {
+    package static let digestsInRange = """
+        SELECT path, id, digest, digest_files FROM directories
+        WHERE folder_id = ? AND path >= ? AND path < ? AND digest IS NOT NULL
+        """
+}

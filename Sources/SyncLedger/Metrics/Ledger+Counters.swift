@@ -61,29 +61,6 @@ extension Ledger {
     }
 }
 
-/// The names in the table of counters.
-enum Counter: String {
-    case uploads
-    case uploadBytes = "upload_bytes"
-    case errors
-    case watchOverflows = "watch_overflows"
-    case retentionFailures = "retention_failures"
-}
-
-extension Database {
-    func count(_ counter: Counter, _ label: String = "", by amount: Int64 = 1) throws {
-        if amount == 0 { return }
-        try run(
-            "INSERT INTO counters VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value",
-            [counter.rawValue, label, amount])
-    }
-
-    func count(_ sent: SentCount) throws {
-        if sent.isStored { try count(.uploads) }
-        try count(.uploadBytes, by: sent.bytes)
-    }
-}
-
 extension LedgerQuery {
     package static let counters = "SELECT name, label, value FROM counters"
     package static let verifiedObjects = "SELECT result, objects FROM verified_objects"

@@ -117,3 +117,11 @@ extension UnsafeRawBufferPointer {
         }
     }
 }
+
+extension LedgerQuery {
+    /// All but the SHA-256 is in the index: SQLite goes to a row for that alone, where it is asked for.
+    package static let listedObjects = """
+        SELECT \(ListedColumns.names) FROM objects INDEXED BY objects_listed
+        WHERE \(KeyRange.condition) ORDER BY key
+        """
+}

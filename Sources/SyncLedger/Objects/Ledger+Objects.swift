@@ -35,6 +35,16 @@ extension Ledger {
         }
     }
 
+    /// What is kept of a photo's own bytes; `nil` when only its copy is.
+    package func original(of copy: ObjectKey) throws(LedgerError) -> ObjectRecord? {
+        try read("look up an original") { try $0.original(of: copy) }
+    }
+
+    /// Whether the object is being deleted at this moment, so that it is of no use to look for it.
+    package func isBeingDeleted(_ key: ObjectKey) throws(LedgerError) -> Bool {
+        try read("look up a deletion") { try $0.isBeingDeleted(key, isSent: true) }
+    }
+
     /// A page of the objects that may move to an archive class, in the order of keys: those whose key begins with
     /// `prefix`, of these classes, stored before a moment and larger than so many bytes. What is young, small or archived
     /// costs a step in an index.
@@ -108,6 +118,48 @@ extension Database {
         if isMended { try takeBackAsStored(id) }
         return id
     }
+
+    /// Of a copy that is stored, or was.
+    func original(of copy: ObjectKey) throws -> ObjectRecord? {
+        guard let key = copy.original, let object: ObjectRecord = try row(LedgerQuery.object, [key.rawValue]) else {
+            return nil
+        }
+        return object.problem == nil ? object : nil
+    }
+}
+
+// MARK: Objects that are deleted while a photo is uploaded
+
+extension Database {
+    func isBeingDeleted(_ key: ObjectKey, isSent: Bool = false) throws -> Bool {
+        try number(
+            "SELECT 1 FROM object_deletions WHERE key = ? AND gone_at IS NULL AND (sent_at IS NOT NULL OR NOT ?)",
+            [key.rawValue, isSent]) != nil
+    }
+
+    /// The outcome of an upload that has found or made an object. One whose deletion was not begun yet stays, since there
+    /// is a photo for it again. One that is being deleted, or was when the upload began, may be gone: the photo is stored
+    /// again.
+    func withoutDeleted(_ outcome: Outcome, of claim: Claim, at time: Date) throws -> Outcome {
+        guard case .uploaded(_, let record) = outcome, try !mayCount(record.key, attempt: claim.attemptID) else {
+            return outcome
+        }
+        return .waits(
+            "what was stored of it was deleted for good at this moment; it is stored again",
+            until: time.addingTimeInterval(1))
+    }
+
+    /// Whether that an object was found in the store says that it stays there.
+    func mayCount(_ key: ObjectKey, attempt: Int64) throws -> Bool {
+        let row = try rawRow("SELECT sent_at, last_attempt FROM object_deletions WHERE key = ?", [key.rawValue])
+        guard let row else { return true }
+        if row.hasNull(atIndex: 0) {
+            try run("DELETE FROM object_deletions WHERE key = ?", [key.rawValue])
+            return true
+        }
+        guard let last = row[1] as Int64? else { return false }
+        return attempt > last
+    }
 }
 
 /// A photo on the disk whose object has its capture time from before offsets were kept.
@@ -150,4 +202,31 @@ extension DatedBefore: FetchableRecord {
     init(row: Row) throws {
         self.init(object: row[10], file: try PhotoPlace(row: row).absolute, stamp: FileStamp(row: row, from: 11))
     }
+}
+
+extension LedgerQuery {
+    /// - Parameter classes: how many there are to choose from.
+    package static func archiveCandidates(classes: Int) -> String {
+        let names = [String](repeating: "?", count: classes).joined(separator: ", ")
+        return """
+            SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_unarchived
+            WHERE storage_class NOT IN ('GLACIER', 'DEEP_ARCHIVE') AND \(KeyRange.condition)
+            AND stored_at < ? AND size > ? AND storage_class IN (\(names)) ORDER BY key LIMIT ?
+            """
+    }
+    /// Of the photos on the disk, those whose capture time was read before offsets were kept.
+    package static let datedBefore = """
+        SELECT \(PhotoPlace.columns), objects.id, \(FileStamp.columns(of: "photos"))
+        FROM objects INDEXED BY objects_taken_before
+        CROSS JOIN photos ON photos.object_id = objects.id AND photos.state = 'uploaded'
+        CROSS JOIN directories ON directories.id = photos.directory_id
+        CROSS JOIN folders ON folders.id = photos.folder_id
+        WHERE objects.taken_rules = 0 AND objects.id > ?
+        AND (objects.content_type GLOB 'image/*' OR objects.content_type GLOB 'video/*')
+        ORDER BY objects.id LIMIT ?
+        """
+    package static let objectOfDigest = """
+        SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_by_sha256
+        WHERE sha256 = ? AND \(KeyRange.condition) AND problem IS NULL ORDER BY key LIMIT 1
+        """
 }

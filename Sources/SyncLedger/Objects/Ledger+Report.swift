@@ -295,3 +295,26 @@ extension Database {
             """, [bytes])
     }
 }
+
+extension LedgerQuery {
+    package static let objectAges = """
+        SELECT family, storage_class, day, objects, bytes FROM object_ages WHERE objects > 0
+        ORDER BY family, storage_class
+        """
+    /// The first argument is the last day from which objects are due.
+    package static let archiveBacklog = """
+        SELECT SUM(CASE WHEN is_small = 0 AND day <= ? THEN objects END), SUM(CASE WHEN is_small THEN objects END)
+        FROM object_ages WHERE family = ? AND storage_class = ?
+        """
+    /// The same without the counts: a walk over all objects.
+    static let uncountedArchiveBacklog = """
+        SELECT COUNT(CASE WHEN since_day <= ?1 AND size >= ?2 THEN 1 END), COUNT(CASE WHEN size < ?2 THEN 1 END)
+        FROM objects WHERE family = ?3 AND storage_class = ?4
+        """
+    /// Of those that are counted as too small, the ones that are known to be gone or damaged.
+    static let smallBroken = """
+        SELECT COUNT(*) FROM objects INDEXED BY objects_broken
+        WHERE problem IS NOT NULL AND size < ? AND family = ? AND storage_class = ?
+        """
+    package static let reportedObject = "SELECT \(ReportedObject.columns) FROM objects WHERE key = ?"
+}

@@ -100,12 +100,7 @@ extension Ledger {
         try write("queue a photo") { try PhotoTable($0).repend(stored: candidate.photo, at: time) }
     }
 
-    /// What is kept of a photo's own bytes; `nil` when only its copy is.
-    package func original(of copy: ObjectKey) throws(LedgerError) -> ObjectRecord? {
-        try read("look up an original") { try $0.original(of: copy) }
-    }
-
-    /// The same, whole or not.
+    /// What is kept of a photo's own bytes, whole or not.
     package func anyOriginal(of copy: ObjectKey) throws(LedgerError) -> ObjectRecord? {
         try read("look up an original") { db in
             try copy.original.flatMap { try db.row(LedgerQuery.object, [$0.rawValue]) }
@@ -150,14 +145,6 @@ extension Ledger {
 }
 
 extension Database {
-    /// Of a copy that is stored, or was.
-    func original(of copy: ObjectKey) throws -> ObjectRecord? {
-        guard let key = copy.original, let object: ObjectRecord = try row(LedgerQuery.object, [key.rawValue]) else {
-            return nil
-        }
-        return object.problem == nil ? object : nil
-    }
-
     /// An original is gone or damaged: where the file is here, it is stored again.
     /// - Returns: how many photos are lost with it, because their copy is broken, too.
     func noteOriginalBroken(of copy: ObjectKey) throws -> Int {

@@ -275,3 +275,10 @@ extension Database {
             """, [object])
     }
 }
+
+extension LedgerQuery {
+    package static let firstLost = """
+        SELECT id FROM photos INDEXED BY photos_lost_in_folder
+        WHERE folder_id = ? AND state = 'lost' ORDER BY queued_at LIMIT ?
+        """
+}

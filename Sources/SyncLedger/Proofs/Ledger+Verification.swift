@@ -164,3 +164,12 @@ extension Ledger {
         }
     }
 }
+
+extension LedgerQuery {
+    /// The longest unproven first. The second and third argument are where the page begins.
+    package static let longestUnproven = """
+        SELECT \(ObjectRecord.columns), objects.proved_at, objects.id FROM objects INDEXED BY objects_by_proof
+        WHERE proved_at < ? AND (proved_at, id) > (?, ?) ORDER BY proved_at, id LIMIT ?
+        """
+    package static let oldestProof = "SELECT MIN(proved_at) FROM objects"
+}

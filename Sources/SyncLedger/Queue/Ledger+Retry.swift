@@ -104,3 +104,10 @@ extension Database {
         return RetriedPhotos(failed: failed, waiting: waiting)
     }
 }
+
+extension LedgerQuery {
+    package static let firstDelayed = """
+        SELECT id FROM photos
+        WHERE folder_id = ? AND state = 'pending' AND error IS NOT NULL AND attempts > 0 ORDER BY queued_at LIMIT ?
+        """
+}

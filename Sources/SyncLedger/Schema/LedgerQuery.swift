@@ -1,16 +1,257 @@
+package import FoundationEssentials
+import GRDB
+import Glibc
 import SyncCore
+import SystemPackage
 
-/// The queries whose cost must not grow with the number of photos, in one place so that a test can ask SQLite how it
-/// would run each of them. States are literals: a partial index serves only a query that repeats its condition.
+extension Date {
+    /// As the ledger keeps a time: milliseconds since 1970, rounded.
+    var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1_000).rounded()) }
+
+    package init(milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1_000)
+    }
+}
+
+extension Row {
+    func time(_ index: Int) -> Date? { (self[index] as Int64?).map(Date.init(milliseconds:)) }
+    func path(_ index: Int) -> FilePath? { (self[index] as Data?).map(FilePath.init(blob:)) }
+}
+
+extension FilePath {
+    /// As the ledger keeps a path: its bytes.
+    var blob: Data { withPlatformString { Data(bytes: $0, count: strlen($0)) } }
+
+    init(blob: Data) {
+        self = (blob.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { bytes in
+            bytes.baseAddress.map { FilePath(platformString: $0) } ?? FilePath()
+        }
+    }
+
+    /// As the ledger keeps a directory below its folder: `/` for the folder itself, else `/trips/rome`. The folder so
+    /// comes before all that is below it, and everything below a directory is one range.
+    var directoryBlob: Data { [UInt8(ascii: "/")] + blob }
+
+    init(directoryBlob: Data) {
+        self.init(blob: directoryBlob.dropFirst())
+    }
+}
+
+/// What lies below a directory, itself left out: the paths after `from` and before `to`, in the order of bytes.
+struct SubtreeRange {
+    let from: Data
+    let to: Data
+
+    init(below directory: FilePath) {
+        let path = directory.directoryBlob
+        let slash = UInt8(ascii: "/")
+        from = directory.isEmpty ? path : path + [slash]
+        to = from.dropLast() + [slash + 1]
+    }
+}
+
+extension FileStamp {
+    /// The columns of a stamp, wherever one is kept, in the order of ``init(row:from:)`` and ``values``.
+    static func columns(of table: String) -> String {
+        names.map { "\(table).\($0)" }.joined(separator: ", ")
+    }
+
+    static let columns = names.joined(separator: ", ")
+
+    private static let names = ["device", "inode", "size", "modified", "changed", "born"]
+
+    /// - Parameter index: of the first column.
+    init(row: Row, from index: Int) {
+        self.init(
+            device: UInt64(bitPattern: row[index]), inode: UInt64(bitPattern: row[index + 1]), size: row[index + 2],
+            modified: row[index + 3], changed: row[index + 4], born: row[index + 5])
+    }
+
+    /// What the columns hold.
+    var values: StatementArguments {
+        [Int64(bitPattern: device), Int64(bitPattern: inode), size, modified, changed, born]
+    }
+}
+
+extension Database {
+    /// Runs a statement that is prepared once for each connection. Answers the rows that it changed.
+    @discardableResult
+    func run(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+        return changesCount
+    }
+
+    // By GRDB's cursor of rows, and not by those of records: for each type of those, Swift would look once through all
+    // conformances of the program, which takes 0.1 ms (swift_conformsToProtocol).
+
+    func rows<Record: FetchableRecord>(
+        _ sql: String, _ arguments: StatementArguments = [], as type: Record.Type = Record.self
+    ) throws -> [Record] {
+        var records: [Record] = []
+        try forEachRow(sql, arguments) { records.append($0) }
+        return records
+    }
+
+    /// As ``rows(_:_:as:)``, one after the other, so that they need not all be in memory.
+    func forEachRow<Record: FetchableRecord>(
+        _ sql: String, _ arguments: StatementArguments, _ visit: (Record) throws -> Void
+    ) throws {
+        let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
+        while let row = try rows.next() { try visit(Record(row: row)) }
+    }
+
+    func row<Record: FetchableRecord>(
+        _ sql: String, _ arguments: StatementArguments = [], as type: Record.Type = Record.self
+    ) throws -> Record? {
+        let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
+        // The row is the cursor's, and as long there.
+        return try withExtendedLifetime(rows) { try rows.next().map { try Record(row: $0) } }
+    }
+
+    /// As ``rows(_:_:as:)``, for what no type stands for.
+    func rawRows(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
+        let cursor = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
+        var rows: [Row] = []
+        // The cursor has one row, again and again.
+        while let row = try cursor.next() { rows.append(row.copy()) }
+        return rows
+    }
+
+    func rawRow(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
+        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func number(_ sql: String, _ arguments: StatementArguments = []) throws -> Int64? {
+        try Int64.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    /// A number of things; 0 where there is no row, or no value in it.
+    func total(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
+        Int(try number(sql, arguments) ?? 0)
+    }
+
+    func texts(_ sql: String, _ arguments: StatementArguments = []) throws -> [String] {
+        try String.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+
+    func numbers(_ sql: String, _ arguments: StatementArguments = []) throws -> [Int64] {
+        try Int64.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    }
+}
+
+/// The names in the table of counters.
+enum Counter: String {
+    case uploads
+    case uploadBytes = "upload_bytes"
+    case errors
+    case watchOverflows = "watch_overflows"
+    case retentionFailures = "retention_failures"
+}
+
+extension Database {
+    func count(_ counter: Counter, _ label: String = "", by amount: Int64 = 1) throws {
+        if amount == 0 { return }
+        try run(
+            "INSERT INTO counters VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value",
+            [counter.rawValue, label, amount])
+    }
+
+    func count(_ sent: SentCount) throws {
+        if sent.isStored { try count(.uploads) }
+        try count(.uploadBytes, by: sent.bytes)
+    }
+}
+
+/// What intake and commit need of a photo's row.
+struct PhotoRow {
+    let id: Int64
+    let folderID: FolderID
+    let directoryID: DirectoryID
+    let name: [UInt8]
+    let stamp: FileStamp
+    let state: PhotoState
+    /// Counts the changes of the file. Whoever works on a photo remembers it, and compares when the work is done.
+    let generation: Int64
+    /// What is stored of this photo, and of which generation.
+    let objectID: Int64?
+    let objectGeneration: Int64?
+    /// The file vanished while it was being uploaded.
+    let isGone: Bool
+
+    /// Whether the content that the file had last is the one that is stored.
+    var isStored: Bool { objectID != nil && objectGeneration == generation }
+    /// As far as is known.
+    var isOnDisk: Bool { state.isOnDisk && !isGone }
+}
+
+extension PhotoRow: FetchableRecord {
+    static let columns = """
+        photos.id, photos.folder_id, photos.directory_id, photos.name, photos.state, photos.generation, \
+        photos.object_id, photos.object_generation, photos.gone, \(FileStamp.columns(of: "photos"))
+        """
+
+    /// How many there are: what is asked for behind them begins here.
+    static let columnCount = 15
+
+    init(row: Row) throws {
+        id = row[0]
+        folderID = FolderID(rawValue: row[1])
+        directoryID = DirectoryID(rawValue: row[2])
+        name = try row.withUnsafeData(atIndex: 3) { $0.map { [UInt8]($0) } ?? [] }
+        state = try PhotoState(rawValue: row[4]).known()
+        generation = row[5]
+        objectID = row[6]
+        objectGeneration = row[7]
+        isGone = row[8]
+        stamp = FileStamp(row: row, from: 9)
+    }
+}
+
+/// Where a photo's file is, or was.
+struct PhotoPlace: FetchableRecord {
+    let folder: FolderRecord
+    /// Below the folder.
+    let path: FilePath
+
+    var absolute: FilePath { folder.path.pushing(path) }
+
+    static let columns = "\(DirectoryPlace.columns), photos.name"
+    /// What belongs to the rows of `photos`.
+    static let joins =
+        "JOIN directories ON directories.id = photos.directory_id JOIN folders ON folders.id = photos.folder_id"
+
+    init(row: Row) throws {
+        let place = try DirectoryPlace(row: row)
+        folder = place.folder
+        path = place.path.pushing(FilePath(blob: row[9]))
+    }
+}
+
+/// A directory with its watched folder.
+struct DirectoryPlace: FetchableRecord {
+    let folder: FolderRecord
+    /// Below the folder; empty for the folder itself.
+    let path: FilePath
+
+    static let columns = """
+        folders.id, folders.kind, folders.path, folders.profile, folders.watching, folders.note, folders.problem, \
+        folders.scanned_at, directories.path
+        """
+
+    init(row: Row) throws {
+        folder = try FolderRecord(row: row)
+        path = FilePath(directoryBlob: row[8])
+    }
+}
+
+/// The queries whose cost must not grow with the number of photos, each beside its look-up, and here those that several
+/// look-ups run: under one name, so that a test can ask SQLite how it would run each of them. States are literals: a partial
+/// index serves only a query that repeats its condition.
 package enum LedgerQuery {
     // Intake
     package static let directory = "SELECT id FROM directories WHERE folder_id = ? AND path = ?"
     package static let directoriesInRange =
         "SELECT id, path FROM directories WHERE folder_id = ? AND path > ? AND path < ? ORDER BY path"
-    package static let digestsInRange = """
-        SELECT path, id, digest, digest_files FROM directories
-        WHERE folder_id = ? AND path >= ? AND path < ? AND digest IS NOT NULL
-        """
     package static let rowsOfDirectory = "SELECT \(PhotoRow.columns) FROM photos WHERE directory_id = ?"
     package static let rowOfFile = "SELECT \(PhotoRow.columns) FROM photos WHERE directory_id = ? AND name = ?"
     package static let rowsOfStamp =
@@ -20,11 +261,14 @@ package enum LedgerQuery {
         \(PhotoPlace.joins)
         WHERE photos.id = ?
         """
-
     package static let placeOfDirectory = """
         SELECT \(DirectoryPlace.columns), folders.filter AS folder_filter FROM directories
         JOIN folders ON folders.id = directories.folder_id
         WHERE directories.id = ?
+        """
+    package static let brokenObjectOfPhoto = """
+        SELECT objects.id FROM photos JOIN objects ON objects.id = photos.object_id
+        WHERE photos.id = ? AND objects.problem IS NOT NULL
         """
 
     // Queue
@@ -53,73 +297,9 @@ package enum LedgerQuery {
     package static let inHand = "SELECT \(PhotoRow.columns) FROM photos WHERE folder_id = ? AND state = 'uploading'"
     package static let rowOfPhoto = "SELECT \(PhotoRow.columns) FROM photos WHERE id = ?"
 
-    // Status
-    package static let photoTallies = "SELECT state, files, bytes FROM photo_tallies WHERE folder_id = ?"
-    package static let objectTallies =
-        "SELECT storage_class, objects, bytes FROM object_tallies WHERE objects > 0 ORDER BY storage_class"
-    package static let oldestPending = oldest(in: "pending")
-    package static let oldestUploading = oldest(in: "uploading")
-    package static let oldestFailed = oldest(in: "failed")
-    package static let firstFailed =
-        "SELECT id FROM photos WHERE folder_id = ? AND state = 'failed' ORDER BY queued_at LIMIT ?"
-    package static let leftOutCount = """
-        SELECT COUNT(*) FROM photos INDEXED BY photos_left_out
-        WHERE folder_id = ? AND state = 'skipped' AND left_out IS NOT NULL
-        """
-    package static let filteredCount = """
-        SELECT COUNT(*) FROM photos INDEXED BY photos_filtered
-        WHERE folder_id = ? AND state = 'skipped' AND is_filtered = 1
-        """
-    package static let leftOut = """
-        \(PhotoStatus.selection) WHERE photos.id IN (
-            SELECT id FROM photos INDEXED BY photos_left_out
-            WHERE folder_id = ? AND state = 'skipped' AND left_out IS NOT NULL ORDER BY queued_at LIMIT ?
-        )
-        """
-    /// Photo, folder, and how many elements are no events.
-    package static let malformedEventFiles = """
-        SELECT photos.id, photos.folder_id, event_notes.malformed
-        FROM event_notes INDEXED BY event_notes_malformed CROSS JOIN photos ON photos.id = event_notes.photo_id
-        WHERE event_notes.malformed > 0 AND photos.state IN ('uploaded', 'skipped')
-        """
-    package static let firstDelayed = """
-        SELECT id FROM photos
-        WHERE folder_id = ? AND state = 'pending' AND error IS NOT NULL AND attempts > 0 ORDER BY queued_at LIMIT ?
-        """
+    // Objects and photos
     package static let object = "SELECT \(ObjectRecord.columns) FROM objects WHERE key = ?"
-    package static let photosOfDirectory =
-        "\(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name > ? ORDER BY photos.name LIMIT ?"
-    /// Files of a folder whose names are in a range.
-    package static let photosOfStem = """
-        \(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name >= ? AND photos.name < ?
-        ORDER BY photos.name
-        """
-    package static let photoOfFile = "\(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name = ?"
     package static let photo = "\(PhotoStatus.selection) WHERE photos.id = ?"
-    package static let nextDirectory =
-        "SELECT id, path FROM directories WHERE folder_id = ? AND path > ? AND path < ? ORDER BY path LIMIT 1"
-
-    // Objects
-    package static let objectAges = """
-        SELECT family, storage_class, day, objects, bytes FROM object_ages WHERE objects > 0
-        ORDER BY family, storage_class
-        """
-    /// The first argument is the last day from which objects are due.
-    package static let archiveBacklog = """
-        SELECT SUM(CASE WHEN is_small = 0 AND day <= ? THEN objects END), SUM(CASE WHEN is_small THEN objects END)
-        FROM object_ages WHERE family = ? AND storage_class = ?
-        """
-    /// The same without the counts: a walk over all objects.
-    static let uncountedArchiveBacklog = """
-        SELECT COUNT(CASE WHEN since_day <= ?1 AND size >= ?2 THEN 1 END), COUNT(CASE WHEN size < ?2 THEN 1 END)
-        FROM objects WHERE family = ?3 AND storage_class = ?4
-        """
-    /// Of those that are counted as too small, the ones that are known to be gone or damaged.
-    static let smallBroken = """
-        SELECT COUNT(*) FROM objects INDEXED BY objects_broken
-        WHERE problem IS NOT NULL AND size < ? AND family = ? AND storage_class = ?
-        """
-    package static let reportedObject = "SELECT \(ReportedObject.columns) FROM objects WHERE key = ?"
     package static let photosOfObject =
         "\(placesOfKey) AND photos.state IN ('uploaded', 'missing') ORDER BY photos.id LIMIT ?"
     package static let anyPhotosOfObject = "\(placesOfKey) ORDER BY photos.id LIMIT ?"
@@ -129,194 +309,5 @@ package enum LedgerQuery {
         \(PhotoPlace.joins)
         WHERE objects.key = ?
         """
-    /// - Parameter classes: how many there are to choose from.
-    package static func archiveCandidates(classes: Int) -> String {
-        let names = [String](repeating: "?", count: classes).joined(separator: ", ")
-        return """
-            SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_unarchived
-            WHERE storage_class NOT IN ('GLACIER', 'DEEP_ARCHIVE') AND \(KeyRange.condition)
-            AND stored_at < ? AND size > ? AND storage_class IN (\(names)) ORDER BY key LIMIT ?
-            """
-    }
-
-    private static func oldest(in state: String) -> String {
-        "SELECT id, queued_at FROM photos WHERE folder_id = ? AND state = '\(state)' ORDER BY queued_at LIMIT 1"
-    }
-}
-
-extension LedgerQuery {
-    // Albums
-    package static let firstJobSince = "SELECT MIN(id) FROM restore_jobs WHERE requested_at >= ?"
-    /// Of the jobs from one on, the last items first.
-    package static let restoredAlbums = """
-        SELECT objects.id, photos.directory_id, directories.path, folders.path
-        FROM restore_items AS items INDEXED BY restore_items_by_job
-        CROSS JOIN objects ON objects.key = items.key
-        \(placesOfObject)
-        WHERE items.job_id >= ? AND items.state IN ('retrieving', 'restored', 'expired')
-        ORDER BY items.job_id DESC, items.id DESC LIMIT ?
-        """
-    package static let albumsTaken = """
-        SELECT objects.id, photos.directory_id, directories.path, folders.path
-        FROM objects INDEXED BY objects_archived_by_taken
-        \(placesOfObject)
-        WHERE objects.storage_class IN ('GLACIER', 'DEEP_ARCHIVE') AND objects.taken_at IS NOT NULL
-        AND objects.taken_at >= ? AND objects.taken_at < ? AND objects.restore_state = 'none'
-        ORDER BY objects.taken_at LIMIT ?
-        """
-    package static let photosOfAlbum = """
-        SELECT objects.id, objects.storage_class, objects.size, objects.restore_state
-        FROM photos JOIN objects ON objects.id = photos.object_id
-        WHERE photos.directory_id = ? AND photos.state IN ('uploaded', 'missing') LIMIT ?
-        """
-
-    /// Of the photos on the disk, those whose capture time was read before offsets were kept.
-    package static let datedBefore = """
-        SELECT \(PhotoPlace.columns), objects.id, \(FileStamp.columns(of: "photos"))
-        FROM objects INDEXED BY objects_taken_before
-        CROSS JOIN photos ON photos.object_id = objects.id AND photos.state = 'uploaded'
-        CROSS JOIN directories ON directories.id = photos.directory_id
-        CROSS JOIN folders ON folders.id = photos.folder_id
-        WHERE objects.taken_rules = 0 AND objects.id > ?
-        AND (objects.content_type GLOB 'image/*' OR objects.content_type GLOB 'video/*')
-        ORDER BY objects.id LIMIT ?
-        """
-
-    private static let placesOfObject = """
-        CROSS JOIN photos ON photos.object_id = objects.id AND photos.state IN ('uploaded', 'missing')
-        CROSS JOIN directories ON directories.id = photos.directory_id
-        CROSS JOIN folders ON folders.id = photos.folder_id
-        """
-
-    package static let projectsOfFolder = "SELECT \(KnownProject.columns) FROM projects WHERE folder = ? ORDER BY id"
-    package static let project = "SELECT \(KnownProject.columns) FROM projects WHERE folder = ? AND id = ?"
-    /// Projects that are to be given up and were not told yet.
-    package static let projectsToGiveUp = """
-        SELECT \(KnownProject.columns) FROM projects
-        WHERE folder = ? AND status = 'Processing' AND created_at < ? AND given_up_at IS NULL
-        """
-    package static let versionsOfProject = """
-        SELECT \(ObjectRecord.columns) FROM project_versions
-        JOIN objects ON objects.key = project_versions.key
-        WHERE project_versions.project_id = ? ORDER BY project_versions.key DESC
-        """
-
-    package static let versionsInUse = """
-        SELECT \(ObjectRecord.columns) FROM project_versions
-        JOIN objects ON objects.key = project_versions.key
-        WHERE project_versions.project_id = ? AND EXISTS (SELECT 1 FROM photos WHERE photos.object_id = objects.id)
-        """
-    /// The last two arguments are `{id}.` and `{id}/`: names that begin with the id and a dot.
-    package static let statesOfProjectImages = """
-        SELECT CAST(name AS TEXT), state FROM photos
-        WHERE directory_id = ? AND name >= ? AND name < ? AND state NOT IN ('missing', 'lost')
-        """
-    package static let firstUnsynced =
-        "SELECT 1 FROM photos WHERE folder_id = ? AND state = 'pending' AND error IS NOT ? LIMIT 1"
-
-    package static let unfinishedImages =
-        "SELECT COUNT(*) FROM photos WHERE folder_id = ? AND state = 'pending' AND error = ?"
-
     package static let brokenObject = "SELECT id FROM objects WHERE key = ? AND problem IS NOT NULL"
-    package static let brokenObjectOfPhoto = """
-        SELECT objects.id FROM photos JOIN objects ON objects.id = photos.object_id
-        WHERE photos.id = ? AND objects.problem IS NOT NULL
-        """
-    package static let firstLost = """
-        SELECT id FROM photos INDEXED BY photos_lost_in_folder
-        WHERE folder_id = ? AND state = 'lost' ORDER BY queued_at LIMIT ?
-        """
-    /// All but the SHA-256 is in the index: SQLite goes to a row for that alone, where it is asked for.
-    package static let listedObjects = """
-        SELECT \(ListedColumns.names) FROM objects INDEXED BY objects_listed
-        WHERE \(KeyRange.condition) ORDER BY key
-        """
-    /// The longest unproven first. The second and third argument are where the page begins.
-    package static let longestUnproven = """
-        SELECT \(ObjectRecord.columns), objects.proved_at, objects.id FROM objects INDEXED BY objects_by_proof
-        WHERE proved_at < ? AND (proved_at, id) > (?, ?) ORDER BY proved_at, id LIMIT ?
-        """
-    package static let oldestProof = "SELECT MIN(proved_at) FROM objects"
-
-    package static let objectOfDigest = """
-        SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_by_sha256
-        WHERE sha256 = ? AND \(KeyRange.condition) AND problem IS NULL ORDER BY key LIMIT 1
-        """
-
-    // Restores
-    package static let job = "SELECT \(RestoreJob.columns) FROM restore_jobs WHERE id = ?"
-    package static let newestJobs =
-        "SELECT \(RestoreJob.columns) FROM restore_jobs WHERE id < ? ORDER BY id DESC LIMIT ?"
-    /// Its cost is that of the job's items.
-    package static let progressOfJob = """
-        SELECT SUM(state = 'planned'), SUM(state = 'retrieving'), SUM(state = 'restored'), SUM(state = 'failed'),
-            SUM(state = 'expired'), COUNT(saved_at), SUM(size),
-            MIN(CASE WHEN state = 'restored' THEN expires_at END), MAX(ready_at),
-            SUM(state = 'restored' AND storage_class IN ('GLACIER', 'DEEP_ARCHIVE'))
-        FROM restore_items WHERE job_id = ?
-        """
-    package static let itemsOfJob = "\(items) WHERE items.job_id = ? AND items.id > ? ORDER BY items.id LIMIT ?"
-    package static let openItemOfKey = "\(items) WHERE items.key = ? AND items.state IN ('planned', 'retrieving')"
-    package static let retrievingItemsOfJob =
-        "\(items) WHERE items.job_id = ? AND items.state = 'retrieving' ORDER BY items.id"
-    /// The first two arguments are a range of jobs, the others a moment before which a claim has lapsed, and now: a claim
-    /// from the future is one from before the clock was set back.
-    package static let claimableItems = """
-        \(RestoreItem.selection) FROM restore_items AS items INDEXED BY restore_items_planned
-        JOIN restore_jobs AS jobs ON jobs.id = items.job_id
-        WHERE items.state = 'planned' AND items.job_id >= ? AND items.job_id <= ?
-        AND (items.claimed_at IS NULL OR items.claimed_at <= ? OR items.claimed_at > ?)
-        ORDER BY items.job_id, items.id LIMIT ?
-        """
-    package static let restoreClaimOwners =
-        "SELECT DISTINCT claimed_by FROM restore_items INDEXED BY restore_items_claimed WHERE claimed_by IS NOT NULL"
-    package static let restoreTallies = "SELECT state, items FROM restore_tallies WHERE items > 0"
-    /// A job's items have their ids one after the other, so that the order is that of the ids.
-    package static let unsavedItems = """
-        \(RestoreItem.selection) FROM restore_jobs AS jobs
-        CROSS JOIN restore_items AS items INDEXED BY restore_items_unsaved ON items.job_id = jobs.id
-        WHERE jobs.output IS NOT NULL AND items.state = 'restored' AND items.saved_at IS NULL AND items.id > ?
-        ORDER BY jobs.id, items.id LIMIT ?
-        """
-    /// Of `jobs`.
-    static let savesMore = """
-        jobs.output IS NOT NULL AND EXISTS (
-            SELECT 1 FROM restore_items AS items INDEXED BY restore_items_by_job WHERE items.job_id = jobs.id
-            AND (items.state IN ('planned', 'retrieving') OR items.state = 'restored' AND items.saved_at IS NULL))
-        """
-    package static let endedItem = "SELECT id FROM restore_items WHERE state = 'restored' AND expires_at <= ? LIMIT 1"
-    package static let endedObject =
-        "SELECT id FROM objects WHERE restore_state = 'restored' AND restored_until <= ? LIMIT 1"
-
-    private static let items =
-        "\(RestoreItem.selection) FROM restore_items AS items JOIN restore_jobs AS jobs ON jobs.id = items.job_id"
-
-    // Vacations
-    package static let vacationsOfFolder = "\(vacations) WHERE vacations.folder_id = ? ORDER BY vacations.name"
-    package static let vacation = "\(vacations) WHERE vacations.id = ?"
-    package static let vacationsOfKey = "\(vacations) WHERE vacations.cache_key = ?"
-    package static let changedVacations = """
-        SELECT \(VacationRecord.columns) FROM vacations INDEXED BY vacations_changed
-        JOIN folders ON folders.id = vacations.folder_id
-        WHERE vacations.folder_id = ? AND vacations.revision <> vacations.looked_revision AND vacations.waiting = 0
-        """
-    package static let photosOfVacation = """
-        \(filesOfVacation) AND photos.state <> 'skipped'
-        AND photos.name <> CAST('vacation.json' AS BLOB) AND NOT photos.is_sidecar
-        """
-    /// Also what is not to be stored.
-    package static let filesOfVacation = """
-        SELECT \(VacationPhotoRow.columns) FROM directories INDEXED BY directories_by_vacation
-        CROSS JOIN photos ON photos.directory_id = directories.id
-        LEFT JOIN objects ON objects.id = photos.object_id
-        WHERE directories.vacation_id = ?
-        """
-    package static let manifestsWritten = """
-        SELECT digest FROM stale_manifests WHERE cache_key = ?
-        UNION ALL SELECT manifest FROM vacations WHERE cache_key = ? AND is_own
-        """
-    package static let vacationSet = "SELECT photos FROM vacation_sets WHERE vacation_id = ?"
-
-    private static let vacations =
-        "SELECT \(VacationRecord.columns) FROM vacations JOIN folders ON folders.id = vacations.folder_id"
 }

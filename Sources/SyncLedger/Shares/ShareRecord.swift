@@ -265,3 +265,23 @@ extension SharePhoto: FetchableRecord {
             isLocal: row[12])
     }
 }
+
+/// An object of a share, as it was put into the store.
+package struct ShareObject: Hashable, Sendable {
+    package var key: ObjectKey
+    package var sha256: SHA256Digest
+    /// `nil` where the store gives none.
+    package var etag: String?
+
+    package init(key: ObjectKey, sha256: SHA256Digest, etag: String?) {
+        self.key = key
+        self.sha256 = sha256
+        self.etag = etag
+    }
+}
+
+extension ShareObject: FetchableRecord {
+    init(row: Row) throws {
+        self.init(key: try ObjectKey(row[0] as String), sha256: try SHA256Digest(blob: row[1]).known(), etag: row[2])
+    }
+}

@@ -153,6 +153,18 @@ extension Database {
 }
 
 extension LedgerQuery {
+    package static let firstFailed =
+        "SELECT id FROM photos WHERE folder_id = ? AND state = 'failed' ORDER BY queued_at LIMIT ?"
+    package static let photosOfDirectory =
+        "\(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name > ? ORDER BY photos.name LIMIT ?"
+    /// Files of a folder whose names are in a range.
+    package static let photosOfStem = """
+        \(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name >= ? AND photos.name < ?
+        ORDER BY photos.name
+        """
+    package static let photoOfFile = "\(PhotoStatus.selection) WHERE photos.directory_id = ? AND photos.name = ?"
+    package static let nextDirectory =
+        "SELECT id, path FROM directories WHERE folder_id = ? AND path > ? AND path < ? ORDER BY path LIMIT 1"
     package static let versionsOfPhoto = """
         SELECT \(ObjectRecord.columns), photo_versions.stored_at, photo_versions.replaced_at FROM photo_versions
         CROSS JOIN objects ON objects.id = photo_versions.object_id WHERE photo_versions.photo_id = ?

@@ -183,3 +183,15 @@ extension Database {
             path: photo.path, since: photo.queuedAt, state: photo.state, why: photo.why ?? "its state is unknown")
     }
 }
+
+extension LedgerQuery {
+    package static let photoTallies = "SELECT state, files, bytes FROM photo_tallies WHERE folder_id = ?"
+    package static let objectTallies =
+        "SELECT storage_class, objects, bytes FROM object_tallies WHERE objects > 0 ORDER BY storage_class"
+    package static let oldestPending = oldest(in: "pending")
+    package static let oldestUploading = oldest(in: "uploading")
+    package static let oldestFailed = oldest(in: "failed")
+    private static func oldest(in state: String) -> String {
+        "SELECT id, queued_at FROM photos WHERE folder_id = ? AND state = '\(state)' ORDER BY queued_at LIMIT 1"
+    }
+}

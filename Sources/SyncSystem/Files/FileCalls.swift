@@ -98,25 +98,6 @@ extension CSyncLinux_Time {
     fileprivate var sinceEpoch: Int64 { seconds &* 1_000_000_000 &+ Int64(nanoseconds) }
 }
 
-/// Which folder it is, under whatever name (inode(7)). The root of a drive is another folder than the one that it is
-/// mounted on; both names that a bind mount makes lead to one. A drive that is mounted anew may get another device, and
-/// some file systems (FAT, network) other inodes, too.
-package struct FolderIdentity: Hashable, Sendable {
-    package let device: UInt64
-    package let inode: UInt64
-
-    package init(of folder: FileStatus) {
-        (device, inode) = (folder.stamp.device, folder.stamp.inode)
-    }
-
-    /// Of the folder that has a name now. `nil` where there is none, or it cannot be looked at.
-    package init?(at path: FilePath, followsLinks: Bool = true) {
-        guard let status = try? FileStatus(at: path, followsLinks: followsLinks), status.kind == .folder
-        else { return nil }
-        self.init(of: status)
-    }
-}
-
 /// Extended attributes of a file (xattr(7)) that are a person's: those of programs, and the access control list (acl(5)).
 /// Without the list, the bits of the group in the mode mean another thing, and let others in. All functions block.
 package struct FileAttributes: Hashable, Sendable {
@@ -290,73 +271,115 @@ extension FileDescriptor {
     }
 }
 
-/// Finds out whether a file is open for writing, with a read lease that is given back at once (fcntl(2), "Leases"):
-/// the kernel refuses one with EAGAIN while any process has the file open for writing.
-package enum WriteLease {
-    /// Someone who opens the file for writing while we hold the lease, for those few microseconds, makes the kernel send
-    /// us SIGIO, and its default action ends the process. The program has no other use for SIGIO.
-    private static let ignoresLeaseBreaks: Bool = {
-        signal(SIGIO, SIG_IGN)
-        return true
-    }()
+/// Calls by name. Each is made again when a signal interrupts it, throws `Errno`, and goes by the bytes of the name: by way
+/// of `String`, one that is no UTF-8 would be that of another file.
+extension FilePath {
+    /// rename(2), which replaces what has the new name.
+    package func rename(to name: FilePath) throws(Errno) {
+        try call { path in name.withPlatformString { Glibc.rename(path, $0) } }
+    }
 
-    /// `false` also where leases do not exist or are not ours to take: another user's file, network file systems.
-    package static func isRefused(for path: FilePath) -> Bool {
-        guard ignoresLeaseBreaks,
-            // Neither a FIFO nor someone else's lease may hold us up.
-            let file = try? FileDescriptor.opened(path, .readOnly, [.nonBlocking, .noFollow, .closeOnExec])
-        else { return false }
-        defer { try? file.close() }
-        let code = CSyncLinux_TakeReadLease(file.rawValue)
-        if code == 0 { CSyncLinux_DropLease(file.rawValue) }
-        return code == EAGAIN
+    /// link(2): a second name for this file, where nothing has it.
+    package func link(as name: FilePath) throws(Errno) {
+        try call { path in name.withPlatformString { Glibc.link(path, $0) } }
+    }
+
+    /// unlink(2).
+    /// - Returns: `false` when nothing has the name.
+    @discardableResult
+    package func unlink() throws(Errno) -> Bool {
+        do {
+            try call { Glibc.unlink($0) }
+            return true
+        } catch {
+            guard error == .noSuchFileOrDirectory else { throw error }
+            return false
+        }
+    }
+
+    /// mkdir(2); the umask is taken off. ``Folder/make(_:permissions:above:calls:)`` makes one that stays.
+    package func makeFolder(_ permissions: FilePermissions) throws(Errno) {
+        try call { mkdir($0, permissions.rawValue) }
+    }
+
+    /// rmdir(2): only a folder that is empty.
+    package func removeFolder() throws(Errno) {
+        try call { rmdir($0) }
+    }
+
+    /// chmod(2).
+    package func setPermissions(_ permissions: FilePermissions) throws(Errno) {
+        try call { chmod($0, permissions.rawValue) }
+    }
+
+    /// access(2): throws where it is not there, or this process may not do so.
+    package func requireAccess(_ rights: AccessRights) throws(Errno) {
+        try call { access($0, rights.rawValue) }
+    }
+
+    /// Whether it is there, and this process may do so.
+    package func allows(_ rights: AccessRights) -> Bool {
+        (try? requireAccess(rights)) != nil
+    }
+
+    /// Without symbolic links (realpath(3)); `nil` where that cannot be told.
+    package var resolved: FilePath? {
+        guard let resolved = withPlatformString({ realpath($0, nil) }) else { return nil }
+        defer { free(resolved) }
+        return FilePath(platformString: resolved)
+    }
+
+    /// Without symbolic links, as far as there is anything: what was deleted, or lies in a folder that cannot be entered,
+    /// is found by the nearest folder above it.
+    package var resolvedAsFarAsThere: FilePath? {
+        var (folder, rest) = (self, [FilePath.Component]())
+        while true {
+            if let real = folder.resolved { return real.appending(rest) }
+            guard let name = folder.lastComponent else { return nil }
+            rest.insert(name, at: 0)
+            folder.removeLastComponent()
+        }
+    }
+
+    /// By the bytes of the name, until no signal interrupts it.
+    private func call(_ body: (UnsafePointer<CChar>) -> Int32) throws(Errno) {
+        while withPlatformString(body) != 0 {
+            let reason = Errno(rawValue: errno)
+            if reason != .interrupted { throw reason }
+        }
     }
 }
 
-/// How many files this process may have open at once (getrlimit(2), `RLIMIT_NOFILE`).
-package enum DescriptorLimit {
-    /// Some systems start programs with few, and let them have more: it takes what it may have.
-    /// - Parameter most: no more are taken. Programs that we run inherit them, and some of those count on few.
-    /// - Returns: how many it may have open now.
-    package static func raise(upTo most: UInt64 = 4_096) -> UInt64 {
-        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        var limit = rlimit()
-        guard getrlimit(resource, &limit) == 0 else { return most }
-        let before = UInt64(limit.rlim_cur)
-        let wanted = min(UInt64(limit.rlim_max), most)
-        guard wanted > before else { return before }
-        limit.rlim_cur = rlim_t(wanted)
-        return setrlimit(resource, &limit) == 0 ? wanted : before
+/// What a process may do with a file or folder; none of it is: it is there.
+package struct AccessRights: OptionSet, Sendable {
+    package let rawValue: Int32
+
+    package init(rawValue: Int32) {
+        self.rawValue = rawValue
     }
+
+    package static let read = AccessRights(rawValue: R_OK)
+    package static let write = AccessRights(rawValue: W_OK)
+    /// To enter a folder, to run a file.
+    package static let execute = AccessRights(rawValue: X_OK)
 }
 
-/// A file that has no name and lies in memory (memfd_create(2)), to be handed to another process. No program inherits it.
-/// It closes itself.
-package final class MemoryFile: Sendable {
-    package let descriptor: FileDescriptor
-
-    /// - Parameter name: what proc(5) shows.
-    package init(named name: String) throws(Errno) {
-        let file = CSyncLinux_MemoryFile(name)
-        guard file >= 0 else { throw Errno(rawValue: -file) }
-        descriptor = FileDescriptor(rawValue: file)
+extension Errno {
+    /// Runs what throws nothing but an `Errno`, and does not say so: calls of System.
+    package static func only<Value>(_ body: () throws -> Value) throws(Errno) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw error as? Errno ?? .ioError
+        }
     }
 
-    deinit {
-        try? descriptor.close()
-    }
+    /// Nothing is there, or not where the path says.
+    package var isMissing: Bool { self == .noSuchFileOrDirectory || self == .notDirectory }
 
-    /// Bytes at this moment; whoever has it too may change that.
-    package func size() throws(Errno) -> Int64 {
-        try FileStatus(of: descriptor).stamp.size
-    }
+    /// This user may not.
+    package var isRefusal: Bool { self == .permissionDenied || self == .notPermitted }
 
-    package func write(_ bytes: [UInt8]) throws(Errno) {
-        _ = try Errno.only { try descriptor.writeAll(toAbsoluteOffset: 0, bytes) }
-    }
-
-    /// Bytes of it; fewer where it ends before.
-    package func bytes(from offset: Int64, _ count: Int) throws(Errno) -> [UInt8] {
-        try Errno.only { try descriptor.bytes(atMost: count, from: offset) }
-    }
+    /// Too little of what the process or the machine has: it is not about the file.
+    package var isShortage: Bool { [.tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory].contains(self) }
 }

@@ -335,3 +335,47 @@ extension FilePermissions {
     package static let readableFile: FilePermissions = [.ownerReadWrite, .groupRead, .otherRead]
     package static let readableFolder: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
 }
+
+/// Which folder it is, under whatever name (inode(7)). The root of a drive is another folder than the one that it is
+/// mounted on; both names that a bind mount makes lead to one. A drive that is mounted anew may get another device, and
+/// some file systems (FAT, network) other inodes, too.
+package struct FolderIdentity: Hashable, Sendable {
+    package let device: UInt64
+    package let inode: UInt64
+
+    package init(of folder: FileStatus) {
+        (device, inode) = (folder.stamp.device, folder.stamp.inode)
+    }
+
+    /// Of the folder that has a name now. `nil` where there is none, or it cannot be looked at.
+    package init?(at path: FilePath, followsLinks: Bool = true) {
+        guard let status = try? FileStatus(at: path, followsLinks: followsLinks), status.kind == .folder
+        else { return nil }
+        self.init(of: status)
+    }
+}
+
+extension FilePath {
+    /// The uppermost folder, itself or above it, that may not be entered, or is the path and may not be read: nobody can say
+    /// that nothing is there. `nil` where all that is there can be read.
+    package var unreadableFolder: FilePath? {
+        var folder = FilePath(root: root)
+        for component in components {
+            guard folder.isFolder else { return nil }
+            if folder.isRefused(.execute) { return folder }
+            folder.append(component)
+        }
+        return folder.isFolder && folder.isRefused([.read, .execute]) ? folder : nil
+    }
+
+    private var isFolder: Bool { (try? FileStatus.find(self, followsLinks: true))?.kind == .folder }
+
+    private func isRefused(_ rights: AccessRights) -> Bool {
+        do {
+            try requireAccess(rights)
+            return false
+        } catch {
+            return error == .permissionDenied
+        }
+    }
+}

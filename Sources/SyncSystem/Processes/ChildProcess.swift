@@ -1,4 +1,6 @@
+import CSyncLinux
 import Glibc
+import SyncCore
 package import SystemPackage
 
 /// Runs a program to its end, bounded in output and time. When it is given up, its whole process group is killed
@@ -196,5 +198,36 @@ package final class MessageSocket: Sendable {
     package func isReadable(within time: Duration) -> Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&watched, 1, Int32(time / .milliseconds(1))) > 0
+    }
+}
+
+/// A file that has no name and lies in memory (memfd_create(2)), to be handed to another process. No program inherits it.
+/// It closes itself.
+package final class MemoryFile: Sendable {
+    package let descriptor: FileDescriptor
+
+    /// - Parameter name: what proc(5) shows.
+    package init(named name: String) throws(Errno) {
+        let file = CSyncLinux_MemoryFile(name)
+        guard file >= 0 else { throw Errno(rawValue: -file) }
+        descriptor = FileDescriptor(rawValue: file)
+    }
+
+    deinit {
+        try? descriptor.close()
+    }
+
+    /// Bytes at this moment; whoever has it too may change that.
+    package func size() throws(Errno) -> Int64 {
+        try FileStatus(of: descriptor).stamp.size
+    }
+
+    package func write(_ bytes: [UInt8]) throws(Errno) {
+        _ = try Errno.only { try descriptor.writeAll(toAbsoluteOffset: 0, bytes) }
+    }
+
+    /// Bytes of it; fewer where it ends before.
+    package func bytes(from offset: Int64, _ count: Int) throws(Errno) -> [UInt8] {
+        try Errno.only { try descriptor.bytes(atMost: count, from: offset) }
     }
 }

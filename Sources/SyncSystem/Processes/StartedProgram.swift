@@ -103,3 +103,20 @@ package struct StartedProgram: Sendable {
         return body(copies + [nil])
     }
 }
+
+/// How many files this process may have open at once (getrlimit(2), `RLIMIT_NOFILE`).
+package enum DescriptorLimit {
+    /// Some systems start programs with few, and let them have more: it takes what it may have.
+    /// - Parameter most: no more are taken. Programs that we run inherit them, and some of those count on few.
+    /// - Returns: how many it may have open now.
+    package static func raise(upTo most: UInt64 = 4_096) -> UInt64 {
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return most }
+        let before = UInt64(limit.rlim_cur)
+        let wanted = min(UInt64(limit.rlim_max), most)
+        guard wanted > before else { return before }
+        limit.rlim_cur = rlim_t(wanted)
+        return setrlimit(resource, &limit) == 0 ? wanted : before
+    }
+}

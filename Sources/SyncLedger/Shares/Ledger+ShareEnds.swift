@@ -2,6 +2,87 @@ package import FoundationEssentials
 import GRDB
 package import SyncCore
 
+/// Why a share ends.
+package enum ShareEnd: Hashable, Sendable {
+    case revoked, expired
+
+    fileprivate var stateWhileEnding: ShareState { self == .revoked ? .revoking : .expiring }
+}
+
+extension Ledger {
+    /// Ends an open share: from here on nobody publishes it, and it counts as gone only when ``noteShareEnded(_:by:at:)``
+    /// says so.
+    /// - Parameter machine: what people call the one on which it was taken back; `nil`: this one.
+    /// - Returns: whether it was open.
+    @discardableResult
+    package func endShare(_ id: ShareID, _ end: ShareEnd, by machine: String? = nil) throws(LedgerError) -> Bool {
+        try write(
+            "end a share", isDurable: true,
+            """
+            UPDATE shares SET state = ?, problem = NULL, ended_by = ?
+            WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
+            """, [end.stateWhileEnding.rawValue, machine, id.description]) > 0
+    }
+
+    /// Those that ended after a moment. A put that was under way when a share ended may come to its end later.
+    package func shares(endedAfter time: Date) throws(LedgerError) -> [ShareRecord] {
+        try read("list shares") { try $0.rows(LedgerQuery.endedShares, [time.milliseconds]) }
+    }
+
+    /// Corrects the times of an open share that was made while the clock was wrong. It is published anew with its true end.
+    /// - Returns: whether it was open.
+    package func correctShare(_ id: ShareID, createdAt: Date, expiresAt: Date) throws(LedgerError) -> Bool {
+        try write(
+            "correct the end of a share", isDurable: true,
+            """
+            UPDATE shares SET created_at = ?, expires_at = ?, step = 'publish'
+            WHERE id = ? AND state IN ('preparing', 'waiting', 'live')
+            """, [createdAt.milliseconds, expiresAt.milliseconds, id.description]) > 0
+    }
+
+    /// Forgets an open share, which another machine has from now on.
+    package func giveShareUp(_ id: ShareID) throws(LedgerError) {
+        try write("give a share up", isDurable: true) { db in
+            let open = "id = ? AND state IN ('preparing', 'waiting', 'live')"
+            try db.run(
+                "DELETE FROM share_photos WHERE share = (SELECT number FROM shares WHERE \(open))", [id.description])
+            try db.run("DELETE FROM shares WHERE \(open)", [id.description])
+        }
+    }
+
+    /// Notes why the objects of a share that ends could not be removed.
+    package func noteShareUnended(_ problem: String, of id: ShareID, by owner: String) throws(LedgerError) {
+        try write(
+            "note how a share stands",
+            "UPDATE shares SET problem = ? WHERE id = ? AND claimed_by = ? AND state IN ('revoking', 'expiring')",
+            [problem, id.description, owner])
+    }
+
+    /// Notes that nothing of a share that ends is in the store any more. What it consisted of stays known.
+    /// - Returns: `false` when it does not end, or is in the hands of another.
+    package func noteShareEnded(_ id: ShareID, by owner: String, at time: Date) throws(LedgerError) -> Bool {
+        try write("note the end of a share") { db in
+            let ended = try db.run(
+                """
+                UPDATE shares SET state = IIF(state = 'revoking', 'revoked', 'expired'), ended_at = ?, step = 'done',
+                    problem = NULL, link = NULL, link_ends_at = NULL, link_limit = NULL, links_end_at = NULL,
+                    recipient = NULL, claimed_by = NULL, claimed_until = NULL
+                WHERE id = ? AND claimed_by = ? AND state IN ('revoking', 'expiring')
+                """, [time.milliseconds, id.description, owner])
+            guard ended > 0 else { return false }
+            try db.run(
+                "DELETE FROM share_objects WHERE share = (SELECT number FROM shares WHERE id = ?)", [id.description])
+            return true
+        }
+    }
+}
+
+extension LedgerQuery {
+    package static let endedShares = "SELECT \(ShareRecord.columns) FROM shares WHERE ended_at > ? ORDER BY number"
+}
+
+// MARK: Shares of other machines
+
 /// A share of another machine that is taken back from this one.
 package struct ShareRemoval: Hashable, Sendable {
     package let id: ShareID
