@@ -352,6 +352,11 @@ package final class LedgerQueue: Sendable {
         try await pool.finish { [ledger] in Result { try body(ledger) } }.get()
     }
 
+    /// As ``finish(_:)``, for what tells by itself when it is done.
+    package func add(_ body: @escaping @Sendable (Ledger) -> Void) {
+        pool.add { [ledger] in body(ledger) }
+    }
+
     /// Closes the ledger (``Ledger/close()``), and waits until its threads are gone.
     package func close() async throws {
         let result = await pool.finish { [ledger] in Result { try ledger.close() } }

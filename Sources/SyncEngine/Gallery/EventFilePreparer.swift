@@ -47,7 +47,8 @@ package struct EventFilePreparer: Sendable {
     ///   - range: as ``GalleryEvent/Photo/inline(_:)`` names it.
     ///   - known: of the photo that is stored of the event.
     ///   - mayBeStored: whether what the ledger knows as stored need not be made ready.
-    /// - Throws: ``PhotoError`` that quotes nothing of the event, ``LedgerError``.
+    /// - Throws: ``PhotoError`` that quotes nothing of the event, ``LedgerError``; ``StoreError`` where it is no use to send
+    ///   it now.
     func photo(_ range: Range<Int>, of claim: Claim, known: MD5Digest?, mayBeStored: Bool = true) throws -> Photo {
         let text = Base64Text(try reducer.eventText(of: claim.file, range, stamp: claim.stamp)[...])
         guard let bytes = text.decoded() else { throw PhotoError(.changed, "the file changed after it was examined") }
@@ -55,6 +56,7 @@ package struct EventFilePreparer: Sendable {
         if digest.md5 == known { return .known }
         let key = try planner.pooled(PhotoID(digest.md5), .unknown).key
         let known = try ledger.object(key)
+        try ledger.requireNotBeingDeleted(key)
         if mayBeStored, let known, known.md5 == digest.md5, known.problem == nil { return .stored(digest.md5, known) }
         // Whatever its event is called, and however the file has grown since: these are the bytes that ended the agent.
         if let reason = try ledger.whySetAside(digest.md5, in: claim) { throw PhotoError(.corrupt, reason) }

@@ -150,7 +150,7 @@ package actor Intake {
     private func sight(_ files: [FilePath]) async throws {
         let now = time.now()
         let batch = located(files)
-        let (sighted, unsettled) = try await pool.run { [ledger = ledger.ledger, scanner, firstLook] in
+        let unsettled = try await pool.run { [ledger = ledger.ledger, scanner, firstLook] in
             var (settled, unsettled): ([SettledFile], [(file: FilePath, wait: Duration)]) = ([], [])
             for (folder, file) in batch {
                 // An unreadable file is the next scan's to tell; a vanished one has a hint of its own.
@@ -170,10 +170,11 @@ package actor Intake {
             for folder in Set(batch.map(\.folder.id)) {
                 try ledger.reviewLeftOutEntries(of: folder, isThere: scanner.isThere)
             }
-            return (sighted, unsettled)
+            // From here: whoever takes it from the queue need not wait for this actor.
+            self.tell(queued: sighted.queued, skipped: sighted.skipped)
+            return unsettled
         }
         for (file, wait) in unsettled { settling.note(file, after: wait, at: time.monotonic()) }
-        tell(queued: sighted.queued, skipped: sighted.skipped)
     }
 
     /// What has been changing for long is put into the queue: from then on it is known, and waits there. It is not
@@ -181,7 +182,7 @@ package actor Intake {
     private func sightUnfinished(_ files: [FilePath]) async throws {
         let now = time.now()
         let batch = located(files)
-        let (queued, unseen) = try await pool.run { [ledger = ledger.ledger, scanner] in
+        let unseen = try await pool.run { [ledger = ledger.ledger, scanner] in
             var (changing, unseen): ([SettledFile], [FilePath]) = ([], [])
             for (folder, file) in batch {
                 if let stamp = try? scanner.stamp(of: file) {
@@ -190,10 +191,11 @@ package actor Intake {
                     unseen.append(file)
                 }
             }
-            return (try ledger.sight(changing, stillThere: scanner.isFile, at: now).queued, unseen)
+            let queued = try ledger.sight(changing, stillThere: scanner.isFile, at: now).queued
+            self.tell(queued: queued, skipped: 0)
+            return unseen
         }
         for file in unseen { settling.forgetTelling(of: file) }
-        tell(queued: queued, skipped: 0)
     }
 
     private func located(_ files: [FilePath]) -> [(folder: FolderRecord, file: FilePath)] {
@@ -256,7 +258,7 @@ package actor Intake {
         }
     }
 
-    private func tell(queued: Int, skipped: Int) {
+    private nonisolated func tell(queued: Int, skipped: Int) {
         if queued > 0 { work.signal() }
         if skipped > 0 { self.skipped() }
     }

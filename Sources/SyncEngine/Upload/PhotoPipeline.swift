@@ -286,6 +286,7 @@ package final class PhotoPipeline: Sendable {
                 let ending = try await events.upload(file, claim) { self.isStopping }
                 try await noteAccepted(claim, ending.sent)
                 try await end(claim, ending.outcome, note: ending.note, sent: ending.sent)
+            case .refused(let error): throw error
             }
         } catch let error as StoreError {
             try await fail(claim, error, mode)

@@ -214,13 +214,20 @@ struct EndingQueue: Sendable {
         var failure: (any Error)?
         /// Go on once so many are written.
         var waiters: [(count: Int, continuation: CheckedContinuation<Void, any Error>)] = []
+
+        /// - Returns: whether a group is to be written now, by whoever has asked.
+        mutating func beginGroup() -> Bool {
+            guard !isWriting, !pending.isEmpty, failure == nil else { return false }
+            isWriting = true
+            return true
+        }
     }
 
     let ledger: LedgerQueue
     private let state = Mutex(State())
     /// Called when one could not be written: nobody may be adding or waiting, and the failure is told to whoever asks.
     var onFailure: @Sendable () -> Void = {}
-    /// Called for each one that is written, in their order.
+    /// Called for each one that is written, in their order, on the thread that has written it.
     let onWritten: @Sendable (ClaimEnding) -> Void
 
     /// - Throws: ``LedgerError`` of an ending that could not be written.
@@ -255,10 +262,9 @@ struct EndingQueue: Sendable {
         let (count, begins) = state.withLock { state in
             state.pending += endings
             state.added += endings.count
-            return (state.added, !exchange(&state.isWriting, with: true))
+            return (state.added, state.beginGroup())
         }
-        // Whoever comes first does not wait for what comes after it: the writing is nobody's task.
-        if begins { Task { await writePending() } }
+        if begins { writeGroup() }
         return count
     }
 
@@ -274,31 +280,25 @@ struct EndingQueue: Sendable {
         }
     }
 
-    private func writePending() async {
-        while let group = takePending() {
-            let result = await Result {
-                try await ledger.finish { try $0.commit(group) }
-                for ending in group { onWritten(ending) }
-            }
-            let waiters = state.withLock { state in
+    /// Whoever comes first does not wait for what comes after it: the writing is nobody's task. The next group waits behind
+    /// what else was asked of the ledger meanwhile.
+    private func writeGroup() {
+        ledger.add { ledger in
+            let group = state.withLock { exchange(&$0.pending, with: []) }
+            let result = Result<Void, any Error>(catching: { try ledger.commit(group) })
+            if case .success = result { group.forEach(onWritten) }
+            let (waiters, goesOn) = state.withLock { state in
                 state.written += group.count
                 if case .failure(let error) = result { state.failure = error }
+                state.isWriting = false
+                let goesOn = state.beginGroup()
                 let isOver = { [state] (count: Int) in state.failure != nil || count <= state.written }
                 defer { state.waiters.removeAll { isOver($0.count) } }
-                return state.waiters.filter { isOver($0.count) }
+                return (state.waiters.filter { isOver($0.count) }, goesOn)
             }
             for waiter in waiters { waiter.continuation.resume(with: result) }
             if case .failure = result { onFailure() }
-        }
-    }
-
-    private func takePending() -> [ClaimEnding]? {
-        state.withLock { state in
-            if state.pending.isEmpty || state.failure != nil {
-                state.isWriting = false
-                return nil
-            }
-            return exchange(&state.pending, with: [])
+            if goesOn { writeGroup() }
         }
     }
 }

@@ -68,6 +68,8 @@ package struct Preparer: Sendable {
             return .done(try outcome(of: error, for: claim))
         } catch let error as InvalidName {
             return .done(.failed("\(error)", nil))
+        } catch let error as StoreError {
+            return .ready(PreparedFile(claim: claim, content: .refused(error)))
         }
     }
 
@@ -98,6 +100,7 @@ package struct Preparer: Sendable {
             let found = try ledger.lookUp(
                 upload.key, of: examined.digest,
                 orBelow: upload.condition == .ifAbsent ? planner.keys.photos : nil)
+            try ledger.requireNotBeingDeleted(found.holding?.key ?? upload.key)
             if let object = found.holding {
                 return .ready(PreparedFile(claim: claim, content: .known(examined.digest, object)))
             }
@@ -176,10 +179,27 @@ package struct PreparedFile: Sendable {
         case known(ContentDigest, ObjectRecord)
         /// Photos inside of the file, made ready one after the other.
         case events(PreparedEvents)
+        /// It is no use to send it now, as if the store had said so.
+        case refused(StoreError)
     }
 
     package let claim: Claim
     package let content: Content
+}
+
+extension Ledger {
+    /// What is there may be gone in a moment. When it is, the photo is stored anew.
+    ///
+    /// That spares vain work, and nothing more: of a deletion that begins later, the commit of what was sent decides.
+    /// - Throws: ``StoreError``, ``LedgerError``.
+    func requireNotBeingDeleted(_ key: ObjectKey) throws {
+        guard try isBeingDeleted(key) else { return }
+        throw StoreError(
+            .conflict, operation: "put", key: key.rawValue,
+            message:
+                "what is stored of this photo is being deleted for good (sync-agent forget); the photo is stored when "
+                + "that is done")
+    }
 }
 
 /// Why something is not stored, in words that stand in several places.

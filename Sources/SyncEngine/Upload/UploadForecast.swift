@@ -60,6 +60,7 @@ package struct UploadForecast: Sendable {
                 return .uploaded(photo.examined.digest, ObjectRecord(of: photo, storedAt: time.now()))
             case .known(let digest, let object): return .uploaded(digest, object)
             case .events: return .released
+            case .refused(let error): return .postponed("\(error)", until: time.now())
             }
         }
     }

@@ -38,7 +38,6 @@ package struct Uploader: Sendable {
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     package func upload(_ photo: PreparedPhoto) async throws -> Receipt {
         try await keys.withKey(photo.plan.key) {
-            try await requireNotBeingDeleted(photo.plan.key)
             let known = photo.known ?? underWay.object(photo.plan.key)
             var problem = known?.problem
             // Its twin may have been stored while this one was prepared; or somebody has mended what was broken.
@@ -59,18 +58,7 @@ package struct Uploader: Sendable {
     /// - Returns: `nil` when it has to be sent.
     /// - Throws: as ``upload(_:)``.
     package func confirm(_ known: ObjectRecord) async throws -> ObjectRecord? {
-        try await requireNotBeingDeleted(known.key)
-        return if case .intact(let object, _) = try await look(at: known) { object } else { nil }
-    }
-
-    /// What is there may be gone in a moment. When it is, the photo is stored anew.
-    private func requireNotBeingDeleted(_ key: ObjectKey) async throws {
-        guard try await ledger({ try $0.isBeingDeleted(key) }) else { return }
-        throw StoreError(
-            .conflict, operation: "put", key: key.rawValue,
-            message:
-                "what is stored of this photo is being deleted for good (sync-agent forget); the photo is stored when "
-                + "that is done")
+        if case .intact(let object, _) = try await look(at: known) { object } else { nil }
     }
 
     private func look(at known: ObjectRecord) async throws -> ObjectExaminer.Standing {

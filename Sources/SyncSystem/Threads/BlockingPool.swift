@@ -67,11 +67,14 @@ package final class BlockingPool: Sendable {
 
     /// As ``run(_:)``, for work that has to be done whether its task was cancelled or not.
     package func finish<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            queue.add { _ in
-                continuation.resume(returning: work())
-                return true
-            }
+        await withCheckedContinuation { continuation in add { continuation.resume(returning: work()) } }
+    }
+
+    /// As ``finish(_:)``, for work that nobody waits for here. ``shutDown()`` waits for it all the same.
+    package func add(_ work: @escaping @Sendable () -> Void) {
+        queue.add { _ in
+            work()
+            return true
         }
     }
 

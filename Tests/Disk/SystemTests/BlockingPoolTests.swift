@@ -118,11 +118,14 @@ struct BlockingPoolTests {
             }
         }
         let queued = Task.immediate { await pool.finish { 42 } }
+        let isDone = Mutex(false)
+        pool.add { isDone.withLock { $0 = true } }
         let end = Task.immediate { await pool.shutDown() }
         try barrier.writeEnd.writeAll([0])
         await blocked.value
         #expect(await queued.value == 42)
         await end.value
+        #expect(isDone.withLock { $0 })
         try barrier.readEnd.close()
         try barrier.writeEnd.close()
     }

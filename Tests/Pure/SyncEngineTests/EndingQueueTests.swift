@@ -40,6 +40,19 @@ import Testing
         #expect(try bench.ledger.overview().totals[.skipped].files == 200)
     }
 
+    @Test func `what is added is written by a thread of the ledger, and by nobody's task`() async throws {
+        let names = Mutex<Set<String>>([])
+        let queue = EndingQueue(ledger: LedgerQueue(bench.ledger)) { _ in
+            let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+            names.withLock { _ = $0.insert(name ?? "unknown") }
+        }
+        for claim in try claims(20) { try await queue.add(skipped(claim)) }
+        try await queue.write([])
+        let written = names.withLock { $0 }
+        #expect(!written.isEmpty)
+        #expect(written.allSatisfy { $0.hasPrefix("ledger-") })
+    }
+
     @Test func `what is behind is bounded`() async throws {
         let added = Mutex(0)
         let most = Mutex(0)

@@ -65,6 +65,8 @@ private final class ScriptedSource: ChangeSource {
     private let bench: Bench
     private let source = ScriptedSource()
     private let skipped = Wakeup()
+    /// The thread that has told of it.
+    private let teller = Mutex("")
     private let photo = Bench.gallery.appending("a.jpg")
 
     init() throws { bench = try Bench() }
@@ -75,8 +77,12 @@ private final class ScriptedSource: ChangeSource {
             folders: bench.folders, ledger: LedgerQueue(bench.ledger), scanner: bench.disk,
             reducer: bench.disk, source: source, pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2),
             rescanEvery: .seconds(3_600),
-            patience: bench.patience, work: bench.work, skipped: skipped.signal, time: bench.time.source,
-            logger: bench.logger)
+            patience: bench.patience, work: bench.work,
+            skipped: { [skipped, teller] in
+                let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+                teller.withLock { $0 = name ?? "unknown" }
+                skipped.signal()
+            }, time: bench.time.source, logger: bench.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 do { try await intake.run(onWatching: {}) } catch is CancellationError {}
@@ -199,6 +205,8 @@ private final class ScriptedSource: ChangeSource {
             await skipped.wait(atMost: nil, time: bench.time.source)
         }
         #expect(try bench.states() == [note.string: .skipped])
+        // By whoever has noted it: what comes next waits for no task between.
+        if isClosed { #expect(teller.withLock { $0 }.hasPrefix("intake-")) }
     }
 
     @Test func `a tree that was moved in is scanned`() async throws {

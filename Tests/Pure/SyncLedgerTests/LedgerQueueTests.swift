@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncLedger
+import SyncSystem
 import SystemPackage
 import Testing
 
@@ -12,6 +13,16 @@ import Testing
     @Test func `a call runs on a thread of the ledger's own, and on none that reads photos or awaits`() async throws {
         let name = try await queue { _ in try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8) }
         #expect(name.hasPrefix("ledger-"))
+    }
+
+    @Test func `what nobody waits for is done on the same threads, before the ledger is closed`() async throws {
+        let thread = Mutex("")
+        queue.add { _ in
+            let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+            thread.withLock { $0 = name ?? "unknown" }
+        }
+        try await queue.close()
+        #expect(thread.withLock { $0 }.hasPrefix("ledger-"))
     }
 
     @Test func `who waits for another process holds up no second call`() async throws {

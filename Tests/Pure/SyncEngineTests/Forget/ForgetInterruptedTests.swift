@@ -112,12 +112,52 @@ import Testing
         bench.disk.write("sunset", to: back)
         try await bench.pass()
         #expect(try bench.status(back)?.state == .pending)
+        #expect(try bench.status(back)?.error?.contains("being deleted for good") == true)
+        #expect(!bench.disk.reduced.contains(back))
         #expect(try await forget.deletions().run().deleted.map(\.key) == [key])
         try bench.ledger.hurry(at: bench.time.now)
         try await bench.pass()
         #expect(try bench.status(back)?.state == .uploaded)
         #expect(try forget.isStored("sunset"))
         #expect(try forget.wronglySafe().isEmpty)
+    }
+
+    @Test(arguments: [false, true])
+    func `of a deletion that begins when its photo was looked up, the commit knows, and it is stored anew`(
+        isKnown: Bool
+    ) async throws {
+        try await prepare()
+        let key = try ForgetBench.key("sunset")
+        let plan = try await forget.plan(Bench.gallery.appending("sunset.jpg"))
+        if !isKnown { _ = try await forget.planner().begin(plan) }
+        bench.disk.write("sunset", to: back)
+        let (ledger, time) = (bench.ledger, bench.time)
+        let gone = plan.photos.map { (id: $0.id, state: $0.state) }
+        let begun = Mutex<[ObjectKey]>([])
+        let begin: @Sendable () -> Void = {
+            guard begun.withLock({ $0.isEmpty }) else { return }
+            if isKnown { _ = try? ledger.beginForget(gone, at: time.now) }
+            let keys = (try? ledger.beginDeletions([key], at: time.now)) ?? []
+            begun.withLock { $0 = keys }
+        }
+        // What the ledger knows is not decoded: the store is asked for it.
+        if isKnown {
+            bench.store.add(StoreFault(.head, key: key.rawValue, .meanwhile(begin)))
+        } else {
+            bench.disk.onReduce { [back] file in if file == back { begin() } }
+        }
+        try await bench.pass()
+        #expect(begun.withLock { $0 } == [key])
+        #expect(try bench.status(back)?.state == .pending)
+        #expect(try forget.wronglySafe().isEmpty)
+        #expect(try await forget.deletions().run().deleted.map(\.key) == [key])
+        bench.disk.onReduce { _ in }
+        await bench.time.advance(by: .seconds(2))
+        try await bench.pass()
+        #expect(try bench.status(back)?.state == .uploaded)
+        #expect(try forget.isStored("sunset"))
+        #expect(try forget.wronglySafe().isEmpty)
+        #expect(try bench.ledger.check() == [])
     }
 
     @Test func `an upload that has seen the object before it was gone does not count`() async throws {
