@@ -151,29 +151,4 @@ import Testing
         #expect(failures.withLock(\.self) == [])
         #expect(try Ledger(at: path).overview().totals[.pending].files == 5)
     }
-
-    @Test func `a log that goes while the ledger is opened is looked at again`() async throws {
-        let path = try StateFolder().ledger
-        try Ledger(at: path).close()
-        let log = FilePath(path.string + "-wal")
-        let isOver = Mutex(false)
-        // As whoever closes last takes it away, between two looks of whoever opens.
-        let other = try OwnedThread.start(name: "other") {
-            while !isOver.withLock(\.self) {
-                close(creat(log.string, 0o600))
-                unlink(log.string)
-            }
-        }
-        var failures: [String] = []
-        for _ in 1...50 {
-            do {
-                try Ledger(at: path).close()
-            } catch {
-                failures.append("\(error)")
-            }
-        }
-        isOver.withLock { $0 = true }
-        await other.join()
-        #expect(failures == [])
-    }
 }
