@@ -7,8 +7,7 @@ package import SyncLedger
 package import SyncSystem
 
 /// The way of a photo from the ledger's queue to the store: claim, prepare, upload, commit. It reads from top to bottom;
-/// preparing is in `PhotoPipeline+Preparing.swift`,
-/// what the store refuses, and a store that is away, in `PhotoPipeline+Outages.swift`.
+/// preparing is in `Preparer.swift`, what the store refuses, and a store that is away, in `CircuitBreaker.swift`.
 ///
 /// `batchSize` photos are in flight; the next begins when one ends. As many again are prepared ahead and wait, and no
 /// more: a channel hands each over only when an uploader takes it, so memory is bounded by two batches. Each outcome is
