@@ -50,7 +50,7 @@ package enum ProjectVerdict: Hashable, Sendable {
         case .giveUp: "its project has been processing for more than 24 h; it is stored when that changes"
         case .failed: "its project failed; failed projects are not stored"
         case .duplicate(let original): Self.duplicateOf + original.escapingControls
-        case .deleting: "its project is being deleted"
+        case .deleting: "its project is being deleted, and that is not done; give sync-agent projects delete again"
         }
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 package import SyncCore
 import SyncSystem
 package import SystemPackage
@@ -82,6 +83,35 @@ extension ProjectListFile {
         _ ids: Set<ByteString>, isBeingWritten: @escaping (FilePath) -> Bool, pause: () -> Void
     ) throws(ProjectListNotRewritten) -> Bool {
         let replacement = FileReplacement(calls: calls, isBeingWritten: isBeingWritten)
+        return try untilDone(pause: pause) { (list, stamp) throws(ProjectListNotRewritten) in
+            guard let rest = list.removing(ids) else { return false }
+            return try replace(stamp, by: rest, replacement) ? true : nil
+        }
+    }
+
+    /// What keeps the records of some projects from being taken out, as far as that can be told beforehand: it is asked
+    /// before anything of them is deleted.
+    /// - Parameter pause: as for ``remove(_:isBeingWritten:pause:)``.
+    /// - Throws: ``ProjectListNotRewritten``.
+    package func requireRemovable(_ ids: Set<ByteString>, pause: () -> Void) throws(ProjectListNotRewritten) {
+        _ = try untilDone(pause: pause) { (list, _) throws(ProjectListNotRewritten) in
+            guard list.removing(ids) != nil else { return false }
+            do throws(Errno) {
+                try path.removingLastComponent().requireAccess(AccessRights(rawValue: W_OK | X_OK))
+                // One that its owner cannot write can be replaced; one that is immutable cannot (access(2)).
+                do throws(Errno) { try path.requireAccess(.write) } catch { if error == .notPermitted { throw error } }
+            } catch {
+                throw notRewritten(error)
+            }
+            return true
+        }
+    }
+
+    /// - Parameter body: gets the list and the stamp of its file, and answers `nil` for once more.
+    /// - Returns: what `body` answers; `false` where there is no file.
+    private func untilDone(
+        pause: () -> Void, _ body: (ProjectList, FileStamp) throws(ProjectListNotRewritten) -> Bool?
+    ) throws(ProjectListNotRewritten) -> Bool {
         var obstacle = "it keeps changing; try again when its app is idle"
         for attempt in 0..<Self.rewriteAttempts {
             if attempt > 0 { pause() }
@@ -98,8 +128,7 @@ extension ProjectListFile {
                     obstacle = "it is damaged (\(error)); nothing was taken out of it"
                     continue
                 }
-                guard let rest = list.removing(ids) else { return false }
-                if try replace(stamp, by: rest, replacement) { return true }
+                if let answer = try body(list, stamp) { return answer }
             }
         }
         throw ProjectListNotRewritten(description: "\(path): \(obstacle)")

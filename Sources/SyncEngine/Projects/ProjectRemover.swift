@@ -6,7 +6,8 @@ import SyncSystem
 package import SystemPackage
 
 /// Deletes projects: what is stored of them, their records in `projects.json`, and their files, in this order. Whatever
-/// fails is named, and leaves the rest of that project as it is: asked again, it goes on from there.
+/// fails is named, and leaves the rest of that project as it is: asked again, it goes on from there. Where the records
+/// cannot be taken out, nothing is deleted, or, where that shows too late, stored anew.
 package struct ProjectRemover: Sendable {
     /// A project in one folder, and all that goes with it.
     package struct Target: Hashable, Sendable {
@@ -86,6 +87,9 @@ package struct ProjectRemover: Sendable {
 
     private func remove(_ targets: [Target], from folder: FilePath) async throws -> [Outcome] {
         let ids = targets.map(\.id)
+        if let refusal = try await obstacle(to: Set(ids.map(\.inBytes)), in: folder) {
+            return targets.map { Outcome(target: $0, failures: [refusal]) }
+        }
         let busy = try await ledger { try $0.beginProjectDeletion(ids, in: folder) }
         var outcomes: [Outcome] = []
         for target in targets {
@@ -100,15 +104,37 @@ package struct ProjectRemover: Sendable {
         let isWithoutObjects = Set(outcomes.filter { $0.failures.isEmpty }.map(\.target.id.inBytes))
         guard !isWithoutObjects.isEmpty else { return outcomes }
         let refusal = try await removeRecords(isWithoutObjects, from: folder)
+        if refusal != nil {
+            try await ledger.finish { [time] in
+                try $0.callOffProjectDeletion(isWithoutObjects, in: folder, at: time.now())
+            }
+        }
         for index in outcomes.indices where outcomes[index].failures.isEmpty {
             if let refusal {
-                outcomes[index].failures.append(refusal)
+                let isGone = !outcomes[index].target.keys.isEmpty
+                outcomes[index].failures.append(refusal + (isGone ? Self.isStoredAnew : ""))
             } else {
                 outcomes[index].failures += try await finish(outcomes[index].target)
             }
         }
         try await ledger.finish { [shelf] _ in _ = try shelf.look(at: folder, isUrgent: true) }
         return outcomes
+    }
+
+    private static let isStoredAnew =
+        "; what was stored of it is deleted: the next pass stores its image anew, and earlier ones are gone"
+
+    /// Why the records could not be taken out of the list, once all else is gone.
+    private func obstacle(to ids: Set<ByteString>, in folder: FilePath) async throws -> String? {
+        let file = ProjectListFile(in: folder)
+        return try await ledger { _ in
+            do {
+                try file.requireRemovable(ids) { usleep(20_000) }
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        }
     }
 
     private func removeObjects(of target: Target) async throws -> [String] {

@@ -242,6 +242,10 @@ package struct ProjectUploadPolicy: Sendable {
             return .done(.waits("projects.json cannot be used: \(problem)", until: now() + Self.pause))
         }
         let verdict = try verdict(on: project, claim, isImage: isImage)
+        if verdict == .deleting, let reason = verdict.reason {
+            // It is on the disk, and what was stored of it may be gone: as long as that is so, it is not safe.
+            return .done(.waits(reason, until: now() + Self.pause))
+        }
         if let reason = verdict.reason { return .done(.skipped(reason, isImage ? verdict.leftOut : nil)) }
         guard isImage else { return .pass }
         return verdict == .store ? .image(of: id) : .unfinishedImage(of: id)

@@ -216,6 +216,19 @@ extension Ledger {
         }
     }
 
+    /// Notes that projects stay after all: what is on the disk of them is due.
+    package func callOffProjectDeletion(
+        _ ids: Set<ByteString>, in folder: FilePath, at time: Date
+    ) throws(LedgerError) {
+        try write("note that projects stay", isDurable: true) { db in
+            for id in ids {
+                try db.run(
+                    "DELETE FROM project_deletions WHERE folder = ? AND project_id = ?", [folder.blob, id.string])
+            }
+            try ProjectTable(db: db, folder: folder, time: time).requeue(ids)
+        }
+    }
+
     /// Forgets files directly in the folder that were deleted for good, as far as nothing of them is stored.
     package func forgetProjectFiles(_ names: [FilePath.Component], in folder: FilePath) throws(LedgerError) {
         try write("forget the files of a project") { db in

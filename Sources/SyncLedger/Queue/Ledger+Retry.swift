@@ -43,14 +43,15 @@ extension Ledger {
             each: photos.map { [time.milliseconds, $0] })
     }
 
-    /// Takes a postponement back: it was the store's fault. The attempt does not count, and the photo is due.
+    /// Takes a postponement back: it was the store's fault. The attempt does not count, and the photo is due
+    /// after those that were not tried yet.
     package func pardon(_ claims: some Collection<Claim>, at time: Date) throws(LedgerError) {
         try write(
             "take back a postponement",
             """
             UPDATE photos SET attempts = MAX(attempts - 1, 0), next_try_at = MAX(?, 1)
             WHERE id = ? AND generation = ? AND state = 'pending' AND next_try_at > 0
-            """, each: claims.map { [time.milliseconds, $0.photoID, $0.generation] })
+            """, each: claims.map { [time.milliseconds + 1, $0.photoID, $0.generation] })
     }
 
     /// Makes photos that failed or wait due at once, as if they had never been tried, and lets the agent know.

@@ -64,6 +64,9 @@ import Testing
         #expect(try bench.states() == ["a": "deleting", "ab": "uploaded"])
         try await bench.pass()
         #expect(try bench.states()["a"] == "deleting")
+        // Its image is on the disk, and nobody calls it safe.
+        #expect(try bench.status("a.jpg")?.state == .pending)
+        #expect(try bench.ledger.isAnythingUnsynced())
         #expect(try await remove(["a"], in: bench).map(\.failures) == [[]])
         #expect(bench.stored == ["ab.jpg", "projects.json"])
     }
@@ -85,6 +88,28 @@ import Testing
         #expect(outcomes.first?.failures.first?.contains("it is damaged") == true)
         #expect(String(decoding: try bench.tree.read("projects/projects.json"), as: UTF8.self) == damaged)
         #expect(try bench.tree.files(below: "projects").contains("a.jpg"))
+        #expect(bench.stored.count == 6)
+        #expect(try bench.states()["a"] == "uploaded")
+        #expect(try bench.ledger.projectsBeingDeleted(in: bench.folder) == [])
+    }
+
+    @Test func `a list that is damaged once the objects are gone keeps its projects, and their images are stored anew`()
+        async throws
+    {
+        let bench = try await bench()
+        let whole = try bench.tree.read("projects/projects.json")
+        let tree = bench.tree
+        bench.store.add(
+            StoreFault(.deleteMany, number: 1, .afterwards { _ = try? tree.write("[{", to: "projects/projects.json") }))
+        let outcomes = try await remove(["a"], in: bench)
+        #expect(outcomes.first?.failures.first?.contains("the next pass stores its image anew") == true)
+        #expect(!bench.stored.contains("a.jpg"))
+        #expect(try bench.ledger.isAnythingUnsynced())
+        try bench.write(String(decoding: whole, as: UTF8.self), to: "projects.json")
+        try await bench.pass()
+        #expect(try bench.states()["a"] == "uploaded")
+        #expect(bench.stored.contains("a.jpg"))
+        #expect(try bench.ledger.check() == [])
     }
 
     @Test func `objects of a project without a record can be deleted too, and an unknown id is nothing`() async throws {
