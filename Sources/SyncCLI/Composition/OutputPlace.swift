@@ -16,7 +16,7 @@ struct OutputPlace {
         try self.init(path, installation.settings, at: installation.location)
     }
 
-    /// - Parameter settings: `nil` where there is no configuration: of this program's folders, the one of the state is known.
+    /// - Parameter settings: `nil` where there is no configuration: only the state folder is known then.
     private init(_ path: FilePath, _ settings: Settings?, at location: ConfigLocation) throws {
         let place = FolderPlace(path)
         let own = Self.own(settings, at: location)

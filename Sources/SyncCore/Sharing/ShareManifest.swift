@@ -267,8 +267,8 @@ package enum ShareReference: Hashable, Sendable {
         }
     }
 
-    /// Whether a link that has the form of one to a share (`…/shares/ID/…`) has something else in the id's place. It may lead to
-    /// a share all the same, for a web server has whatever names it likes.
+    /// Whether a link that has the form of one to a share (`…/shares/ID/…`) has something else in the id's place. It may
+    /// lead to a share all the same, for a web server has whatever names it likes.
     package var hasWrongID: Bool {
         guard case .link(let link) = self else { return false }
         let segments = link.path.split(separator: "/").map(String.init)

@@ -89,7 +89,8 @@ import Testing
             // Whoever has not read the list itself tells the same.
             let other = ProjectListSync(ledger: bench.ledger, time: bench.clock.source, logger: bench.words.logger)
             for shelf in [bench.shelf, other] {
-                let catalogue = ProjectCatalogue(ledger: bench.ledger, shelf: shelf, now: { bench.clock.now })
+                let catalogue = ProjectCatalogue(
+                    ledger: bench.ledger, shelf: shelf, now: { [clock = bench.clock] in clock.now })
                 let entries = try catalogue.entries(in: [bench.folder])
                 #expect(entries.map(\.state) == [.skipped] && entries.map(\.reason) == [reason])
                 #expect(entries.map(\.record.templateName) == ["T a"])
