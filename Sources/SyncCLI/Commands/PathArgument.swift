@@ -138,10 +138,20 @@ struct OutputArgument: ExpressibleByArgument, Hashable, Sendable {
     /// - Throws: as ``path(_:)``.
     func announcedPath(_ installation: Installation, _ console: Console) throws -> FilePath {
         let path = argument.path
-        if let note = try OutputPlace(path, installation).note {
-            console.errors.wrapped(note).forEach(console.errors.writeLine)
-        }
+        announce(try OutputPlace(path, installation).note, console)
         return path
+    }
+
+    /// The same for a command that needs no configuration.
+    /// - Throws: as ``path(_:)``, by the configuration that is there.
+    func announcedPath(ifConfigured global: GlobalOptions, _ console: Console) throws -> FilePath {
+        let path = argument.path
+        announce(try OutputPlace.note(path, ifConfigured: global, console.environment), console)
+        return path
+    }
+
+    private func announce(_ note: String?, _ console: Console) {
+        if let note { console.errors.wrapped(note).forEach(console.errors.writeLine) }
     }
 
     /// Of what is to be the store, or the configuration file that names it.
@@ -159,7 +169,4 @@ struct OutputArgument: ExpressibleByArgument, Hashable, Sendable {
         try OutputPlace.check(projectsIn: old, movedTo: path, installation)
         return path
     }
-
-    /// Where no configuration is read, nobody knows which folders are those of this program.
-    var unaskedPath: FilePath { argument.path }
 }

@@ -95,9 +95,12 @@ struct ProfilesMergeCommand: WorkspaceCommand {
             store: finder.store, ledger: try await workspace.ledger, keys: finder.keys, book: book,
             agreement: try await workspace.mergeAgreement(finder.store),
             moves: try await workspace.mergedPhotos(finder.store), time: workspace.time)
-        let names = [given, other].map { (book.names[$0.inBytes] ?? $0).escapingControls }
+        // One that was merged goes by the other's name.
+        let isMerged = before.inBytes == other.inBytes
+        let name = (isMerged ? given : book.names[given.inBytes] ?? given).escapingControls
+        let otherName = (book.names[other.inBytes] ?? other).escapingControls
         try change.confirm(
-            "Make all of \(names[0]) part of \(names[1])? This cannot be undone.", workspace, to: "merge",
+            "Make all of \(name) part of \(otherName)? This cannot be undone.", workspace, to: "merge",
             no: "nothing was merged")
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
@@ -108,7 +111,7 @@ struct ProfilesMergeCommand: WorkspaceCommand {
         return Answer(
             ProfileMergeReport(
                 dryRun: change.dryRun, from: .init(given, book), into: .init(other, book), events: result.events,
-                photos: .init(moved: result.moved, left: result.left)))
+                photos: .init(moved: result.moved, left: result.left), isMerged: isMerged))
     }
 }
 

@@ -140,6 +140,7 @@ struct JobReport: Encodable {
 
     struct Item: Encodable {
         @Nullable var path: String?
+        var paths: [String]
         var key: String
         var state: String
         var storageClass: String
@@ -214,7 +215,7 @@ extension JobReport.State {
 extension JobReport.Item {
     fileprivate init(_ item: RestoreItem) {
         self.init(
-            path: item.path?.text, key: item.key.rawValue, state: item.state.rawValue,
+            path: item.path?.text, paths: item.paths, key: item.key.rawValue, state: item.state.rawValue,
             storageClass: item.storageClass.rawValue, tier: item.tier.rawValue,
             bytes: item.size, readyAt: item.readyAt, expiresAt: item.expiresAt, savedAt: item.savedAt,
             error: item.error, note: item.error == nil ? item.remark : nil)

@@ -150,7 +150,13 @@ struct ShareCommand: WorkspaceCommand {
         if let found = try await finder.vacation(in: folder), !found.photos.isEmpty || !found.failures.isEmpty {
             return found
         }
-        return try await finder.find(vacation.text)
+        do {
+            return try await finder.find(vacation.text)
+        } catch let error as VacationLookupError {
+            // Its folder was found above: it is there, and the ledger has taken in no photo of it.
+            if case .unknown = error { throw VacationLookupError.empty(folder) }
+            throw error
+        }
     }
 
     private func check(_ end: Date?, now: Date) throws {

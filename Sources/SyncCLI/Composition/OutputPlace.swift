@@ -13,15 +13,42 @@ struct OutputPlace {
     /// - Parameter path: of a file or a folder, absolute.
     /// - Throws: ``CommandFailure`` for the folders of this program: what is in them is its own.
     init(_ path: FilePath, _ installation: Installation) throws {
+        try self.init(path, installation.settings, at: installation.location)
+    }
+
+    /// - Parameter settings: `nil` where there is no configuration: only the state folder is known then.
+    private init(_ path: FilePath, _ settings: Settings?, at location: ConfigLocation) throws {
         let place = FolderPlace(path)
-        let own = Self.own(installation.settings, at: installation.location)
+        let own = Self.own(settings, at: location)
         if let own = own.first(where: { place.isIn($0.place) }) { throw own.isTaken(path) }
-        let watched = installation.settings.watch.first { place.isIn(FolderPlace($0.path)) }
+        let watched = settings?.watch.first { place.isIn(FolderPlace($0.path)) }
         note = watched.map { watched in
             "\(path.text.escapingControls) is in the watched folder \(watched.path.text.escapingControls): what is saved there "
                 + "counts as photos of that folder. Copies that are stored already are known by their bytes, and are not "
                 + "stored again."
         }
+    }
+
+    /// The same for a command that needs no configuration: held against the one that is there, if there is one.
+    /// - Returns: the note.
+    // Swift 6.3.1 crashes where it optimises an async function with this in it.
+    @inline(never)
+    static func note(
+        _ path: FilePath, ifConfigured global: GlobalOptions, _ environment: [String: String]
+    ) throws -> String? {
+        // Where the environment tells no place for them, there is neither a configuration nor a state.
+        guard
+            let location = try? ConfigLocation(
+                option: global.configurationFile?.text, environment: environment,
+                workingFolder: ProcessEnvironment.workingFolder)
+        else { return nil }
+        if let loaded = try? ConfigFile.load(location) {
+            return try OutputPlace(path, loaded.settings, at: location).note
+        }
+        _ = try OutputPlace(path, nil, at: location)
+        guard (try? FileStatus(at: location.file)) != nil else { return nil }
+        return "The configuration \(location.file.text.escapingControls) cannot be read, so that nobody knows whether "
+            + "\(path.text.escapingControls) is in the store; `sync-agent config check` tells what is wrong."
     }
 
     /// The same once more, right before something is made there: since a person was asked, or a store was waited for, a link on
@@ -176,9 +203,9 @@ struct OutputPlace {
         }
     }
 
-    private static func own(_ settings: Settings, at location: ConfigLocation) -> [Own] {
+    private static func own(_ settings: Settings?, at location: ConfigLocation) -> [Own] {
         var own = [Own(folder: location.stateFolder, kind: .state)]
-        if case .directory(let directory) = settings.store {
+        if case .directory(let directory)? = settings?.store {
             own.append(Own(folder: directory.path, kind: .store))
         }
         return own

@@ -152,8 +152,8 @@ extension ExitStatus {
     }
 }
 
-/// What `mirror` is put together from. It needs no ledger and takes no lock of the agent; with a link, no configuration
-/// is read either, and nobody knows which folders are those of the agent.
+/// What `mirror` is put together from. It needs no ledger and takes no lock of the agent; with a link, it needs no
+/// configuration either, and one that is there only tells which folders are those of the agent.
 struct MirrorServices: Sendable {
     let mirror: ShareMirror
     let time = TimeSource.system
@@ -174,7 +174,7 @@ struct MirrorServices: Sendable {
             source = StoredShareSource(id, in: store)
             closeSource = store.close
         case .link(let link):
-            folder = output.unaskedPath
+            folder = try output.announcedPath(ifConfigured: global, console)
             let transport = try Self.transport(console.environment)
             source = LinkedShareSource(link, transport: transport)
             closeSource = transport.close

@@ -150,13 +150,21 @@ struct ProfileMergeReport: Report {
     var into: Profile
     var events: Int
     var photos: ProfileMigrationReport.Photos
+    /// By an earlier merge: `from` goes by the name of `into`, then. Not in the JSON.
+    var isMerged = false
+
+    private enum CodingKeys: CodingKey { case dryRun, from, into, events, photos }
 
     var status: ExitStatus { photos.left.isEmpty ? .done : .partlyDone }
 
     func lines(on terminal: Terminal) -> [String] {
         var lines = photos.lines(on: terminal)
-        let held = "\(Quantities.counted(events, "event")), \(Quantities.counted(photos.moved, "archived photo")) moved"
-        lines.append("\(from.text) \(dryRun ? "would be" : "is") \(into.text) now: \(held)")
+        var held = Quantities.counted(events, "event")
+        if !isMerged || photos.moved > 0 { held += ", \(Quantities.counted(photos.moved, "archived photo")) moved" }
+        lines.append(
+            isMerged
+                ? "\(from.id.escapingControls) is \(into.text) already: \(held)"
+                : "\(from.text) \(dryRun ? "would be" : "is") \(into.text) now: \(held)")
         if !photos.left.isEmpty {
             lines += terminal.wrapped(
                 "\(Quantities.counted(photos.left.count, "photo")) keep\(photos.left.count == 1 ? "s" : "") the old key for "

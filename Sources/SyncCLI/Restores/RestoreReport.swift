@@ -8,6 +8,8 @@ import SystemPackage
 struct RestoreReport: Encodable {
     struct Item: Encodable {
         @Nullable var path: String?
+        /// `path`, and those of photos with the same bytes that were asked for, too.
+        var paths: [String]
         var key: String
         var state: String
         @Nullable var error: String?
@@ -48,7 +50,8 @@ struct RestoreReport: Encodable {
             items.map { Item($0) }
             + request.changes.filter { $0.error != nil || !inJob.contains($0.candidate.key) }.map { change in
                 Item(
-                    path: change.candidate.path?.text, key: change.candidate.key.rawValue,
+                    path: change.candidate.path?.text, paths: change.candidate.path.map { [$0.text] } ?? [],
+                    key: change.candidate.key.rawValue,
                     state: change.purpose == .longer
                         ? RestoreItemState.restored.rawValue : RestoreItemState.retrieving.rawValue,
                     error: change.error)
@@ -71,11 +74,16 @@ struct RestoreReport: Encodable {
     }
 }
 
+extension RestoreItem {
+    /// Of all photos that it is.
+    var paths: [String] { ([path].compactMap(\.self) + further.map(\.path)).map(\.text) }
+}
+
 extension RestoreReport.Item {
     init(_ item: RestoreItem) {
         self.init(
-            path: item.path?.text, key: item.key.rawValue, state: item.state.rawValue, error: item.error,
-            note: item.error == nil ? item.note : nil)
+            path: item.path?.text, paths: item.paths, key: item.key.rawValue, state: item.state.rawValue,
+            error: item.error, note: item.error == nil ? item.note : nil)
     }
 }
 

@@ -207,6 +207,10 @@ extension ValueKind where Value == TimeZone {
             "time zone", accepted: "a time zone such as Europe/Berlin or UTC",
             text: { (text) throws(Rejection) in
                 guard !text.isEmpty, let zone = TimeZone(identifier: text) else {
+                    let hasSign = text.contains { "+-−".contains($0) }
+                    if hasSign, !text.contains("/"), text.contains(where: \.isNumber) {
+                        throw Rejection("an offset is no zone: it does not tell when summer begins")
+                    }
                     let near = NearMiss.suggestion(for: text, among: TimeZone.knownTimeZoneIdentifiers)
                     throw Rejection(near.map { "did you mean \"\($0)\"?" })
                 }

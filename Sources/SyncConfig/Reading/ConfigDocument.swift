@@ -296,6 +296,15 @@ enum ShownText {
         guard port.allSatisfy(\.isASCIIDigit), port.count <= 5 else { return false }
         // `ana:1234` is no host with a port, and may be what somebody signs in with.
         return hasScheme || host.allSatisfy(\.isASCIIDigit) || host.contains(".") || host == "localhost"
+            || isOffset(host)
+    }
+
+    /// Whether it is the hours of a clock's offset: `+02`, `UTC-3`.
+    private static func isOffset(_ hours: Substring) -> Bool {
+        let isZone = ["UTC", "GMT"].contains { hours.hasPrefix($0) }
+        let signed = isZone ? hours.dropFirst(3) : hours
+        guard let sign = signed.first, "+-−".contains(sign) else { return false }
+        return (2...3).contains(signed.count) && signed.dropFirst().allSatisfy(\.isASCIIDigit)
     }
 
     private static func isPath(_ word: Substring) -> Bool {

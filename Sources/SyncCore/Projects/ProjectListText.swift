@@ -58,6 +58,8 @@ package struct ProjectList: Hashable, Sendable {
         package var number: Int
         package var id: String?
         package var reason: String
+        /// What can be read of it all the same.
+        package var record: ProjectRecord?
 
         package var description: String {
             "record \(number)\(id.map { " (\($0.escapingControls))" } ?? "") is left out: \(reason)"
@@ -69,6 +71,17 @@ package struct ProjectList: Hashable, Sendable {
     package let records: [ProjectRecord]
     package let problems: [Problem]
     private let indexes: [ByteString: [Int]]
+
+    /// What is wrong with the records of projects that have none that can be used, by their ids.
+    package var unusable: [ByteString: Problem] {
+        let usable = Set(records.map(\.id.inBytes))
+        return problems.reduce(into: [:]) { found, problem in
+            guard let id = problem.id, !id.isEmpty, !usable.contains(id.inBytes), found[id.inBytes] == nil else {
+                return
+            }
+            found[id.inBytes] = problem
+        }
+    }
 
     /// - Throws: ``ProjectListDamage`` when the file as a whole cannot be read. A record that makes no sense is a problem,
     ///   and the others count.
@@ -86,7 +99,8 @@ package struct ProjectList: Hashable, Sendable {
             if let id = read.id { indexes[id.inBytes, default: []].append(index) }
             switch read.result {
             case .failure(let unusable):
-                problems.append(Problem(number: index + 1, id: read.id, reason: unusable.reason))
+                problems.append(
+                    Problem(number: index + 1, id: read.id, reason: unusable.reason, record: read.draft))
             case .success(let record):
                 guard let place = places[record.id.inBytes] else {
                     places[record.id.inBytes] = records.count

@@ -45,6 +45,8 @@ package struct ProjectRecord: Hashable, Sendable {
 struct ReadProject: Decodable {
     let id: String?
     let result: Result<ProjectRecord, Unusable>
+    /// What can be read of one that cannot be used; where nobody knows when it was created, that was in 1970.
+    let draft: ProjectRecord?
 
     struct Unusable: Error {
         var reason: String
@@ -58,15 +60,30 @@ struct ReadProject: Decodable {
     init(from decoder: any Decoder) throws {
         guard let fields = try? decoder.container(keyedBy: Field.self) else {
             id = nil
+            draft = nil
             result = .failure(Unusable(reason: "it is no object"))
             return
         }
         id = fields.text(.id)
         do throws(Unusable) {
             result = .success(try Self.record(fields))
+            draft = nil
         } catch {
             result = .failure(error)
+            draft = Self.draft(fields)
         }
+    }
+
+    private static func draft(_ fields: KeyedDecodingContainer<Field>) -> ProjectRecord {
+        ProjectRecord(
+            id: fields.text(.id) ?? "", templateID: fields.text(.templateId) ?? "",
+            templateName: fields.text(.templateName) ?? "",
+            createdAt: fields.moment(.createdAt) ?? Date(timeIntervalSince1970: 0),
+            status: fields.text(.status).flatMap(status) ?? .failed, requestID: fields.text(.requestId))
+    }
+
+    private static func status(_ word: String) -> ProjectRecord.Status? {
+        ProjectRecord.Status.allCases.first { $0.rawValue.lowercased() == word.lowercased() }
     }
 
     private static func record(_ fields: KeyedDecodingContainer<Field>) throws(Unusable) -> ProjectRecord {
@@ -77,8 +94,7 @@ struct ReadProject: Decodable {
             throw Unusable(reason: "its createdAt is neither ISO 8601 nor a number of seconds or milliseconds")
         }
         guard let word = fields.text(.status) else { throw Unusable(reason: "it has no status") }
-        let known = ProjectRecord.Status.allCases.first { $0.rawValue.lowercased() == word.lowercased() }
-        guard let status = known else {
+        guard let status = status(word) else {
             throw Unusable(reason: "its status is none of Processing, Completed and Failed")
         }
         return ProjectRecord(

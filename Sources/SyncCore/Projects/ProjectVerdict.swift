@@ -30,6 +30,12 @@ package enum ProjectVerdict: Hashable, Sendable {
 
     /// Why a file is not stored that belongs to no project. It is skipped until it does.
     package static let noRecord = "no record in projects.json"
+    private static let unusableRecord = "its record in projects.json cannot be used: "
+
+    /// The same of a file whose project may have a record that cannot be used.
+    /// - Parameter problem: why not; `nil` where there is none.
+    package static func withoutRecord(_ problem: String?) -> String { problem.map { unusableRecord + $0 } ?? noRecord }
+
     /// Why an image waits whose project is in the making. As long as it does, nothing is amiss.
     package static let unfinished = "its project is still processing, and the image is not whole yet"
 
@@ -58,7 +64,7 @@ package enum ProjectVerdict: Hashable, Sendable {
 
     /// Whether a file was left out because of its project, and not for what it is.
     package static func isReason(_ text: String) -> Bool {
-        text == noRecord || text.hasPrefix(duplicateOf)
+        text == noRecord || text.hasPrefix(unusableRecord) || text.hasPrefix(duplicateOf)
             || [Self.giveUp, .failed, .deleting].contains { $0.reason == text }
     }
 }

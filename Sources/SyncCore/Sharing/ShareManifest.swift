@@ -251,8 +251,8 @@ package enum ShareReference: Hashable, Sendable {
     private static let appLink = "vacationphotos://share/"
 
     package init(_ text: String) throws(Invalid) {
-        // A link that was pasted may bring spaces and an end of line along.
-        let trimmed = text.trimmingPrefix(while: \.isWhitespace).reversed().drop(while: \.isWhitespace)
+        // A link that was pasted may bring spaces, an end of line, and characters that nobody sees along.
+        let trimmed = text.trimmingPrefix(while: Self.isBlank).reversed().drop(while: Self.isBlank)
         let name = String(trimmed.reversed())
         if let id = ShareID(name) {
             self = .id(id)
@@ -265,6 +265,19 @@ package enum ShareReference: Hashable, Sendable {
         } else {
             throw Invalid(text: text)
         }
+    }
+
+    /// Whether a link that has the form of one to a share (`…/shares/ID/…`) has something else in the id's place. It may
+    /// lead to a share all the same, for a web server has whatever names it likes.
+    package var hasWrongID: Bool {
+        guard case .link(let link) = self else { return false }
+        let segments = link.path.split(separator: "/").map(String.init)
+        guard let place = segments.dropLast().lastIndex(of: "shares") else { return false }
+        return ShareID(segments[place + 1])?.description != segments[place + 1]
+    }
+
+    private static func isBlank(_ character: Character) -> Bool {
+        character.isWhitespace || character.unicodeScalars.allSatisfy { $0.properties.generalCategory == .format }
     }
 
     /// The share, where the reference tells: a link does when it leads to the objects of one (`…/shares/ID/…`), or to where a

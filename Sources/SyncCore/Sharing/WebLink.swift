@@ -55,7 +55,8 @@ package struct WebLink: Hashable, Sendable, LosslessStringConvertible {
             let hasUser = rest.contains("@")
             if let at = rest.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
             let shown = rest.prefix { $0 != "?" && $0 != "#" }
-            return word[..<start] + (hasUser ? "***@" : "") + shown + (shown.endIndex == rest.endIndex ? "" : "?…")
+            let hidden = rest[shown.endIndex...].first.map { "\($0)…" } ?? ""
+            return "\(word[..<start])\(hasUser ? "***@" : "")\(shown)\(hidden)"
         }
         return words.joined(separator: " ")
     }

@@ -14,7 +14,7 @@ package struct ProjectEntry: Hashable, Sendable {
         case dropped
         /// Somebody asked for that, and something is left.
         case deleting
-        /// Its image is stored, and `projects.json` does not name it.
+        /// Its image is stored, and `projects.json` has no record of it that can be used.
         case unrecorded
     }
 
@@ -52,6 +52,18 @@ extension ProjectEntry {
         self.init(
             folder: folder, project: KnownProject(record: record), image: image, metadata: metadata, versions: versions,
             state: .unrecorded, reason: "its image is stored, and projects.json does not name it")
+    }
+
+    /// A project whose record cannot be used.
+    /// - Parameter record: what can be read of it.
+    init(
+        unusable record: ProjectRecord, _ problem: ProjectList.Problem, in folder: FilePath, image: PhotoStatus?,
+        metadata: PhotoStatus?, versions: Int
+    ) {
+        let isStored = image?.object != nil || image?.earlier != nil
+        self.init(
+            folder: folder, project: KnownProject(record: record), image: image, metadata: metadata, versions: versions,
+            state: isStored ? .unrecorded : .skipped, reason: ProjectVerdict.withoutRecord(problem.reason))
     }
 
     private static func state(_ verdict: ProjectVerdict, _ image: PhotoStatus?) -> (State, String?) {
@@ -94,8 +106,17 @@ package struct ProjectCatalogue: Sendable {
                         folder: folder, project: project, image: files.images[id], metadata: files.metadata[id],
                         versions: versions[id] ?? 0, now: now()))
             }
+            let unusable = try shelf.unusableRecords(in: folder)
+            for (id, problem) in unusable {
+                guard let record = problem.record else { continue }
+                entries.append(
+                    ProjectEntry(
+                        unusable: record, problem, in: folder, image: files.images[id], metadata: files.metadata[id],
+                        versions: versions[id] ?? 0))
+            }
             for id in try ledger.unrecordedProjects(in: folder) {
                 let key = id.inBytes
+                if unusable[key]?.record != nil { continue }
                 entries.append(
                     ProjectEntry(
                         unrecorded: id, in: folder, image: files.images[key], metadata: files.metadata[key],

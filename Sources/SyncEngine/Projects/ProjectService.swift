@@ -61,6 +61,13 @@ package final class ProjectListSync: Sendable {
     private let logger: Logger
     private let looked = Mutex<[FilePath: Duration]>([:])
     private let told = Mutex<[FilePath: Set<ByteString>]>([:])
+    private let unusable = Mutex<[FilePath: Unusable]>([:])
+
+    /// Records of one state of a list that cannot be used, by the ids of their projects.
+    private struct Unusable {
+        let stamp: FileStamp
+        let problems: [ByteString: ProjectList.Problem]
+    }
 
     package init(ledger: Ledger, time: TimeSource, logger: Logger) {
         self.ledger = ledger
@@ -96,6 +103,27 @@ package final class ProjectListSync: Sendable {
         }
     }
 
+    /// What is wrong with the records of projects that have none that can be used, by their ids; nothing of a list that
+    /// cannot be read now. Blocks.
+    /// - Throws: ``LedgerError``.
+    func unusableRecords(in folder: FilePath) throws -> [ByteString: ProjectList.Problem] {
+        guard let known = try ledger.projectList(of: folder), known.problem == nil else { return [:] }
+        if let held = unusable.withLock({ $0[folder] }), held.stamp == known.stamp { return held.problems }
+        // Another process has read this state of it, and the ledger keeps no record that cannot be used.
+        guard case .read(let bytes, let stamp) = ProjectListFile(in: folder).read(unless: nil), stamp == known.stamp,
+            let list = try? ProjectList(bytes)
+        else { return [:] }
+        return hold(list, of: folder, stamp)
+    }
+
+    private func hold(
+        _ list: ProjectList, of folder: FilePath, _ stamp: FileStamp
+    ) -> [ByteString: ProjectList.Problem] {
+        let problems = list.unusable
+        unusable.withLock { $0[folder] = Unusable(stamp: stamp, problems: problems) }
+        return problems
+    }
+
     /// Tells of a file that was kept beside a list.
     func tell(of kept: FilePath) {
         logger.warning("\(kept): \(ProjectListFile.advice(kept))")
@@ -125,7 +153,9 @@ package final class ProjectListSync: Sendable {
     }
 
     private func note(_ list: ProjectList, of file: ProjectListFile, in folder: FilePath, _ stamp: FileStamp) throws {
-        let changes = try ledger.noteProjects(list.records, in: folder, stamp: stamp, at: time.now())
+        let unusable = hold(list, of: folder, stamp).mapValues(\.reason)
+        let changes = try ledger.noteProjects(
+            list.records, unusable: unusable, in: folder, stamp: stamp, at: time.now())
         for problem in news(list.problems, in: folder) { logger.warning("\(file.path): \(problem)") }
         if !changes.isEmpty {
             logger.debug(
@@ -237,7 +267,9 @@ package struct ProjectUploadPolicy: Sendable {
     private func decide(_ id: String, _ list: ProjectListState, _ claim: Claim, isImage: Bool) throws -> Decision {
         guard let project = try ledger.project(id, in: claim.folder.path) else {
             guard let problem = list.problem else {
-                return .done(.skipped(ProjectVerdict.noRecord, isImage ? .unrecorded : nil))
+                let unusable = try shelf.unusableRecords(in: claim.folder.path)[id.inBytes]
+                return .done(
+                    .skipped(ProjectVerdict.withoutRecord(unusable?.reason), isImage ? .unrecorded : nil))
             }
             return .done(.waits("projects.json cannot be used: \(problem)", until: now() + Self.pause))
         }

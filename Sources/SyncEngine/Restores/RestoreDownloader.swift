@@ -208,10 +208,14 @@ package struct RestoreDownloader: Sendable {
             switch outcome {
             case .success where givenUp.contains(item.id): continue
             case .success(.kept):
+                let isFolder = await pool.finish { [place = task.destination] in
+                    (try? FileStatus(at: place))?.kind == .folder
+                }
                 visit.result.fail(
                     item, at: task.destination,
                     // What has the name may be the photo, edited since: nothing may tell to put a reduced copy there.
-                    "another file has this name, and stays; restore into another folder (--output)"
+                    "\(isFolder ? "a folder" : "another file") has this name, and stays; restore into another folder "
+                        + "(--output)"
                 )
             case .success: visit.result.saved += 1
             case .failure(let error as StoreError) where error.concernsWholeStore: throw error

@@ -129,7 +129,7 @@ package enum VacationLookupError: Error, Hashable, Sendable, CustomStringConvert
     case unknown(String, near: [String])
     /// - Parameter folders: of the vacations that it may mean.
     case ambiguous(String, folders: [FilePath])
-    /// It is a vacation, and nothing is in it that could be stored.
+    /// It is a vacation, and nothing is in it yet that could be stored.
     case empty(FilePath)
 
     package var description: String {
@@ -144,7 +144,7 @@ package enum VacationLookupError: Error, Hashable, Sendable, CustomStringConvert
             return "\(RawText.shown(name).escapingControls): more than one vacation has this name; name its folder:\n"
                 + folders.map { "  \($0.string.escapingControls)" }.joined(separator: "\n")
         case .empty(let folder):
-            return "\(folder.text.escapingControls): no photo of this vacation is stored or waits to be"
+            return "\(folder.text.escapingControls): there is no photo in it yet that is stored or could be"
         }
     }
 }

@@ -26,15 +26,18 @@ extension Ledger {
     ///
     /// It decides which projects are duplicates, remembers the requests of those that were stored and are no longer in the
     /// file, and makes the files due of every project about which the decision is another one now.
-    /// - Parameter records: each id once, in the order of the file.
+    /// - Parameters:
+    ///   - records: each id once, in the order of the file.
+    ///   - unusable: what is wrong with the record of a project that has none that can be used; `nil` where nobody looked.
     @discardableResult
     package func noteProjects(
-        _ records: [ProjectRecord], in folder: FilePath, stamp: FileStamp, at time: Date
+        _ records: [ProjectRecord], unusable: [ByteString: String]? = nil, in folder: FilePath, stamp: FileStamp,
+        at time: Date
     ) throws(LedgerError) -> ProjectListChanges {
         try write("note a list of projects") { db in
             try db.noteList(folder.blob, stamp, readAt: time, problem: nil)
             let table = ProjectTable(db: db, folder: folder, time: time)
-            return try table.replace(records)
+            return try table.replace(records, unusable: unusable)
         }
     }
 

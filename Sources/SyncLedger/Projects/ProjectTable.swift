@@ -10,7 +10,8 @@ struct ProjectTable {
     let time: Date
 
     /// Makes the rows those of a new state of the file.
-    func replace(_ records: [ProjectRecord]) throws -> ProjectListChanges {
+    /// - Parameter unusable: as ``Ledger/noteProjects(_:unusable:in:stamp:at:)`` takes it.
+    func replace(_ records: [ProjectRecord], unusable: [ByteString: String]? = nil) throws -> ProjectListChanges {
         var known: [ByteString: KnownProject] = [:]
         for project in try db.rows(LedgerQuery.projectsOfFolder, [folder.blob], as: KnownProject.self) {
             known[project.record.id.inBytes] = project
@@ -46,6 +47,14 @@ struct ProjectTable {
         for id in known.keys {
             try db.run("DELETE FROM projects WHERE folder = ? AND id = ?", [folder.blob, id.string])
             undecided.insert(id)
+        }
+        if let unusable {
+            for file in files {
+                guard let id = file.id, !present.contains(id), let reason = file.error,
+                    ProjectVerdict.isReason(reason), reason != ProjectVerdict.withoutRecord(unusable[id])
+                else { continue }
+                undecided.insert(id)
+            }
         }
         if !undecided.isEmpty { try requeue(undecided, among: files) }
         return changes
@@ -131,7 +140,8 @@ struct ProjectTable {
     private func files() throws -> [ProjectFile] {
         guard let root = try db.rootDirectory(of: folder) else { return [] }
         return try db.rows(
-            "SELECT id, CAST(name AS TEXT), object_id IS NOT NULL, state FROM photos WHERE directory_id = ?", [root])
+            "SELECT id, CAST(name AS TEXT), object_id IS NOT NULL, state, error FROM photos WHERE directory_id = ?",
+            [root])
     }
 }
 
@@ -140,6 +150,7 @@ private struct ProjectFile: FetchableRecord {
     let row: Int64
     let name: ProjectFileName
     let isStored: Bool
+    let error: String?
     private let state: String
 
     var id: ByteString? { name.id?.inBytes }
@@ -155,6 +166,7 @@ private struct ProjectFile: FetchableRecord {
         name = ProjectFileName(row[1] as String)
         isStored = row[2]
         state = row[3]
+        error = row[4]
     }
 }
 

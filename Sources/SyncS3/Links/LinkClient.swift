@@ -180,7 +180,10 @@ final class LinkedRead: Sendable {
 /// is told: the rest may be a secret.
 extension StoreError {
     static let endedShare =
-        "there is no such share any more: it was revoked or has expired, or the link to it has ended"
+        "there is no such share any more: it was revoked or has expired, or the link to it has ended or is not whole"
+    static let wrongLink =
+        "there is no share behind this link: what follows shares/ in it is no id of a share, so that the link is not whole "
+        + "or not as it was given"
 
     init(_ response: HTTPResponse, from link: WebLink, key: ObjectKey?) {
         let (code, message): (Code, String) =

@@ -17,7 +17,10 @@ package struct LinkedShareSource: ShareSource {
             return try await read()
         } catch let error as StoreError where error.code == .notFound {
             // A signed link ends before its share does; the manifest told a newer one.
-            guard let remembered, link.admits(remembered) else { throw error }
+            guard let remembered, link.admits(remembered) else {
+                guard ShareReference.link(link).hasWrongID else { throw error }
+                throw StoreError(.notFound, operation: "get", message: StoreError.wrongLink)
+            }
             return try await manifest(at: remembered)
         }
     }

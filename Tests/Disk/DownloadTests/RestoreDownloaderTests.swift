@@ -157,6 +157,14 @@ import Testing
         #expect(try await delivery.run().failures.count == 1)
     }
 
+    @Test func `a folder of that name stays, and is called one`() async throws {
+        _ = try await restore(["1.jpg"], output: output)
+        try tree.write("precious", to: "out/1.jpg/a.txt")
+        let reason = "a folder has this name, and stays; restore into another folder (--output)"
+        #expect(try await delivery.run().failures == ["\(output)/1.jpg: \(reason)"])
+        #expect(try tree.read("out/1.jpg/a.txt") == Array("precious".utf8))
+    }
+
     @Test func `the photo itself in the place of its copy stays, is told of, and is no failure`() async throws {
         let original = Array("much more than the copy".utf8)
         let object = ObjectRecord(

@@ -70,6 +70,44 @@ import Testing
         #expect(bench.stored == ["a.jpg", "projects.json"])
     }
 
+    @Test func `a record that cannot be used is told as such wherever its project is, until it is right`() async throws
+    {
+        let bench = try ProjectBench()
+        let good = ProjectBench.record("a")
+        let bad = [
+            (good.replacing(#""templateId": "a""#, with: #""templateId": null"#), "it has no templateId"),
+            (good.replacing("Completed", with: "Done"), "its status is none of Processing, Completed and Failed"),
+            (good.replacing(#""templateId""#, with: #""template""#), "it has no templateId"),
+        ]
+        try bench.write("image a.", to: "a.jpg")
+        for (record, problem) in bad {
+            let reason = "its record in projects.json cannot be used: \(problem)"
+            try bench.list([record])
+            try await bench.pass()
+            let image = try #require(try bench.status("a.jpg"))
+            #expect((image.state, image.error) == (.skipped, reason))
+            // Whoever has not read the list itself tells the same.
+            let other = ProjectListSync(ledger: bench.ledger, time: bench.clock.source, logger: bench.words.logger)
+            for shelf in [bench.shelf, other] {
+                let catalogue = ProjectCatalogue(
+                    ledger: bench.ledger, shelf: shelf, now: { [clock = bench.clock] in clock.now })
+                let entries = try catalogue.entries(in: [bench.folder])
+                #expect(entries.map(\.state) == [.skipped] && entries.map(\.reason) == [reason])
+                #expect(entries.map(\.record.templateName) == ["T a"])
+            }
+        }
+        try bench.list([])
+        try await bench.pass()
+        #expect(try bench.status("a.jpg")?.error == "no record in projects.json")
+        #expect(try bench.states().isEmpty)
+        try bench.list([good])
+        try await bench.pass()
+        #expect(try bench.states() == ["a": "uploaded"])
+        try bench.list([bad[0].0])
+        let stored = try #require(try bench.entries().first)
+        #expect(stored.state == .unrecorded && stored.reason?.hasSuffix("it has no templateId") == true)
+    }
+
     @Test func `an image in the making is stored when it is whole`() async throws {
         let bench = try ProjectBench()
         try bench.write("image half", to: "a.jpg")

@@ -14,6 +14,7 @@ struct OutputPlaceTests {
         ["restore", "--yes", "--output", "OUT/a", AgentHome.trip],
         ["guests", "7d0c6e2a-33b1-4d5e-9c61-0a4b8f2e9d10", "--accept", "--into", "OUT"],
         ["mirror", "7d0c6e2a-33b1-4d5e-9c61-0a4b8f2e9d10", "OUT/a"],
+        ["mirror", "https://example.invalid/shares/7d0c6e2a-33b1-4d5e-9c61-0a4b8f2e9d10/index.html", "OUT/a"],
         ["move-store", "--yes", "OUT/a"],
     ])
     func `nothing is written into the store or the state folder`(arguments: [String]) async throws {
@@ -29,6 +30,30 @@ struct OutputPlaceTests {
             for name in ["a", "a.zip", "a.html"] {
                 #expect(!FileManager.default.fileExists(atPath: folder.appending(name).string))
             }
+        }
+    }
+
+    @Test func `a mirror of a link needs no configuration, and is held against what there is of one`() async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 1)
+        let port = try SilentPort(listens: false)
+        let mirror = ["mirror", "http://127.0.0.1:\(port.number)/trip.html"]
+        let (state, watched) = (home.tree.path("state/sync-agent/a").string, home.vacations.appending("a").string)
+        let elsewhere = home.friendsFolder("a").string
+        // Notes are wrapped.
+        func says(_ finished: Finished, _ words: String) -> Bool {
+            finished.complaint.replacing("\n", with: " ").contains(words)
+        }
+        let told = try await home.start(mirror + [watched]).finished()
+        #expect(told.code == 69 && says(told, "counts as photos of that folder"), "\(told)")
+        try home.configure("user: [ana")
+        let unread = try await home.start(mirror + [elsewhere]).finished()
+        #expect(unread.code == 69 && says(unread, "cannot be read, so that nobody knows"), "\(unread)")
+        #expect(try await home.start(mirror + [state]).finished().code == 64)
+        let none = home.tree.path("none.yaml").string
+        for environment in [["SYNC_AGENT_CONFIG": none], ["HOME": "", "XDG_STATE_HOME": ""]] {
+            let finished = try await home.start(mirror + [elsewhere], environment: environment).finished()
+            #expect(finished.code == 69 && !finished.complaint.contains("configuration"), "\(finished)")
         }
     }
 

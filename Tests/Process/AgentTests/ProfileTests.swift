@@ -159,6 +159,8 @@ struct ProfileTests {
         }
         let again = try await answer(Merge.self, "merge", "u-17", added.id, "--yes")
         #expect((again.photos.moved, again.photos.left) == (0, []))
+        let told = try await home.run("profiles", "merge", "u-17", added.id, "--yes")
+        #expect(told.text.contains("u-17 is Grandma Ruth already: "), "\(told.text)")
         #expect(try await home.run("profiles", "merge", "u-17", "grandpa", "--yes").code == 1)
         #expect(try await home.run("profiles", "merge", added.id, "7788143739", "--yes").code == 64)
         // What still comes under the old id is archived under the new one.

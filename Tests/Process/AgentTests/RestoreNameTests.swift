@@ -64,6 +64,16 @@ struct RestoreNameTests {
         #expect(try home.tree.read("out/\(name)/trip/b.jpg") == home.tree.read("out/\(name)/a.jpg"))
     }
 
+    @Test func `two photos with the same bytes are one item with both paths`() async throws {
+        let copies = [home.gallery.appending("a.jpg"), rome.appending("copy.jpg")]
+        for copy in copies { try copy.create(SamplePhoto.unique(30)) }
+        #expect(try await home.run("sync").code == 0)
+        let (one, other) = (copies[0].string, copies[1].string)
+        let answer = try await home.restore(one, other, "--output", home.tree.path("back").string)
+        #expect(answer.items.count == 1 && Set(answer.items.flatMap(\.paths)) == [one, other])
+        #expect(answer.items.first?.paths.first == answer.items.first?.path)
+    }
+
     @Test func `an object comes back by its key`() async throws {
         let key = try #require(try await home.photo(rome.appending("IMG_1.jpg"))?.key)
         let answer = try await home.restore(key)

@@ -90,6 +90,17 @@ struct ShareLookTests {
         #expect(try await home.share().photoCount == 2)
     }
 
+    @Test(arguments: [["--yes"], ["--dry-run"]])
+    func `of a folder without photos it is told that there is none in it yet`(options: [String]) async throws {
+        let home = try AgentHome()
+        try await home.takeTrip(photos: 1)
+        let folder = try home.tree.makeFolder("home/Vacations/Oslo_Norway_2025-06-01_2025-06-08")
+        for name in ["Oslo_Norway_2025-06-01_2025-06-08", folder.string] {
+            let finished = try await home.start(["share"] + options + [name]).finished()
+            #expect(finished.code == 66 && finished.complaint.contains("there is no photo in it yet"), "\(finished)")
+        }
+    }
+
     @Test func `a dry run tells of the folder as it is, and remembers nothing`() async throws {
         let home = try AgentHome()
         try await home.takeTrip(photos: 3)

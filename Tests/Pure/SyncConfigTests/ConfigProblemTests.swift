@@ -157,6 +157,16 @@ import Testing
                 "line 2: notify.webhook: found a value that is not shown here; accepted: an http or https address, or null"
             ),
             (
+                "user: ana\nretention: {time_zone: \"+02:00\"}",
+                "line 2: retention.time_zone: found +02:00; accepted: a time zone such as Europe/Berlin or UTC "
+                    + "(an offset is no zone: it does not tell when summer begins)"
+            ),
+            (
+                "user: ana\nretention: {time_zone: \"ana+2:12\"}",
+                "line 2: retention.time_zone: found a value that is not shown here; accepted: a time zone such as "
+                    + "Europe/Berlin or UTC (an offset is no zone: it does not tell when summer begins)"
+            ),
+            (
                 "user: ana\nnotify: {command: notify-send}",
                 "line 2: notify.command: found notify-send; accepted: a list of texts, the program first, such as "
                     + "[notify-send, done], or []"

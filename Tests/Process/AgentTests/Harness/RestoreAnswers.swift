@@ -2,6 +2,7 @@
 struct RestoreAnswer: Decodable, Sendable {
     struct Item: Decodable, Sendable {
         var path: String?
+        var paths: [String]
         var key: String
         var state: String
         var error: String?

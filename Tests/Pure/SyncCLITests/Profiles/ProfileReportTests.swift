@@ -58,6 +58,24 @@ import Testing
         #expect(report.profiles.isEmpty)
     }
 
+    @Test func `a merge that was made before is told as such, and names both`() throws {
+        let ledger = try Ledger.inMemory()
+        try ledger.renameProfile("ruth", to: "Ruth")
+        try ledger.mergeProfile("u-17", into: "ruth")
+        let book = ProfileBook(
+            try ledger.profiles(), notes: try ledger.profileNotes(), phones: PlusNumbers(), region: nil,
+            pseudonyms: Pseudonyms(key: [1]))
+        func text(moved: Int) throws -> String {
+            let report = ProfileMergeReport(
+                dryRun: false, from: .init("u-17", book), into: .init("ruth", book), events: 20,
+                photos: .init(moved: moved, left: []), isMerged: true)
+            #expect(try !JSONOutput.text(report).contains("isMerged"))
+            return report.lines(on: .standardOutput([:])).joined(separator: " ")
+        }
+        #expect(try text(moved: 0) == "u-17 is Ruth already: 20 events")
+        #expect(try text(moved: 3) == "u-17 is Ruth already: 20 events, 3 archived photos moved")
+    }
+
     @Test func `events of a profile that may be a number without its country are counted, and told`() throws {
         let ledger = try Ledger.inMemory()
         let report = ProfileListReport(

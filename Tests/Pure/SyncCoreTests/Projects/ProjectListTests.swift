@@ -74,6 +74,26 @@ import Testing
         #expect(list.problems.map(\.number) == [2])
     }
 
+    @Test func `of a project without a usable record it is known why, and what can be read of it`() throws {
+        let list = try list(
+            #"""
+            [{"id": "a", "templateId": null, "templateName": "Oil", "createdAt": 1777630500, "status": "completed"},
+             {"id": "a"}, {"id": "b", "templateId": "t", "createdAt": "soon", "status": "Done"}, {"id": ""}, 5,
+             {"id": "c", "templateId": "t", "createdAt": 1777630500, "status": "Done"},
+             {"id": "c", "templateId": "t", "createdAt": 1777630500, "status": "Failed"}]
+            """#)
+        #expect(Set(list.unusable.keys) == ["a", "b"])
+        let (first, second) = try (#require(list.unusable["a"]), #require(list.unusable["b"]))
+        #expect(first.reason == "it has no templateId")
+        let created = Date(timeIntervalSince1970: 1_777_630_500)
+        #expect(
+            first.record
+                == ProjectRecord(
+                    id: "a", templateID: "", templateName: "Oil", createdAt: created, status: .completed))
+        #expect(second.reason.hasPrefix("its createdAt is neither"))
+        #expect(second.record?.createdAt == Date(timeIntervalSince1970: 0) && second.record?.status == .failed)
+    }
+
     @Test(
         arguments: [
             "", "  \n", "[", "[{", #"[{"id": "a"}"#, #"[{"id": "a}]"#, "[]]", "{}", #"{"items": []}"#, "no", "[{a}]",

@@ -5,8 +5,8 @@ import Testing
     private static let id = "7d0c6e2a-33b1-4d5e-9c61-0a4b8f2e9d10"
 
     @Test(arguments: [
-        id, id.uppercased(), "  \(id)\n", "vacationphotos://share/\(id)", "VacationPhotos://Share/\(id)/",
-        "vacationphotos://share/\(id)?from=ana",
+        id, id.uppercased(), "  \(id)\n", "\u{FEFF}\(id)\u{200B} ", "vacationphotos://share/\(id)",
+        "VacationPhotos://Share/\(id)/", "vacationphotos://share/\(id)?from=ana",
     ])
     func `An id is found in every form`(text: String) throws {
         #expect(try ShareReference(text) == .id(#require(ShareID(Self.id))))
@@ -25,6 +25,23 @@ import Testing
     }
 
     @Test(arguments: [
+        ("https://example.org/b/shares/\(id)/index.html", false), ("https://example.org/shares/\(id)", false),
+        ("https://example.org/shares/users/ana/shares/\(id)/", false), ("https://example.org/trip.html", false),
+        ("https://example.org/shares", false), ("https://example.org/shares/\(id)/index.htm", false),
+        ("https://example.org/shares/\(id.dropLast())/index.html", true), ("https://example.org/shares/7d0c6e", true),
+        ("https://example.org/shares/\(id.uppercased())/index.html", true),
+        ("https://example.org/shares/\(id.replacing("-", with: "–"))/index.html?X-Amz-Signature=abc", true),
+    ])
+    func `A link with something else in the place of its id is told`(text: String, isWrong: Bool) throws {
+        #expect(try ShareReference(text).hasWrongID == isWrong)
+    }
+
+    @Test func `What nobody sees at the end of a link is no part of it`() throws {
+        let text = "https://example.org/shares/\(Self.id)/index.html"
+        #expect(try ShareReference(text + "\u{200B}\u{2060}\n") == ShareReference(text))
+    }
+
+    @Test(arguments: [
         "", "paris", "vacationphotos://share/", "vacationphotos://share/../../etc", "vacationphotos://other/\(id)",
         "file:///tmp/\(id)", "/tmp/share", "s3://bucket/shares/\(id)", "\(id)x", "https://ana:secret@example.org/",
     ])
@@ -37,7 +54,7 @@ import Testing
         ("http://user:pw@example.org/a", "http://***@example.org/a"),
         ("https://user:p/w?x#y@example.org/a?X-Amz-Signature=abc", "https://***@example.org/a?…"),
         ("user:pw@example.org/shares", "***@example.org/shares"),
-        ("https://example.org/a#b", "https://example.org/a?…"),
+        ("https://example.org/a#b", "https://example.org/a#…"), ("#b?c", "#…"), ("?c#b", "?…"),
         ("two words http://a:b@c", "two words http://***@c"), ("paris", "paris"), ("", ""), ("@", "***@"),
     ])
     func `An address is told without what may be a secret`(text: String, shown: String) {

@@ -119,6 +119,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("https://h.example/shares/\(id)/index.htm", "has ended or is not whole"),
+        ("https://h.example/shares/\(id.dropLast())/index.html", "no id of a share"),
+        ("https://h.example/shares/\(id.uppercased())/index.html", "no id of a share"),
+        ("https://h.example/shares/\(id.prefix(7))", "no id of a share"),
+    ])
+    func `A link that is not whole is not told as a share that was revoked`(text: String, told: String) async throws {
+        let transport = ScriptedTransport([.reply(404, [:], "")])
+        let source = LinkedShareSource(try #require(WebLink(text)), transport: transport)
+        let error = await #expect(throws: StoreError.self) { try await source.read(remembered: nil) }
+        #expect(error?.code == .notFound)
+        #expect(error?.message.contains(told) == true, "\(String(describing: error))")
+        #expect(error?.message.contains("\(Self.id.prefix(7))") == false)
+    }
+
     @Test func `What another host was remembered for is not asked`() async throws {
         let transport = ScriptedTransport([.reply(403, [:], "")])
         let source = LinkedShareSource(try #require(WebLink("https://h.example/a.html")), transport: transport)
