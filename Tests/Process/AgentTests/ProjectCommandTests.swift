@@ -140,9 +140,14 @@ struct ProjectCommandTests {
     @Test func `a folder with a project that is half deleted is not moved`() async throws {
         try write([Self.record("aa")])
         _ = try await home.pass()
+        let stored = try home.store.objects()
         try list.create(Array("[{".utf8))
         let refused: Deletion = try answer(await home.run("projects", "delete", "--yes", "aa", "--json"), code: 3)
         #expect(refused.projects.map(\.state) == ["kept"])
+        #expect(try home.store.objects() == stored)
+        // As a process leaves it that was killed.
+        try await home.changeLedger(
+            "INSERT INTO project_deletions (folder, project_id) VALUES (CAST('\(home.projects)' AS BLOB), 'aa')")
         let new = home.tree.path("home/New").string
         let migration = try await home.run("projects", "migrate", home.projects.string, new)
         #expect(migration.code == 1 && migration.complaint.contains("projects delete aa"))
