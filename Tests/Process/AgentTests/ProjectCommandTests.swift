@@ -140,11 +140,11 @@ struct ProjectCommandTests {
     @Test func `a folder with a project that is half deleted is not moved`() async throws {
         try write([Self.record("aa")])
         _ = try await home.pass()
-        let stored = try home.store.objects()
+        let stored = try home.store.objects().map(\.key)
         try list.create(Array("[{".utf8))
         let refused: Deletion = try answer(await home.run("projects", "delete", "--yes", "aa", "--json"), code: 3)
         #expect(refused.projects.map(\.state) == ["kept"])
-        #expect(try home.store.objects() == stored)
+        #expect(try home.store.objects().map(\.key) == stored)
         // As a process leaves it that was killed.
         try await home.changeLedger(
             "INSERT INTO project_deletions (folder, project_id) VALUES (CAST('\(home.projects)' AS BLOB), 'aa')")
