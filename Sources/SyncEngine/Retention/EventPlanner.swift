@@ -114,12 +114,14 @@ extension DueEvent {
 
 /// One element of one file that is a due event.
 struct EventOccurrence: Sendable {
-    /// Absolute.
-    let file: FilePath
+    let place: EventPlace
     let stamp: FileStamp
     let event: GalleryEvent
     /// Where it stands in the text of the file.
     let element: Range<Int>
+
+    /// Absolute.
+    var file: FilePath { place.file }
 }
 
 /// What is to become of one due event, found out without writing anything.
@@ -372,7 +374,7 @@ struct ReadEventFile: Sendable {
             for record in candidates where record.isOf(event, photo: digest) {
                 found[record.id, default: []].append(
                     EventOccurrence(
-                        file: place.file, stamp: stamp, event: event, element: events.elements.elements[event.index]))
+                        place: place, stamp: stamp, event: event, element: events.elements.elements[event.index]))
             }
         }
         self.found = found
