@@ -174,6 +174,16 @@ extension Ledger {
         }
     }
 
+    /// Links in active galleries under names of files of events, as the last scans have found them. Nobody reads what they
+    /// lead to. Absolute.
+    package func linkedEventFiles() throws(LedgerError) -> [FilePath] {
+        try read("list links to files of events") { db in
+            let galleries = try db.activeFolders().filter { $0.kind == .gallery }
+            let entries = try galleries.flatMap { try db.leftOutEntries(of: $0.id.rawValue, limit: .max) }
+            return entries.map(\.path).filter { $0.lastComponent?.isOfEvents == true }
+        }
+    }
+
     /// A page of the events that give a profile in one spelling, in the order in which they became known, each with the
     /// files that it was seen in.
     /// - Parameter last: the last one of the page before; `nil` for the first page.
