@@ -46,6 +46,34 @@ struct EventPlan: Sendable {
     let step: Step
 }
 
+extension EventPlan {
+    /// Why the event's photo is known not to come into the archive, and of which file; `nil` where only trying it tells.
+    /// Blocks.
+    func knownFault(_ ledger: Ledger) throws(LedgerError) -> (reason: String, file: FilePath)? {
+        guard case .archive(_, let occurrences) = step else { return nil }
+        for occurrence in occurrences {
+            if let reason = try knownFault(of: occurrence, ledger) { return (reason, occurrence.file) }
+        }
+        return nil
+    }
+
+    private func knownFault(of occurrence: EventOccurrence, _ ledger: Ledger) throws(LedgerError) -> String? {
+        switch occurrence.event.photo {
+        case .none: return nil
+        case .inline: return due.event.photoState == .failed ? due.event.problem : nil
+        case .beside(let name):
+            let photo = try ledger.photo(name, besideFile: occurrence.place.photoID)
+            do throws(Errno) {
+                _ = try FileStatus(at: occurrence.file.removingLastComponent().appending(name))
+            } catch {
+                if let stored = due.event.photoMD5, photo?.proven?.md5 == stored { return nil }
+                return error.isMissing ? BesidePhotoCheck.missing : nil
+            }
+            return photo?.state == .failed ? "its photo beside the file cannot be stored" : nil
+        }
+    }
+}
+
 /// Where an event's photo is archived.
 struct EventArchiveKey: Sendable {
     var profile: String

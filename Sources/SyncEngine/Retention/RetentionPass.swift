@@ -117,13 +117,20 @@ package struct RetentionPass: Sendable {
         return summary
     }
 
-    /// What ``run(olderThan:observe:)`` would do, as far as it can be known without the store. Nothing is written.
+    /// What ``run(olderThan:observe:)`` would do, as far as it can be known without the store, and without decoding a photo.
+    /// Nothing is written.
     package func preview(olderThan days: Int) async throws -> RetentionSummary {
         let unclear = try await takeIn()
         var summary = try await eachBatch(olderThan: days) { batch, summary in
-            for plan in try await plans(for: batch) {
+            let planned = try await plans(for: batch)
+            let faults = try await pool.run { [ledger] in try planned.map { try $0.knownFault(ledger.ledger) } }
+            for (plan, fault) in zip(planned, faults) {
                 switch plan.step {
                 case .archive:
+                    if let fault {
+                        summary.errors.add(plan.issue(fault.reason, fault.file))
+                        continue
+                    }
                     summary.archived += 1
                     summary.deleted += 1
                 case .deleteText: summary.deleted += 1

@@ -101,6 +101,26 @@ import Testing
         #expect(archived == 2)
     }
 
+    /// A photo in the file, one beside it, and one that is missing there.
+    @Test(arguments: ["inside", "beside", "missing"])
+    func `a dry run names what is known to have failed, and the cleanup does nothing else`(place: String) async throws {
+        let damaged = Data(try Self.truncated())
+        try bench.write(
+            bench.event("1", photo: place == "inside" ? damaged.base64EncodedString() : "pic.jpg"), to: "h.json")
+        if place == "beside" { try replace("pic.jpg", by: Array(damaged)) }
+        try bench.write(bench.event("2", photo: try RetentionBench.photo(2)), to: "good.json")
+        try await bench.sync()
+        let forecast = try await bench.retention().preview(olderThan: 90)
+        let summary = try await bench.cleanUp()
+        for result in [forecast, summary] {
+            #expect((result.archived, result.deleted, result.errors.count) == (1, 1, 1))
+            #expect(result.errors.named.map(\.event) == ["1"])
+            #expect(result.errors.named.map(\.file) == [bench.gallery.appending("h.json")])
+        }
+        if place != "beside" { #expect(forecast.errors == summary.errors) }
+        #expect(try bench.files() == ["h.json"])
+    }
+
     @Test(arguments: [true, false])
     func `what was stored of a photo is archived when it is gone, not when a damaged one has its place`(
         isGone: Bool
