@@ -19,7 +19,7 @@ struct BesidePhotoCheck: Sendable {
         than md5: MD5Digest, _ name: FilePath.Component, beside place: EventPlace
     ) throws(LedgerError) -> String? {
         let photo: PhotoExamination
-        do {
+        do throws(PhotoError) {
             photo = try reducer.examine(place.file.removingLastComponent().appending(name))
         } catch {
             guard error.code == .missing else { return "its photo beside the file: \(error.message)" }
