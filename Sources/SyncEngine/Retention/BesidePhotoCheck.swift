@@ -2,8 +2,9 @@ import SyncCore
 import SyncLedger
 import SystemPackage
 
-/// Tells whether the photo that an event names is one that is proved to be stored. Events under one id may be in several
-/// folders, with another photo of that name in each: what counts is the photo beside this very file. Everything here blocks.
+/// Tells whether the photo that an event names is one that is proved to be stored. Events under one id may be in
+/// several folders, with another photo of that name in each: what counts is the photo beside this very file. Everything
+/// here blocks.
 struct BesidePhotoCheck: Sendable {
     static let missing = "its photo is not beside the file"
     static let another =

@@ -72,7 +72,8 @@ struct EventArchiver: Sendable {
         }
     }
 
-    /// Whether what is stored is the photo of one of these elements. What stands in a file is held against it when it is cut.
+    /// Whether what is stored is the photo of one of these elements. What stands in a file is held against it when it
+    /// is cut.
     private func mayBePhoto(_ object: ObjectRecord, of occurrences: [EventOccurrence]) throws -> Bool {
         guard let md5 = object.md5 else { return false }
         return try occurrences.contains { occurrence in

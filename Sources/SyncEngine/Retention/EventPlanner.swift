@@ -47,8 +47,8 @@ struct EventPlan: Sendable {
 }
 
 extension EventPlan {
-    /// Why the event's photo is known not to come into the archive, and of which file; `nil` where only trying it tells.
-    /// Blocks.
+    /// Why the event's photo is known not to come into the archive, and of which file; `nil` where only trying it
+    /// tells. Blocks.
     func knownFault(_ ledger: Ledger) throws(LedgerError) -> (reason: String, file: FilePath)? {
         guard case .archive(_, let occurrences) = step else { return nil }
         for occurrence in occurrences {

@@ -117,8 +117,8 @@ package struct RetentionPass: Sendable {
         return summary
     }
 
-    /// What ``run(olderThan:observe:)`` would do, as far as it can be known without the store, and without decoding a photo.
-    /// Nothing is written.
+    /// What ``run(olderThan:observe:)`` would do, as far as it can be known without the store, and without decoding a
+    /// photo. Nothing is written.
     package func preview(olderThan days: Int) async throws -> RetentionSummary {
         let unclear = try await takeIn()
         var summary = try await eachBatch(olderThan: days) { batch, summary in

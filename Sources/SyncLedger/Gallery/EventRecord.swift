@@ -258,8 +258,8 @@ extension Database {
         return try row(LedgerQuery.eventOfRow, [id], as: EventRecord.self).known()
     }
 
-    /// Whether the photo beside a file may be that of a known event. A name in another folder is another file: there the
-    /// bytes have to tell, once they are known.
+    /// Whether the photo beside a file may be that of a known event. A name in another folder is another file: there
+    /// the bytes have to tell, once they are known.
     private func mayHavePhoto(
         of event: GalleryEvent, in file: Int64, _ record: EventRecord, before: Set<Int64>
     ) throws -> Bool {
@@ -272,7 +272,8 @@ extension Database {
         return photo?.object?.md5 == stored
     }
 
-    /// Events of several folders are one, the first that was seen, when the photos beside their files prove to be the same.
+    /// Events of several folders are one, the first that was seen, when the photos beside their files prove to be the
+    /// same.
     /// - Parameter md5: of the photo that is stored of one of them.
     func unite(_ event: EventRecord, _ md5: MD5Digest) throws {
         guard let mark = event.mark, mark.first == UInt8(ascii: "/") else { return }

@@ -7,10 +7,10 @@ extension Ledger {
     /// Notes the events of a file that is in hand, and that it is the file that holds them, in place of what it held
     /// before.
     ///
-    /// An element is the event that is known under its id when profile, time and photo are the same; a photo beside a file
-    /// in another folder is the same by its bytes, never by its name. Any other is an event of its own, whatever was seen
-    /// first. Text that is back after it was deleted is due again. When the file is no longer the one that was claimed,
-    /// nothing is noted: what was read of it may be gone, and it will be read again.
+    /// An element is the event that is known under its id when profile, time and photo are the same; a photo beside a
+    /// file in another folder is the same by its bytes, never by its name. Any other is an event of its own, whatever
+    /// was seen first. Text that is back after it was deleted is due again. When the file is no longer the one that was
+    /// claimed, nothing is noted: what was read of it may be gone, and it will be read again.
     /// - Parameters:
     ///   - events: their ids may be there twice.
     ///   - photos: the MD5 of each photo that stands in the file, by the index of its element.
@@ -175,8 +175,8 @@ extension Ledger {
         }
     }
 
-    /// Links in active galleries under names of files of events, as the last scans have found them. Nobody reads what they
-    /// lead to. Absolute.
+    /// Links in active galleries under names of files of events, as the last scans have found them. Nobody reads what
+    /// they lead to. Absolute.
     package func linkedEventFiles() throws(LedgerError) -> [FilePath] {
         try read("list links to files of events") { db in
             let galleries = try db.activeFolders().filter { $0.kind == .gallery }

@@ -188,8 +188,8 @@ enum OtherEntry {
         return FilePath.Component(platformString: name).map { ScannedOther(name: $0, kind: .ignoredFolder) }
     }
 
-    /// What a link counts as that leads to a folder, to a picture or film, or by its name to events, and that is not below
-    /// the root under a name of its own; `nil` for any other.
+    /// What a link counts as that leads to a folder, to a picture or film, or by its name to events, and that is not
+    /// below the root under a name of its own; `nil` for any other.
     private static func linkKind(
         _ name: UnsafePointer<CChar>, _ component: FilePath.Component, in folder: DirectoryHandle, below root: FilePath
     ) -> ScannedOther.Kind? {
