@@ -60,7 +60,9 @@ struct UnknownPaths {
     static func message(_ path: String) -> String {
         let path = ProcessEnvironment.absolute(path)
         let unknown = "nothing is known of this path; is it below a watched folder, and was it synced?"
-        return "\(path.text.escapingControls): \(obstacle(to: path) ?? unknown)"
+        let isLink = (try? FileStatus(at: path))?.kind == .link
+        let link = isLink ? "it is a symbolic link: links are not followed, and nothing is stored of it" : nil
+        return "\(path.text.escapingControls): \(obstacle(to: path) ?? link ?? unknown)"
     }
 
     /// What to say of a folder that keeps us from what is in it, so that nobody can say that nothing is there;

@@ -93,6 +93,8 @@ package struct ScannedOther: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// A symbolic link to something that no other name below the root has.
         case link
+        /// The same, to a file that is no picture, under the name of a file of events.
+        case linkedEvents
         /// A file with one of ``IgnoredNames``.
         case ignoredName(FileStamp)
         /// A folder with one of them.

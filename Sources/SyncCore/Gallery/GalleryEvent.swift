@@ -29,6 +29,14 @@ package struct GalleryEvent: Hashable, Sendable {
     package var isBare: Bool
 }
 
+extension FilePath.Component {
+    /// Whether it is the name of a file that is looked through for events.
+    package var isOfEvents: Bool {
+        guard let ending = self.extension else { return false }
+        return ["json", "jsonl", "ndjson"].contains(ending.lowercased())
+    }
+}
+
 /// What an event is about. Types that this version does not know are kept under their names.
 package struct GalleryEventType: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     package let rawValue: String

@@ -161,7 +161,9 @@ package struct FolderScan: Sendable {
             let path = scanned.path.appending(other.name)
             if folder.filter.exclusion(of: path) != nil { return nil }
             switch other.kind {
-            case .link: return LeftOutSummary.Item(path: path, reason: "a symbolic link: links are not followed")
+            case .linkedEvents where folder.kind != .gallery: return nil
+            case .link, .linkedEvents:
+                return LeftOutSummary.Item(path: path, reason: "a symbolic link: links are not followed")
             case .ignoredName(let stamp):
                 // What a program is at work on is not left out: it is about to get its name.
                 guard stamp.isSettled(settle, at: now), scanner.holdsPicture(folder.path.pushing(path)) else {

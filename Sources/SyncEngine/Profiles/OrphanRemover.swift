@@ -34,7 +34,9 @@ package struct OrphanRemover: Sendable {
         self.ledger = ledger
         self.store = store
         let shelf = EventFileReader(scanner: scanner, reducer: reducer, settle: settle, time: time)
-        cleaner = EventCleaner(ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
+        let beside = BesidePhotoCheck(ledger: ledger.ledger, reducer: reducer)
+        let rewriter = EventFileRewriter(shelf: shelf, beside: beside, calls: calls)
+        cleaner = EventCleaner(ledger: ledger, rewriter: rewriter, pool: pool)
     }
 
     /// - Parameter profiles: as the events give them.

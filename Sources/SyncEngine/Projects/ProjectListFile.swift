@@ -45,6 +45,8 @@ package struct ProjectListFile: Sendable {
             return .missing
         } catch let error as NoFile {
             return .refused(error.words, .none)
+        } catch Errno.tooManySymbolicLinkLevels {
+            return .refused("it is a symbolic link, which is not followed; put the file itself there", .none)
         } catch {
             return .refused("it cannot be read: \((error as? Errno)?.description.lowercased() ?? "\(error)")", .none)
         }

@@ -22,6 +22,7 @@ struct EventArchiver: Sendable {
     let store: any ObjectStore
     let uploader: Uploader
     let reducer: any PhotoReducer
+    let beside: BesidePhotoCheck
     let pool: BlockingPool
     let policy: ReducePolicy
     let user: String
@@ -59,11 +60,28 @@ struct EventArchiver: Sendable {
             }
         }
         guard let object = event.object else { return failure ?? .noPhoto }
+        if let failure {
+            let isTheirs = try await pool.run { [self] in try mayBePhoto(object, of: withPhoto) }
+            if !isTheirs { return failure }
+        }
         do {
             let photo = try await storedPhoto(object, of: event, title: title(in: occurrences), at: place)
             return .proven(try await put(photo, at: place), profile: place.profile)
         } catch let error as PhotoError {
             return .failed(error.message, occurrences.first?.file)
+        }
+    }
+
+    /// Whether what is stored is the photo of one of these elements. What stands in a file is held against it when it
+    /// is cut.
+    private func mayBePhoto(_ object: ObjectRecord, of occurrences: [EventOccurrence]) throws -> Bool {
+        guard let md5 = object.md5 else { return false }
+        return try occurrences.contains { occurrence in
+            switch occurrence.event.photo {
+            case .none: false
+            case .inline: true
+            case .beside(let name): try beside.whyOther(than: md5, name, beside: occurrence.place) == nil
+            }
         }
     }
 
@@ -178,7 +196,7 @@ struct EventArchiver: Sendable {
         do {
             return try reducer.examine(file)
         } catch {
-            throw error.code == .missing ? PhotoError(.missing, "its photo is not beside the file") : error
+            throw error.code == .missing ? PhotoError(.missing, BesidePhotoCheck.missing) : error
         }
     }
 

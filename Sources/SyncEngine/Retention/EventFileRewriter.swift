@@ -143,11 +143,12 @@ struct EventFileRewriter: Sendable {
     private static let nothing = Array("[]".utf8)
 
     let shelf: EventFileReader
+    let beside: BesidePhotoCheck
     let calls: FileRewriteCalls
 
     private var scanner: any TreeScanner { shelf.scanner }
 
-    /// - Throws: ``PhotoError``, ``ScanError``, `Errno`: then none of the events is clean.
+    /// - Throws: ``PhotoError``, ``ScanError``, `Errno`: then none of the events is clean. ``LedgerError``.
     func clean(_ place: EventPlace, of targets: [Target]) throws -> Rewriting {
         guard let stamp = try scanner.stamp(of: place.file) else {
             let reason = "the file is not there any more; the next sync finds out where it went"
@@ -172,7 +173,9 @@ struct EventFileRewriter: Sendable {
             }
             return result
         }
-        let cut = Cut(of: targets, in: file, bytes)
+        let cut = try Cut(of: targets, in: file, bytes) { name, md5 in
+            try beside.whyOther(than: md5, name, beside: place)
+        }
         result.clean = cut.clean
         result.left += cut.left
         guard !cut.removed.isEmpty || !cut.reduced.isEmpty else { return result }
@@ -226,7 +229,11 @@ struct EventFileRewriter: Sendable {
         var clean: [EventRecord] = []
         var left: [(event: EventRecord, reason: String)] = []
 
-        init(of targets: [Target], in file: GalleryEventFile, _ bytes: [UInt8]) {
+        /// - Parameter whyOther: why a photo beside the file is not the one that is proven; `nil` when it is.
+        init(
+            of targets: [Target], in file: GalleryEventFile, _ bytes: [UInt8],
+            whyOther: (FilePath.Component, MD5Digest) throws -> String?
+        ) throws {
             let elements = Dictionary(grouping: file.events, by: \.id.inBytes)
             for target in targets {
                 var (removed, reduced): ([Int], [Int]) = ([], [])
@@ -249,7 +256,13 @@ struct EventFileRewriter: Sendable {
                         } else {
                             reason = "its photo is another one than was archived; the next sync looks at it again"
                         }
-                    case (_?, .none), (_?, .beside):
+                    case (let archived?, .beside(let name)):
+                        if let why = try whyOther(name, archived) {
+                            reason = why
+                        } else {
+                            removed.append(event.index)
+                        }
+                    case (_?, .none):
                         removed.append(event.index)
                     }
                 }

@@ -1,102 +1,9 @@
 import FoundationEssentials
-package import SyncCore
+import SyncCore
 import SyncDigest
-package import SyncLedger
-package import SyncSystem
+import SyncLedger
+import SyncSystem
 import SystemPackage
-
-/// Looks at the files of galleries before a cleanup does: what nobody has read yet may be due, and what was edited counts
-/// as it is now. It notes events and sends nothing.
-package struct EventIntake: Sendable {
-    private static let named = 10
-
-    private let pass: SyncPass?
-    private let ledger: LedgerQueue
-    private let noter: EventFileNoter
-    private let scanner: any TreeScanner
-    private let settle: Duration
-    private let pool: BlockingPool
-    private let work: Wakeup?
-    private let time: TimeSource
-
-    /// - Parameters:
-    ///   - pass: over the galleries. `nil` where an agent of another process sees to that: only files that it has in its
-    ///     queue are read.
-    ///   - settle: for so long a file is as it is before it counts as whole.
-    ///   - work: signalled when the queue has got something new.
-    package init(
-        pass: SyncPass?, ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer, settle: Duration,
-        pool: BlockingPool, work: Wakeup? = nil, time: TimeSource
-    ) {
-        self.pass = pass
-        self.ledger = ledger
-        noter = EventFileNoter(ledger: ledger.ledger, reducer: reducer)
-        self.scanner = scanner
-        self.settle = settle
-        self.pool = pool
-        self.work = work
-        self.time = time
-    }
-
-    /// - Returns: files in which something cannot be told, which therefore keeps its text.
-    /// - Throws: ``LedgerError``, `CancellationError`.
-    func takeIn() async throws -> [RetentionSummary.Issue] {
-        if let pass {
-            let queued = try await pass.takeIn().queued
-            if queued > 0 { work?.signal() }
-        }
-        let unread = try await ledger { try $0.unreadEventFiles() }
-        var issues: [RetentionSummary.Issue] = []
-        // One file in memory at a time.
-        for claim in unread {
-            if let issue = try await pool.run({ try read(claim) }) { issues.append(issue) }
-        }
-        let known = try await ledger { try $0.unclearEventFiles() }
-        let looked = Set(unread.map(\.file))
-        return issues
-            + known.filter { !looked.contains($0.path) }.map {
-                RetentionSummary.Issue(file: $0.path, reason: Self.untold($0.reason))
-            }
-    }
-
-    /// - Returns: what is to be told of a file of which some cannot be told.
-    private func read(_ claim: Claim) throws -> RetentionSummary.Issue? {
-        do {
-            guard let stamp = try scanner.stamp(of: claim.file) else { return nil }
-            let isCurrent = stamp.isUntouched(since: claim.stamp)
-            let reason = try isCurrent ? whyUnclear(claim, stamp) : nil
-            if isCurrent, reason == nil { return nil }
-            // Half a file looks damaged.
-            if scanner.whyUnfinished(claim.file, stamp, settle: settle, at: time.now()) != nil {
-                return RetentionSummary.Issue(file: claim.file, reason: EventFileRewriter.unfinished, waits: true)
-            }
-            // What is another file by now, the next look at the folder sees.
-            return reason.map { RetentionSummary.Issue(file: claim.file, reason: Self.untold($0)) }
-        } catch let error as ScanError {
-            return RetentionSummary.Issue(file: claim.file, reason: Self.untold(error.message))
-        }
-    }
-
-    private func whyUnclear(_ claim: Claim, _ stamp: FileStamp) throws -> String? {
-        do {
-            switch try noter.note(claim, stamp: stamp) {
-            case .noEvents: return nil
-            case .unreadable(let reason): return "it \(reason)"
-            case .events(let file, _):
-                if file.malformed.isEmpty { return nil }
-                let rest = file.malformed.count > Self.named ? "; and more" : ""
-                return "\(file.malformed.count) malformed: "
-                    + file.malformed.prefix(Self.named).map(\.description).joined(separator: "; ") + rest
-            }
-        } catch let error as PhotoError {
-            return error.code == .changed || error.code == .missing ? nil : error.message
-        }
-    }
-
-    private static func untold(_ reason: String) -> String {
-        "what cannot be told in it keeps its text; correct it, or remove it (\(reason))"
-    }
-}
 
 extension DueEvent {
     /// The files that hold some events, in the order of their rows, with what stands for these events. One that is clean of
@@ -114,12 +21,14 @@ extension DueEvent {
 
 /// One element of one file that is a due event.
 struct EventOccurrence: Sendable {
-    /// Absolute.
-    let file: FilePath
+    let place: EventPlace
     let stamp: FileStamp
     let event: GalleryEvent
     /// Where it stands in the text of the file.
     let element: Range<Int>
+
+    /// Absolute.
+    var file: FilePath { place.file }
 }
 
 /// What is to become of one due event, found out without writing anything.
@@ -135,6 +44,34 @@ struct EventPlan: Sendable {
 
     let due: DueEvent
     let step: Step
+}
+
+extension EventPlan {
+    /// Why the event's photo is known not to come into the archive, and of which file; `nil` where only trying it
+    /// tells. Blocks.
+    func knownFault(_ ledger: Ledger) throws(LedgerError) -> (reason: String, file: FilePath)? {
+        guard case .archive(_, let occurrences) = step else { return nil }
+        for occurrence in occurrences {
+            if let reason = try knownFault(of: occurrence, ledger) { return (reason, occurrence.file) }
+        }
+        return nil
+    }
+
+    private func knownFault(of occurrence: EventOccurrence, _ ledger: Ledger) throws(LedgerError) -> String? {
+        switch occurrence.event.photo {
+        case .none: return nil
+        case .inline: return due.event.photoState == .failed ? due.event.problem : nil
+        case .beside(let name):
+            let photo = try ledger.photo(name, besideFile: occurrence.place.photoID)
+            do throws(Errno) {
+                _ = try FileStatus(at: occurrence.file.removingLastComponent().appending(name))
+            } catch {
+                if let stored = due.event.photoMD5, photo?.proven?.md5 == stored { return nil }
+                return error.isMissing ? BesidePhotoCheck.missing : nil
+            }
+            return photo?.state == .failed ? "its photo beside the file cannot be stored" : nil
+        }
+    }
 }
 
 /// Where an event's photo is archived.
@@ -372,7 +309,7 @@ struct ReadEventFile: Sendable {
             for record in candidates where record.isOf(event, photo: digest) {
                 found[record.id, default: []].append(
                     EventOccurrence(
-                        file: place.file, stamp: stamp, event: event, element: events.elements.elements[event.index]))
+                        place: place, stamp: stamp, event: event, element: events.elements.elements[event.index]))
             }
         }
         self.found = found

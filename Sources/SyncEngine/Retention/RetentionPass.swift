@@ -68,10 +68,13 @@ package struct RetentionPass: Sendable {
         let words = ArchiveWords(phones: phones, region: rules.phoneRegion)
         planner = EventPlanner(keys: rules.keys, words: words)
         shelf = EventFileReader(scanner: scanner, reducer: reducer, settle: rules.settle, time: time)
+        let beside = BesidePhotoCheck(ledger: ledger.ledger, reducer: reducer)
         archiver = EventArchiver(
-            store: store, uploader: Uploader(ledger: ledger, store: store, now: time.now), reducer: reducer, pool: pool,
-            policy: rules.policy, user: rules.keys.user, keepsTitles: rules.keepsTitles, words: words, time: time)
-        cleaner = EventCleaner(ledger: ledger, rewriter: EventFileRewriter(shelf: shelf, calls: calls), pool: pool)
+            store: store, uploader: Uploader(ledger: ledger, store: store, now: time.now), reducer: reducer,
+            beside: beside, pool: pool, policy: rules.policy, user: rules.keys.user, keepsTitles: rules.keepsTitles,
+            words: words, time: time)
+        let rewriter = EventFileRewriter(shelf: shelf, beside: beside, calls: calls)
+        cleaner = EventCleaner(ledger: ledger, rewriter: rewriter, pool: pool)
         self.pool = pool
         self.intake = intake
         self.moves = moves
@@ -114,13 +117,20 @@ package struct RetentionPass: Sendable {
         return summary
     }
 
-    /// What ``run(olderThan:observe:)`` would do, as far as it can be known without the store. Nothing is written.
+    /// What ``run(olderThan:observe:)`` would do, as far as it can be known without the store, and without decoding a
+    /// photo. Nothing is written.
     package func preview(olderThan days: Int) async throws -> RetentionSummary {
         let unclear = try await takeIn()
         var summary = try await eachBatch(olderThan: days) { batch, summary in
-            for plan in try await plans(for: batch) {
+            let planned = try await plans(for: batch)
+            let faults = try await pool.run { [ledger] in try planned.map { try $0.knownFault(ledger.ledger) } }
+            for (plan, fault) in zip(planned, faults) {
                 switch plan.step {
                 case .archive:
+                    if let fault {
+                        summary.errors.add(plan.issue(fault.reason, fault.file))
+                        continue
+                    }
                     summary.archived += 1
                     summary.deleted += 1
                 case .deleteText: summary.deleted += 1
@@ -276,6 +286,8 @@ package struct RetentionPass: Sendable {
         let (now, user) = (time.now(), rules.keys.user)
         let events = freed.map { ArchivedEvent(event: $0.due.event, profile: $0.profile, object: $0.object) }
         let areDone = try await ledger.finish { try $0.signOff(events, user: user, at: now) }
+        // Copies in two folders may have been told as one photo by the store alone.
+        var keys: Set<ObjectKey> = []
         for (event, isDone) in zip(events, areDone) {
             guard isDone else {
                 let reason = "another file was found to hold it; the next cleanup looks at that too"
@@ -283,7 +295,7 @@ package struct RetentionPass: Sendable {
                 leftovers.append((event.event, issue, false))
                 continue
             }
-            if event.object != nil { summary.archived += 1 }
+            if let object = event.object, keys.insert(object.key).inserted { summary.archived += 1 }
             summary.deleted += 1
         }
     }

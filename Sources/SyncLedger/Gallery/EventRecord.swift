@@ -110,6 +110,11 @@ package struct PhotoBeside: Hashable, Sendable {
     package let state: PhotoState
     /// What is stored of the file as it is; `nil` unless it is uploaded.
     package let object: ObjectRecord?
+    /// Whether that is of the file as it was seen last: one that is gone may have been another one by then.
+    let isCurrent: Bool
+
+    /// What is stored of the file as it was seen last.
+    package var proven: ObjectRecord? { isCurrent ? object : nil }
 
     /// Whether it is stored, or will be tried without anybody's help.
     package var isOnItsWay: Bool { object != nil || state == .pending || state == .uploading }
@@ -119,7 +124,9 @@ extension PhotoBeside: FetchableRecord {
     init(row: Row) throws {
         let state = try PhotoState(rawValue: row[0]).known()
         let isStored = state == .uploaded || state == .missing
-        self.init(state: state, object: isStored ? try ObjectRecord(row: row, from: 1) : nil)
+        self.init(
+            state: state, object: isStored ? try ObjectRecord(row: row, from: 2) : nil,
+            isCurrent: (row[1] as Bool?) ?? false)
     }
 }
 
@@ -174,7 +181,8 @@ extension RetentionRecord: FetchableRecord {
     }
 }
 
-/// What tells events apart that have one id: profile, time and photo.
+/// What tells events apart that have one id: profile, time and photo. Of a photo beside the file the name tells only in
+/// one folder.
 ///
 /// An app may give an id again, and people correct dates. The id alone would let the first event decide about the text of
 /// every other.
@@ -220,11 +228,14 @@ extension EventRecord {
 
 extension Database {
     /// Notes one event of a file, as the one that it is known to be, or as a new one.
-    func note(_ identity: EventIdentity) throws -> EventRecord {
+    /// - Parameter before: the rows of the events that the file held when it was read last.
+    func note(_ identity: EventIdentity, in file: Int64, before: Set<Int64>) throws -> EventRecord {
         let event = identity.event
         let known = try rows(LedgerQuery.eventsOfID, [event.id], as: EventRecord.self)
         let id: Int64
-        if let record = known.first(where: { $0.isOf(event, photo: identity.md5) }) {
+        if let record = try known.first(where: {
+            try $0.isOf(event, photo: identity.md5) && mayHavePhoto(of: event, in: file, $0, before: before)
+        }) {
             id = record.id
             try run(
                 """
@@ -245,6 +256,39 @@ extension Database {
             id = lastInsertedRowID
         }
         return try row(LedgerQuery.eventOfRow, [id], as: EventRecord.self).known()
+    }
+
+    /// Whether the photo beside a file may be that of a known event. A name in another folder is another file: there
+    /// the bytes have to tell, once they are known.
+    private func mayHavePhoto(
+        of event: GalleryEvent, in file: Int64, _ record: EventRecord, before: Set<Int64>
+    ) throws -> Bool {
+        guard case .beside(let name) = event.photo, record.photoState != .none else { return true }
+        if try number(LedgerQuery.eventInFolder, [record.id, file]) != nil { return true }
+        let isNowhere = try number(LedgerQuery.firstFileOfEvent, [record.id]) == nil
+        guard let stored = record.photoMD5 else { return isNowhere || before.contains(record.id) }
+        if isNowhere, before.contains(record.id) { return true }
+        let photo = try row(LedgerQuery.photoBeside, [Data(name.bytes), file], as: PhotoBeside.self)
+        return photo?.object?.md5 == stored
+    }
+
+    /// Events of several folders are one, the first that was seen, when the photos beside their files prove to be the
+    /// same.
+    /// - Parameter md5: of the photo that is stored of one of them.
+    func unite(_ event: EventRecord, _ md5: MD5Digest) throws {
+        guard let mark = event.mark, mark.first == UInt8(ascii: "/") else { return }
+        let same = try rows(LedgerQuery.eventsOfID, [event.eventID], as: EventRecord.self).filter {
+            $0.mark == mark && $0.photoMD5 == md5 && $0.profile.inBytes == event.profile.inBytes
+                && $0.createdAt.milliseconds == event.createdAt.milliseconds
+        }
+        guard let first = same.first else { return }
+        for other in same.dropFirst() {
+            try run("UPDATE OR REPLACE event_files SET event = ? WHERE event = ?", [first.id, other.id])
+            try run(
+                "UPDATE events SET retention = IIF(?, 'kept', retention) WHERE id = ?",
+                [other.retention == .kept, first.id])
+            try run("DELETE FROM events WHERE id = ?", [other.id])
+        }
     }
 
     /// A name under which nothing was signed off either: records are never replaced by those of another event.

@@ -7,9 +7,10 @@ extension Ledger {
     /// Notes the events of a file that is in hand, and that it is the file that holds them, in place of what it held
     /// before.
     ///
-    /// An element is the event that is known under its id when profile, time and photo are the same. Any other is an event
-    /// of its own, whatever was seen first. Text that is back after it was deleted is due again. When the file is no longer
-    /// the one that was claimed, nothing is noted: what was read of it may be gone, and it will be read again.
+    /// An element is the event that is known under its id when profile, time and photo are the same; a photo beside a
+    /// file in another folder is the same by its bytes, never by its name. Any other is an event of its own, whatever
+    /// was seen first. Text that is back after it was deleted is due again. When the file is no longer the one that was
+    /// claimed, nothing is noted: what was read of it may be gone, and it will be read again.
     /// - Parameters:
     ///   - events: their ids may be there twice.
     ///   - photos: the MD5 of each photo that stands in the file, by the index of its element.
@@ -26,9 +27,11 @@ extension Ledger {
             else { return [] }
             let before = try db.rows(LedgerQuery.eventsOfFile, [claim.photoID], as: EventRecord.self)
             try db.run("DELETE FROM event_files WHERE photo_id = ? AND (? OR clean = 1)", [claim.photoID, isWhole])
+            let held = Set(before.map(\.id))
             var noted: [EventRecord] = []
             for event in events {
-                let record = try db.note(EventIdentity(event: event, md5: photos[event.index]))
+                let identity = EventIdentity(event: event, md5: photos[event.index])
+                let record = try db.note(identity, in: claim.photoID, before: held)
                 try db.run(
                     "INSERT OR IGNORE INTO event_files (event, photo_id) VALUES (?, ?)", [record.id, claim.photoID])
                 noted.append(record)
@@ -57,6 +60,7 @@ extension Ledger {
                         problem = NULL
                     WHERE id = ? AND (photo_state <> 'stored' OR ?)
                     """, [md5.blob, id, event.id, isEdited ?? false]) > 0
+            if isItsPhoto { try db.unite(event, md5) }
             if let claim { try db.forgetCatalogName(of: id, in: claim) }
             // It was deleted for good while it was looked at: the file is read again, and the photo stored anew.
             if try !db.mayCount(object.key, attempt: claim?.attemptID ?? 0) {
@@ -91,8 +95,13 @@ extension Ledger {
 
     /// Where the photo of this name stands that is in the same folder as a claimed file; `nil` when none is known.
     package func photo(_ name: FilePath.Component, beside claim: Claim) throws(LedgerError) -> PhotoBeside? {
+        try photo(name, besideFile: claim.photoID)
+    }
+
+    /// The same, beside any file that is known.
+    package func photo(_ name: FilePath.Component, besideFile file: Int64) throws(LedgerError) -> PhotoBeside? {
         try read("look up a photo beside an event") { db in
-            try db.row(LedgerQuery.photoBeside, [Data(name.bytes), claim.photoID])
+            try db.row(LedgerQuery.photoBeside, [Data(name.bytes), file])
         }
     }
 
@@ -163,6 +172,16 @@ extension Ledger {
                     LeftOutSummary.Item(path: $0.path, reason: $0.note ?? $0.error ?? "")
                 }
             }
+        }
+    }
+
+    /// Links in active galleries under names of files of events, as the last scans have found them. Nobody reads what
+    /// they lead to. Absolute.
+    package func linkedEventFiles() throws(LedgerError) -> [FilePath] {
+        try read("list links to files of events") { db in
+            let galleries = try db.activeFolders().filter { $0.kind == .gallery }
+            let entries = try galleries.flatMap { try db.leftOutEntries(of: $0.id.rawValue, limit: .max) }
+            return entries.map(\.path).filter { $0.lastComponent?.isOfEvents == true }
         }
     }
 
@@ -253,6 +272,13 @@ extension LedgerQuery {
         SELECT 1 WHERE EXISTS (SELECT 1 FROM events WHERE event_id = ?1)
         OR EXISTS (SELECT 1 FROM retention_records WHERE event_id = ?1)
         """
+    /// Whether an event is known in the folder of a file.
+    package static let eventInFolder = """
+        SELECT 1 FROM photos AS events_file
+        CROSS JOIN event_files ON event_files.event = ?1
+        CROSS JOIN photos ON photos.id = event_files.photo_id AND photos.directory_id = events_file.directory_id
+        WHERE events_file.id = ?2 LIMIT 1
+        """
     package static let firstFileOfEvent = "SELECT photo_id FROM event_files WHERE event = ? LIMIT 1"
     package static let eventsOfFile = """
         SELECT \(EventRecord.columns) FROM event_files
@@ -266,7 +292,8 @@ extension LedgerQuery {
         WHERE events.profile = ? AND events.id > ? ORDER BY events.id LIMIT ?
         """
     package static let photoBeside = """
-        SELECT photos.state, \(ObjectRecord.columns) FROM photos AS events_file
+        SELECT photos.state, photos.object_generation = photos.generation, \(ObjectRecord.columns)
+        FROM photos AS events_file
         CROSS JOIN photos ON photos.directory_id = events_file.directory_id AND photos.name = ?
         LEFT JOIN objects ON objects.id = photos.object_id
         WHERE events_file.id = ?

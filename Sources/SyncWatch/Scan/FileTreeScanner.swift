@@ -176,9 +176,10 @@ enum OtherEntry {
             return ScannedOther(name: component, kind: .ignoredName(status.stamp))
         case .other:
             guard let status = try? folder.status(of: name), status.kind == .link,
-                leadsToPictures(name, in: folder, below: root)
+                let component = FilePath.Component(platformString: name),
+                let found = linkKind(name, component, in: folder, below: root)
             else { return nil }
-            return FilePath.Component(platformString: name).map { ScannedOther(name: $0, kind: .link) }
+            return ScannedOther(name: component, kind: found)
         }
     }
 
@@ -187,19 +188,26 @@ enum OtherEntry {
         return FilePath.Component(platformString: name).map { ScannedOther(name: $0, kind: .ignoredFolder) }
     }
 
-    /// Whether a link leads to a folder, or to a picture or film, that is not below the root under a name of its own.
-    private static func leadsToPictures(
-        _ name: UnsafePointer<CChar>, in folder: DirectoryHandle, below root: FilePath
-    ) -> Bool {
+    /// What a link counts as that leads to a folder, to a picture or film, or by its name to events, and that is not
+    /// below the root under a name of its own; `nil` for any other.
+    private static func linkKind(
+        _ name: UnsafePointer<CChar>, _ component: FilePath.Component, in folder: DirectoryHandle, below root: FilePath
+    ) -> ScannedOther.Kind? {
         let descriptor = openat(folder.descriptor, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        guard let kind = try? FileStatus(ofDescriptor: descriptor).kind,
-            kind == .folder || kind == .file && isPicture(descriptor)
-        else { return false }
-        guard let target = realpath("/proc/self/fd/\(descriptor)", nil) else { return true }
-        defer { free(target) }
-        return !FilePath(platformString: target).starts(with: root.resolved ?? root)
+        guard let target = try? FileStatus(ofDescriptor: descriptor).kind else { return nil }
+        let kind: ScannedOther.Kind
+        if target == .folder || target == .file && isPicture(descriptor) {
+            kind = .link
+        } else if target == .file, component.isOfEvents {
+            kind = .linkedEvents
+        } else {
+            return nil
+        }
+        guard let path = realpath("/proc/self/fd/\(descriptor)", nil) else { return kind }
+        defer { free(path) }
+        return FilePath(platformString: path).starts(with: root.resolved ?? root) ? nil : kind
     }
 
     static func holdsPictures(_ folder: FilePath) -> Bool {

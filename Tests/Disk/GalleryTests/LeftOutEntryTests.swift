@@ -51,6 +51,24 @@ import Testing
         #expect(try leftOut() == ["photo.jpg"])
     }
 
+    @Test(arguments: [WatchedFolder.Kind.gallery, .vacations])
+    func `a link to a JSON file is left out, and named, where events may be in it`(kind: WatchedFolder.Kind) throws {
+        let ledger = try Ledger.inMemory()
+        let folder = try ledger.register([WatchedFolder(kind: kind, path: tree.path("gallery"))])[0]
+        for name in ["t.json", "t.jsonl"] { try tree.write("[]", to: "elsewhere/\(name)") }
+        try tree.write("[]", to: "gallery/own.json")
+        try link("s.json", to: tree.path("elsewhere/t.json"))
+        try link("S.NDJSON", to: tree.path("elsewhere/t.jsonl"))
+        try link("twin.json", to: tree.path("gallery/own.json"))
+        try link("broken.json", to: tree.path("nowhere.json"))
+        let scan = FolderScan(ledger: ledger, scanner: FileTreeScanner(), settle: .zero)
+        _ = try scan.run(folder, from: folder.path, at: Date(timeIntervalSinceNow: 1))
+        let items = try ledger.leftOut(naming: 9).items
+        let names = items.map(\.path.lastComponent?.string)
+        #expect(names == (kind == .gallery ? ["S.NDJSON", "s.json"] : []))
+        #expect(items.allSatisfy { $0.reason == "a symbolic link: links are not followed" })
+    }
+
     @Test func `a picture under a name that programs use counts once it is quiet`() throws {
         try tree.write(Self.jpeg, to: "gallery/deep/a.jpg.part")
         try tree.write(Self.jpeg, to: "gallery/.hidden.jpg")

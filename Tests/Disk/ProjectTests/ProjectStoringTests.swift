@@ -190,6 +190,19 @@ import Testing
         #expect(bench.words.all.count { $0.contains("it is gone") } == 1)
     }
 
+    @Test func `a link in the list's place is named as one`() throws {
+        let bench = try ProjectBench()
+        try bench.list([ProjectBench.record("a")])
+        let (list, elsewhere) = (bench.folder.appending("projects.json"), bench.folder.appending("elsewhere.json"))
+        #expect(rename(list.string, elsewhere.string) == 0)
+        #expect(symlink(elsewhere.string, list.string) == 0)
+        guard case .refused(let reason, _) = ProjectListFile(in: bench.folder).read(unless: nil) else {
+            Issue.record("a link was read")
+            return
+        }
+        #expect(reason == "it is a symbolic link, which is not followed; put the file itself there")
+    }
+
     @Test func `a bad record is named, and the others are stored`() async throws {
         let bench = try ProjectBench()
         try bench.write("image a.", to: "a.jpg")

@@ -69,6 +69,24 @@ struct CleanupTests {
         try home.store.objects().filter { $0.key.hasPrefix("gallery-archive/ana/") }
     }
 
+    @Test func `what failed keeps its text beside what is stored, and the dry run says so, too`() async throws {
+        let home = try AgentHome()
+        let event = try Self.event("e1", age: 100).replacing("\"text\":", with: "\"photoData\":\"pic.jpg\",\"text\":")
+        let (photo, sub) = (try SamplePhoto.unique(1), home.gallery.appending("sub"))
+        try FileManager.default.createDirectory(atPath: sub.string, withIntermediateDirectories: true)
+        try home.gallery.appending("pic.jpg").create(photo)
+        try sub.appending("pic.jpg").create(Array(photo.prefix(photo.count / 2)))
+        for folder in [home.gallery, sub] { try folder.appending("h.json").create(Array("[\(event)]".utf8)) }
+        #expect(try await home.run("sync").code == 3)
+        let forecast: Answer = try answer(await home.run("cleanup", "--dry-run", "--json"), code: 3)
+        let done: Answer = try answer(await home.run("cleanup", "--json"), code: 3)
+        for answer in [forecast, done] {
+            #expect((answer.archived, answer.deleted) == (1, 1))
+            #expect(answer.errors.map(\.file) == [sub.appending("h.json").string])
+        }
+        #expect(try planted(below: home.gallery) == ["sub/h.json"])
+    }
+
     @Test func `a file that the cleanup itself has just rewritten is gone through to its end`() async throws {
         let home = try AgentHome(settle: "3", more: "retention: {batch_size: 1}")
         try Self.write((0..<4).map { try Self.event("e\($0)", age: 100 - Double($0), photo: $0) }, "a.json", in: home)

@@ -13,6 +13,24 @@ import Testing
         bench = try RetentionBench()
     }
 
+    @Test func `a link to a file of events is told, and what it leads to is left alone`() async throws {
+        let events = bench.event("e1", photo: try RetentionBench.photo(1))
+        for (name, text) in ["events": "[\(events)]", "other": "[17]"] {
+            try bench.tree.write(text, to: "elsewhere/\(name).json")
+            try FileManager.default.createSymbolicLink(
+                atPath: bench.gallery.appending("\(name).json").string,
+                withDestinationPath: bench.tree.path("elsewhere/\(name).json").string)
+        }
+        let link = bench.gallery.appending("events.json")
+        #expect(try await bench.retention().preview(olderThan: 90).errors.named.map(\.file) == [link])
+        let summary = try await bench.cleanUp()
+        #expect((summary.deleted, summary.skipped.count) == (0, 0))
+        #expect(summary.errors.named.map(\.file) == [link])
+        let reason = try #require(summary.errors.named.first?.reason)
+        #expect(reason.hasPrefix("it is a symbolic link, which is not followed"))
+        #expect(try String(decoding: bench.tree.read("elsewhere/events.json"), as: UTF8.self) == "[\(events)]")
+    }
+
     @Test(arguments: [false, true])
     mutating func `a folder that cannot be read is told, and its neighbours are cleaned`(
         isAgentAtWork: Bool

@@ -220,6 +220,21 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
+    @Test(arguments: [true, false])
+    func `a photo beside a file in another folder is the same by its bytes, not by its name`(isSame: Bool) throws {
+        let photo = GalleryEvent.Photo.beside("photo.jpg")
+        let first = try world.ledger.noteEvents([event("e1", photo: photo)], of: claim())
+        let second = try world.ledger.noteEvents(
+            [event("e1", photo: photo)], of: claim("/pictures/gallery/july/events.json"))
+        #expect(first["e1"]?.id != second["e1"]?.id)
+        try store(second["e1"], isSame ? 1 : 2)
+        try store(first["e1"], 1)
+        let due = try world.ledger.dueEvents(createdBefore: world.now, after: nil, limit: 9)
+        #expect(due.map(\.files.count) == (isSame ? [2] : [1, 1]))
+        #expect(due.first?.event.id == first["e1"]?.id)
+        #expect(try world.ledger.check() == [])
+    }
+
     /// A file of an event that waits for `photo.jpg` beside it.
     private func waiting() throws {
         let claim = try claim()

@@ -1,0 +1,33 @@
+import SyncCore
+import SyncLedger
+import SystemPackage
+
+/// Tells whether the photo that an event names is one that is proved to be stored. Events under one id may be in
+/// several folders, with another photo of that name in each: what counts is the photo beside this very file. Everything
+/// here blocks.
+struct BesidePhotoCheck: Sendable {
+    static let missing = "its photo is not beside the file"
+    static let another =
+        "the photo beside the file is another one than was archived; the next cleanup looks at that one too"
+
+    let ledger: Ledger
+    let reducer: any PhotoReducer
+
+    /// - Parameter md5: of the photo that is proved to be stored.
+    /// - Returns: `nil` when it is the photo.
+    /// - Throws: ``LedgerError``.
+    func whyOther(
+        than md5: MD5Digest, _ name: FilePath.Component, beside place: EventPlace
+    ) throws(LedgerError) -> String? {
+        let photo: PhotoExamination
+        do throws(PhotoError) {
+            photo = try reducer.examine(place.file.removingLastComponent().appending(name))
+        } catch {
+            guard error.code == .missing else { return "its photo beside the file: \(error.message)" }
+            // Somebody has taken it away since it was stored.
+            let known = try ledger.photo(name, besideFile: place.photoID)?.proven
+            return known?.md5 == md5 ? nil : Self.missing
+        }
+        return photo.digest.md5 == md5 ? nil : Self.another
+    }
+}

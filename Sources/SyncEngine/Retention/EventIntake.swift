@@ -1,0 +1,110 @@
+package import SyncCore
+package import SyncLedger
+package import SyncSystem
+import SystemPackage
+
+/// Looks at the files of galleries before a cleanup does: what nobody has read yet may be due, and what was edited counts
+/// as it is now. It notes events and sends nothing.
+package struct EventIntake: Sendable {
+    private static let named = 10
+
+    private let pass: SyncPass?
+    private let ledger: LedgerQueue
+    private let noter: EventFileNoter
+    private let scanner: any TreeScanner
+    private let settle: Duration
+    private let pool: BlockingPool
+    private let work: Wakeup?
+    private let time: TimeSource
+
+    /// - Parameters:
+    ///   - pass: over the galleries. `nil` where an agent of another process sees to that: only files that it has in its
+    ///     queue are read.
+    ///   - settle: for so long a file is as it is before it counts as whole.
+    ///   - work: signalled when the queue has got something new.
+    package init(
+        pass: SyncPass?, ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer, settle: Duration,
+        pool: BlockingPool, work: Wakeup? = nil, time: TimeSource
+    ) {
+        self.pass = pass
+        self.ledger = ledger
+        noter = EventFileNoter(ledger: ledger.ledger, reducer: reducer)
+        self.scanner = scanner
+        self.settle = settle
+        self.pool = pool
+        self.work = work
+        self.time = time
+    }
+
+    /// - Returns: files in which something cannot be told, which therefore keeps its text.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    func takeIn() async throws -> [RetentionSummary.Issue] {
+        if let pass {
+            let queued = try await pass.takeIn().queued
+            if queued > 0 { work?.signal() }
+        }
+        let unread = try await ledger { try $0.unreadEventFiles() }
+        var issues: [RetentionSummary.Issue] = []
+        // One file in memory at a time.
+        for claim in unread {
+            if let issue = try await pool.run({ try read(claim) }) { issues.append(issue) }
+        }
+        for link in try await ledger({ try $0.linkedEventFiles() }) {
+            if let issue = try await pool.run({ whyUntold(link) }) { issues.append(issue) }
+        }
+        let known = try await ledger { try $0.unclearEventFiles() }
+        let looked = Set(unread.map(\.file))
+        return issues
+            + known.filter { !looked.contains($0.path) }.map {
+                RetentionSummary.Issue(file: $0.path, reason: Self.untold($0.reason))
+            }
+    }
+
+    /// - Returns: what is to be told of a file of which some cannot be told.
+    private func read(_ claim: Claim) throws -> RetentionSummary.Issue? {
+        do {
+            guard let stamp = try scanner.stamp(of: claim.file) else { return nil }
+            let isCurrent = stamp.isUntouched(since: claim.stamp)
+            let reason = try isCurrent ? whyUnclear(claim, stamp) : nil
+            if isCurrent, reason == nil { return nil }
+            // Half a file looks damaged.
+            if scanner.whyUnfinished(claim.file, stamp, settle: settle, at: time.now()) != nil {
+                return RetentionSummary.Issue(file: claim.file, reason: EventFileRewriter.unfinished, waits: true)
+            }
+            // What is another file by now, the next look at the folder sees.
+            return reason.map { RetentionSummary.Issue(file: claim.file, reason: Self.untold($0)) }
+        } catch let error as ScanError {
+            return RetentionSummary.Issue(file: claim.file, reason: Self.untold(error.message))
+        }
+    }
+
+    private func whyUnclear(_ claim: Claim, _ stamp: FileStamp) throws -> String? {
+        do {
+            switch try noter.note(claim, stamp: stamp) {
+            case .noEvents: return nil
+            case .unreadable(let reason): return "it \(reason)"
+            case .events(let file, _):
+                if file.malformed.isEmpty { return nil }
+                let rest = file.malformed.count > Self.named ? "; and more" : ""
+                return "\(file.malformed.count) malformed: "
+                    + file.malformed.prefix(Self.named).map(\.description).joined(separator: "; ") + rest
+            }
+        } catch let error as PhotoError {
+            return error.code == .changed || error.code == .missing ? nil : error.message
+        }
+    }
+
+    /// - Returns: `nil` for a link to what holds no events.
+    private func whyUntold(_ link: FilePath) -> RetentionSummary.Issue? {
+        guard let file = link.resolved, let stamp = try? scanner.stamp(of: file) else { return nil }
+        if let read = try? noter.reducer.eventFile(file, of: nil, stamp: stamp), read.events == nil { return nil }
+        return RetentionSummary.Issue(
+            file: link,
+            reason: "it is a symbolic link, which is not followed: what it leads to keeps its text; put the file itself"
+                + " there")
+    }
+
+    private static func untold(_ reason: String) -> String {
+        "what cannot be told in it keeps its text; correct it, or remove it (\(reason))"
+    }
+}
