@@ -66,7 +66,9 @@ package final class Ledger: Sendable {
     private static func openPool(_ path: FilePath) throws -> DatabasePool {
         do {
             return try DatabasePool(path: path.string, configuration: configuration)
-        } catch where !(error is DatabaseError) {
+        } catch let error as DatabaseError {
+            throw error
+        } catch {
             // It asks the file system how long a log is that it has just seen there: whoever closes last takes it away.
             throw LedgerError(
                 code: .busy, operation: "open", path: path,
