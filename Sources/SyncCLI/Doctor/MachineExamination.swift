@@ -237,7 +237,8 @@ struct MachineExamination: Sendable {
                 .limited(name, "no folder is watched, so nothing is stored", instead: "add one under watch"))
         }
         let readable = await pool.finish { usable(folders, name) }
-        let records = (try? ledger?.overview().folders.map(\.record)) ?? []
+        let known = try? ledger?.overview().folders.map(\.record)
+        let records = known ?? []
         let reports =
             agentRuns
             ? records.compactMap { record in
@@ -253,6 +254,11 @@ struct MachineExamination: Sendable {
                         name, "\(place): " + (report.mode == .polling ? "polled" : "partly watched"),
                         instead: report.note ?? "changes are seen some seconds later"))
             case .some: checks.add(.ok(name, "\(place), watched by inotify"))
+            case nil where agentRuns && known?.contains(where: { $0.path == folder.path }) == false:
+                checks.add(
+                    .limited(
+                        name, "\(place): the agent at work does not know it",
+                        instead: "nothing of it is stored until the agent is started again"))
             case nil: checks.add(.ok(name, place))
             }
         }

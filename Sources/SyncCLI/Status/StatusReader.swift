@@ -237,8 +237,10 @@ struct StatusCheck {
         }
         let overdue = report.retention.overdue
         add(overdue > 0 ? .warning : nil, "\(overdue.counted("gallery event")) overdue")
-        for folder in report.folders where folder.problem != nil {
-            add(.warning, "\(folder.path): \(folder.problem ?? "")")
+        for folder in report.folders {
+            guard let problem = folder.problem else { continue }
+            // Most of them begin with the path.
+            add(.warning, problem.hasPrefix(folder.path) ? problem : "\(folder.path): \(problem)")
         }
         if let problem = report.guests.problem { add(.warning, "photos of guests cannot be taken in (\(problem))") }
         add(

@@ -46,7 +46,7 @@ struct StatusReport: Encodable {
         @Nullable var scannedAt: Date?
         /// What is wrong with watching it, and the remedy.
         @Nullable var note: String?
-        /// What its last scan could not see, and the remedy.
+        /// What its last scan could not see, or that there was none, and the remedy.
         @Nullable var problem: String?
 
         mutating func add(note more: String) { note = note.map { "\($0); \(more)" } ?? more }
@@ -221,6 +221,24 @@ extension StatusReport {
         return notes.isEmpty ? nil : notes.joined(separator: "; ")
     }
 
+    /// Why nothing is known of a folder, and the remedy; `nil` once all of it was looked at.
+    /// - Parameter record: `nil` where it is none of those that were watched last.
+    private static func unseen(_ folder: WatchedFolder, _ record: FolderRecord?, agentRuns: Bool) -> String? {
+        guard record?.scannedAt == nil else { return nil }
+        let remedy: String
+        if !agentRuns {
+            remedy = "run sync-agent sync"
+        } else if let record {
+            // A sync watches nothing, and other commands than the agent's take folders into the ledger, too.
+            remedy =
+                record.watching == nil
+                ? "what is at work is about to, else start the agent again" : "the agent is about to"
+        } else {
+            remedy = "start the agent again, it does not know this folder"
+        }
+        return "\(folder.path.text.escapingControls): it was not looked at yet; \(remedy)"
+    }
+
     /// - Parameters:
     ///   - leftOut: of the active folders.
     ///   - backlog: of the objects of each class.
@@ -250,7 +268,7 @@ extension StatusReport {
                 uploaded: tallies[.uploaded].files, pending: tallies.waiting, failed: tallies[.failed].files,
                 skipped: tallies[.skipped].files, lost: tallies[.lost].files,
                 scannedAt: known?.record.scannedAt, note: known.flatMap(Self.note),
-                problem: known?.record.problem)
+                problem: known?.record.problem ?? Self.unseen(folder, known?.record, agentRuns: holder != nil))
         }
         totals = Totals(overview, leftOut: leftOut)
         notes = leftOut.items.map { PathRemark($0.path, $0.reason) }

@@ -25,6 +25,30 @@ struct MonitoringTests {
         #expect(code == 3 && words.hasPrefix("SYNC-AGENT UNKNOWN - "))
     }
 
+    @Test func `a folder that is configured beside an agent is not called safe before it was looked at`() async throws {
+        let home = try AgentHome()
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        let agent = try await home.startAgent()
+        let added = try home.tree.makeFolder("home/Added")
+        try added.appending("b.jpg").create(SamplePhoto.unique(2))
+        let config = String(decoding: try home.tree.read("config.yaml"), as: UTF8.self)
+        try home.configure(config.replacing("watch:\n", with: "watch:\n  - {kind: gallery, path: \(added)}\n"))
+        let (code, words) = try await check(home)
+        #expect(code == 1 && words.contains("\(added): it was not looked at yet; start the agent again"), "\(words)")
+        let status = try await home.run("status").text
+        #expect(status.contains("Not safe yet") && !status.contains("Everything is safe"), "\(status)")
+        let problems = try await home.overview().folders.map(\.problem)
+        #expect(problems.count == 4 && problems[0]?.contains("not looked at yet") == true)
+        #expect(problems.dropFirst().allSatisfy { $0 == nil })
+        #expect(try await home.run("doctor", "--json").text.contains("the agent at work does not know it"))
+        agent.send(SIGTERM)
+        #expect(try await agent.finished().code == 0)
+        #expect(try await home.run("sync").code == 0)
+        #expect(try await check(home) == (0, "SYNC-AGENT OK - 2 photos stored, 0 waiting "))
+        #expect(try await home.run("status").text.contains("Everything is safe, as of the last pass at "))
+    }
+
     @Test func `a good pass is heard, and one after which a photo has failed is not`() async throws {
         let server = try RecordingServer(statuses: [200])
         let home = try AgentHome(more: "notify: {heartbeat: 'http://127.0.0.1:\(server.port)/t0k3n'}")

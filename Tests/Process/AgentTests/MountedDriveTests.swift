@@ -33,7 +33,7 @@ import Testing
         #expect(note?.contains("a file system is mounted at \(place) since 20") == true)
 
         try drive.unmount()
-        let folder = try await folder { $0.problem != nil }
+        let folder = try await folder { $0.problem?.contains("no drive is mounted") == true }
         #expect(folder.problem?.contains("no drive is mounted here, and 1 file is known on the one that was") == true)
         #expect(folder.note?.contains("no file system is mounted at \(place) since 20") == true)
         #expect(try await home.photos(at: photo).map(\.state) == ["uploaded"])

@@ -77,7 +77,7 @@ struct SecondAgentTests {
         _ = try await home.pass()
         let watch = try home.start(["status", "--watch"])
         _ = try await eventually("the status") {
-            watch.progress.value.outputLines.contains("Everything is safe.") ? () : nil
+            watch.progress.value.outputLines.contains { $0.hasPrefix("Everything is safe") } ? () : nil
         }
         try home.tree.path("state/sync-agent").move(to: home.tree.path("away"))
         if replaced { _ = try await home.run("rebuild") }

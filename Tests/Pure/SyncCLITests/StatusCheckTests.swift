@@ -16,7 +16,9 @@ import Testing
         tallies[.uploaded] = Tally(files: 3, bytes: 9)
         let folder = WatchedFolder(kind: .gallery, path: "/p")
         let overview = Overview(
-            folders: [.init(record: FolderRecord(id: FolderID(rawValue: 1), folder: folder), tallies: tallies)],
+            folders: [
+                .init(record: FolderRecord(id: FolderID(rawValue: 1), folder: folder, scannedAt: now), tallies: tallies)
+            ],
             tiers: [.init(storageClass: .standard, objects: 3, bytes: 7)],
             lastSyncAt: lastSync.map { now - $0 * hour })
         var report = StatusReport(
@@ -79,6 +81,9 @@ import Testing
         Row(level: .warning, words: "1 gallery event overdue") { $0.retention.overdue = 1 },
         Row(level: .warning, words: "/p: gone / not mounted\u{5C}u{a}") {
             $0.folders[0].problem = "gone | not mounted\n"
+        },
+        Row(level: .warning, words: "/p: it was not looked at yet; run sync-agent sync") {
+            $0.folders[0].problem = "/p: it was not looked at yet; run sync-agent sync"
         },
         Row(level: .warning, words: "the catalogue is not up to date (full)") { $0.catalog.problem = "full" },
         Row(level: .warning, words: "photos of guests cannot be taken in (full)") { $0.guests.problem = "full" },

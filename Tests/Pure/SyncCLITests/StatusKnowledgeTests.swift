@@ -7,19 +7,25 @@ import Testing
 @testable import SyncEngine
 @testable import SyncLedger
 
-/// How old what `status` tells of the files is.
+/// How old what `status` tells of the files is, and what nobody has told it of.
 @Suite struct StatusKnowledgeTests {
     private let now = Date(timeIntervalSince1970: 1_780_000_000)
     private let folders = ["/home/ana/a", "/home/ana/b"].map { WatchedFolder(kind: .gallery, path: FilePath($0)) }
 
-    private func view(scannedAgo: [Double?], holder: AgentLock.Holder? = nil) -> StatusView {
+    /// - Parameters:
+    ///   - scannedAgo: of each folder that the ledger knows; `nil` for one that was not looked at.
+    ///   - watching: how they are watched.
+    private func view(
+        scannedAgo: [Double?], watching: WatchReport.Mode? = nil, holder: AgentLock.Holder? = nil
+    ) -> StatusView {
         let records = zip(folders, scannedAgo).enumerated().map { index, pair in
             FolderRecord(
-                id: FolderID(rawValue: Int64(index + 1)), folder: pair.0,
+                id: FolderID(rawValue: Int64(index + 1)), folder: pair.0, watching: watching,
                 scannedAt: pair.1.map { now.addingTimeInterval(-$0) })
         }
-        let overview = Overview(
-            folders: records.map { Overview.Folder(record: $0, tallies: PhotoTallies()) }, tiers: [])
+        var tallies = PhotoTallies()
+        tallies[.uploaded] = Tally(files: 3, bytes: 9)
+        let overview = Overview(folders: records.map { Overview.Folder(record: $0, tallies: tallies) }, tiers: [])
         let report = StatusReport(
             overview, watched: folders, holder: holder,
             store: StoreIdentity(type: "directory", location: "/home/ana/store"), storeError: nil)
@@ -41,14 +47,54 @@ import Testing
     @Test func `while an agent looks at the folders, nothing is said of it`() {
         let text = view(scannedAgo: [60, 10_800], holder: AgentLock.Holder(pid: 1, since: now)).text
         #expect(!text.contains("as of the last pass"))
+        #expect(text.contains("Everything is safe."))
+    }
+
+    @Test func `without an agent everything is safe as of the folder that was looked at longest ago`() {
+        for ago in [[0.0, 10], [60, 10_800]] {
+            let time = Quantities.time(now.addingTimeInterval(-ago[1]))
+            #expect(view(scannedAgo: ago).text.contains("Everything is safe, as of the last pass at \(time)."))
+        }
+    }
+
+    struct Unseen: Sendable {
+        var scannedAgo: [Double?]
+        var watching: WatchReport.Mode?
+        var agentRuns = true
+        var remedy: String
+    }
+
+    @Test(arguments: [
+        Unseen(scannedAgo: [60, nil], agentRuns: false, remedy: "run sync-agent sync"),
+        Unseen(scannedAgo: [60], agentRuns: false, remedy: "run sync-agent sync"),
+        Unseen(scannedAgo: [60], remedy: "start the agent again, it does not know this folder"),
+        Unseen(scannedAgo: [60, nil], remedy: "what is at work is about to, else start the agent again"),
+        Unseen(scannedAgo: [60, nil], watching: .inotify, remedy: "the agent is about to"),
+    ])
+    func `while a folder of the configuration was not looked at, nothing is called safe, whoever asks`(row: Unseen) {
+        let holder = row.agentRuns ? AgentLock.Holder(pid: 1, since: now) : nil
+        let view = view(scannedAgo: row.scannedAgo, watching: row.watching, holder: holder)
+        let problem = "/home/ana/b: it was not looked at yet; \(row.remedy)"
+        #expect(view.report.folders.map(\.problem) == [nil, problem])
+        #expect(!view.text.contains("Everything is safe"))
+        let words = view.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("Not safe yet \(problem)"), "\(words)")
+        var report = view.report
+        report.lastSyncAt = now
+        let check = StatusCheck(report: report, waitingSince: nil, now: now).result
+        #expect(check.level == .warning)
+        #expect(check.line.hasPrefix("SYNC-AGENT WARNING - \(problem) | "), "\(check.line)")
     }
 }
 
 extension FolderRecord {
     /// As it stands after a scan, where there was one.
-    init(id: FolderID, folder: WatchedFolder, problem: String? = nil, scannedAt: Date? = nil) {
+    init(
+        id: FolderID, folder: WatchedFolder, problem: String? = nil, watching: WatchReport.Mode? = nil,
+        scannedAt: Date? = nil
+    ) {
         self.init(
-            id: id, kind: folder.kind, path: folder.path, profile: folder.profile, filter: folder.filter, watching: nil,
-            note: nil, problem: problem, scannedAt: scannedAt, untold: nil)
+            id: id, kind: folder.kind, path: folder.path, profile: folder.profile, filter: folder.filter,
+            watching: watching, note: nil, problem: problem, scannedAt: scannedAt, untold: nil)
     }
 }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import SyncCore
-import SyncEngine
 import SystemPackage
 import Testing
 
 @testable import SyncCLI
+@testable import SyncEngine
 @testable import SyncLedger
 
 @Suite struct StatusViewTests {
@@ -18,13 +18,14 @@ import Testing
         guests: StatusReport.Guests = StatusReport.Guests(), keepsCatalog: Bool = true, catalogWrittenAt: Date? = nil,
         catalogProblem: String? = nil, originals: StatusReport.Originals = StatusReport.Originals()
     ) -> StatusView {
-        let record = FolderRecord(id: FolderID(rawValue: 1), folder: gallery, problem: problem)
+        let record = FolderRecord(id: FolderID(rawValue: 1), folder: gallery, problem: problem, scannedAt: now)
         let overview = Overview(
             folders: [Overview.Folder(record: record, tallies: tallies)],
             tiers: [ClassLoad(storageClass: .standard, objects: 3, bytes: 3 << 20)], oldestUnsynced: oldest,
             store: since.map { Overview.StoreNote(error: "away", at: now, since: $0) }, restores: restores)
         var report = StatusReport(
-            overview, leftOut: leftOut, backlog: backlog, elsewhere: elsewhere, watched: [gallery], holder: nil,
+            overview, leftOut: leftOut, backlog: backlog, elsewhere: elsewhere, watched: [gallery],
+            holder: AgentLock.Holder(pid: 1, since: now),
             store: StoreIdentity(type: "directory", location: "/home/ana/store"), storeError: storeError)
         report.guests = guests
         report.catalog.enabled = keepsCatalog
