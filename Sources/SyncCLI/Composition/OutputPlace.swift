@@ -109,13 +109,20 @@ struct OutputPlace {
         if let own = own.first(where: { file.isIn($0.place) }) {
             throw own.failure(location.file, .inside, "where nothing else may be; \(ofFile.remedy)", ofFile.status)
         }
-        for watched in settings.watch {
-            let place = FolderPlace(watched.path)
+        let watched = settings.watch.map { (path: $0.path, place: FolderPlace($0.path)) }
+        for (index, folder) in watched.enumerated() {
             for own in own {
-                guard let relation = place.relation(to: own.place) else { continue }
+                guard let relation = folder.place.relation(to: own.place) else { continue }
                 throw own.failure(
-                    watched.path, relation, "and the agent would upload its own files; name another folder under watch",
+                    folder.path, relation, "and the agent would upload its own files; name another folder under watch",
                     .configuration)
+            }
+            for other in watched[..<index] {
+                guard let relation = folder.place.relation(to: other.place) else { continue }
+                throw CommandFailure.configuration(
+                    "\(folder.path.text.escapingControls) \(relation.rawValue) the watched folder "
+                        + "\(other.path.text.escapingControls), and a photo may be in one watched folder only; leave one "
+                        + "of the two out of watch")
             }
         }
     }

@@ -123,6 +123,32 @@ struct OutputPlaceTests {
         #expect(check?.remedy == "name another folder under watch")
     }
 
+    @Test(arguments: [
+        ("home/Gallery", "home/Gallery", "is"), ("home/Gallery/deep", "home/Gallery", "is in"),
+        ("home", "home/Gallery", "holds"),
+    ])
+    func `one folder that is watched by two names is found when somebody asks`(
+        target: String, other: String, relation: String
+    ) async throws {
+        let home = try AgentHome()
+        try home.tree.makeFolder("home/Gallery/deep")
+        let (link, folder) = (home.tree.path("link"), home.tree.path(other))
+        #expect(symlink(home.tree.path(target).string, link.string) == 0)
+        try home.configure(
+            """
+            user: ana
+            store: {type: directory, path: \(home.store.root)}
+            watch: [{kind: gallery, path: \(folder)}, {kind: gallery, path: \(link)}]
+            """)
+        let reason = "\(link) \(relation) the watched folder \(folder), and a photo may be in one watched folder only"
+        let checked = try await home.run("config", "check")
+        #expect(checked.code == 78 && checked.complaint.contains(reason), "\(checked)")
+        let examined = try await home.run("doctor", "--json")
+        let check = try JSONDecoder().decode(DoctorAnswer.self, from: Data(examined.output))["configuration"]
+        #expect(examined.code == 78 && check?.state == "wrong", "\(examined)")
+        #expect(check?.remedy == "leave one of the two out of watch")
+    }
+
     @Test func `a migration takes away no folder of the program, and no other watched one`() async throws {
         let home = try AgentHome()
         try await home.takeTrip(photos: 1)
