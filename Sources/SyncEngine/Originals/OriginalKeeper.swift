@@ -167,7 +167,7 @@ package struct OriginalKeeper: Sendable {
 
     /// What another machine, or a process that was killed, has stored already.
     private func known(_ key: ObjectKey, _ examined: PhotoExamination) async throws -> ObjectRecord? {
-        guard let info = try await store.head(key) else { return nil }
+        guard let info = try await store.readableHead(key) else { return nil }
         switch try await ObjectReadback(store).claim(of: info) {
         case .proven(let sha256) where info.originalSHA256 == examined.digest.sha256:
             var object = ObjectRecord(info)
