@@ -209,6 +209,34 @@ struct OriginalTests {
         }
     }
 
+    @Test func `a pass in which the store fills up tells what it has kept, and what is not kept and why`() async throws
+    {
+        try await ScriptedS3Server.run { server in
+            let home = try AgentHome(over: server, tiers: "photos: {max_dimension: 100}")
+            _ = try fill(home)
+            _ = try await home.pass()
+            try home.configure(
+                try String(contentsOfFile: home.tree.path("config.yaml").string, encoding: .utf8)
+                    .replacing("max_dimension: 100", with: "max_dimension: 100, keep_originals: true"))
+            let refused = ContentDigest(of: SamplePhoto.taken(1)).md5
+            server.script(
+                .answer(ScriptedAnswer(507, "XMinioStorageFull")), on: .putObject,
+                key: "users/ana/originals/\(refused).dat", numbers: 1...99)
+            let pass = try await answer(home, "sync", "--json", code: 3)
+            // How many are under way when the store says it is for the scheduler to say.
+            let kept = server.keys.count { $0.hasPrefix("users/ana/originals/") }
+            #expect(kept < 3 && pass["originals"] as? Int == kept)
+            let problems = (pass["problems"] as? [Fields])?.compactMap { $0["message"] as? String } ?? []
+            #expect(problems.contains { $0.contains("not kept yet") && $0.contains("no space left") }, "\(problems)")
+            let check = try await home.run("status", "--check")
+            #expect(check.code == 1 && String(decoding: check.output, as: UTF8.self).contains("not kept"), "\(check)")
+            server.clearScript()
+            #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 3 - kept)
+            let after = try await home.run("status", "--check")
+            #expect(!String(decoding: after.output, as: UTF8.self).contains("not kept"), "\(after)")
+        }
+    }
+
     @Test func `a photo whose file is gone and whose copy is damaged comes back as its original`() async throws {
         let home = try AgentHome(more: Self.lines(.on, archiving: false))
         let photos = try fill(home)
