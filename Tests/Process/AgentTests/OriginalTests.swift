@@ -218,7 +218,7 @@ struct OriginalTests {
             try home.configure(
                 try String(contentsOfFile: home.tree.path("config.yaml").string, encoding: .utf8)
                     .replacing("max_dimension: 100", with: "max_dimension: 100, keep_originals: true"))
-            let refused = ContentDigest(of: SamplePhoto.taken(1)).md5
+            let refused = try ContentDigest(of: SamplePhoto.taken(1)).md5
             server.script(
                 .answer(ScriptedAnswer(507, "XMinioStorageFull")), on: .putObject,
                 key: "users/ana/originals/\(refused).dat", numbers: 1...99)
