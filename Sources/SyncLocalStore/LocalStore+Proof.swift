@@ -51,12 +51,14 @@ extension LocalStore {
 
     /// A file that is gone cannot be stored again: then only a store without the record goes on.
     private func unreadable(_ key: ObjectKey, _ operation: String) -> StoreError {
-        StoreError(
+        var error = StoreError(
             .badDigest, operation: operation, key: key.rawValue,
             message:
                 "the record \(layout.record(for: key).string.escapingControls) cannot be read; check the disk. Where the "
                 + "object's file is still here, sync-agent sync stores it again. Where it is not, move the record out of the "
                 + "store: the object counts as lost then, and its bytes stay in objects/")
+        error.isOfRecord = true
+        return error
     }
 
     /// Whether the bytes are those of the record, by their size and time alone; `nil` when only reading them can tell.

@@ -53,7 +53,7 @@ struct SyncCommand: WorkspaceCommand {
             if signal == nil, found.unlisted == nil { try ledger.noteSync(at: now) }
             return SyncReport(
                 progress.summary, intake: found.intake, unsaved: found.unsaved, moved: found.moved,
-                originals: found.originals,
+                originals: found.originals, originalsRefused: found.originalsRefused,
                 withoutOriginal: parts.originals == nil
                     ? 0 : try ledger.originalsStanding(below: parts.keys.originals).waiting,
                 overview: try ledger.overview(),
@@ -93,8 +93,11 @@ private struct PassFindings: Sendable {
     var moved = TierMover.Summary()
     /// Restored photos that could not be saved where they were to be.
     var unsaved: [RestoreDownloader.Problem] = []
-    /// `nil` where originals are not kept, or the pass did not come to them.
+    /// What it has come to; `nil` where originals are not kept, or the pass did not come to them.
     var originals: OriginalKeeper.Summary?
+    private var areOriginalsDone = false
+    /// Why the pass did not come to the originals, or not to the end of them.
+    private(set) var originalsRefused: String?
     var catalog = CatalogWriter.Outcome.unchanged
 
     /// Why it has not: what it calls safe may be gone.
@@ -103,6 +106,13 @@ private struct PassFindings: Sendable {
     /// Why the catalogue is not written until somebody does what it says.
     var refusal: String? {
         if case .refused(let reason) = catalog { reason } else { nil }
+    }
+
+    mutating func finishOriginals(_ result: OriginalKeeper.Summary) { (originals, areOriginalsDone) = (result, true) }
+
+    /// Ends what comes after the photos.
+    mutating func end(by error: any Error) {
+        if !areOriginalsDone { originalsRefused = "\(error)" }
     }
 }
 
@@ -166,9 +176,12 @@ private struct PassService: Service {
                 }
                 progress.expectOriginals(waiting)
                 let result = try await cancelWhenGracefulShutdown { [progress] in
-                    try await keeper.run { progress.noteOriginals($0) }
+                    try await keeper.run { summary in
+                        progress.noteOriginals(summary.done)
+                        self.findings.withLock { $0.originals = summary }
+                    }
                 }
-                findings.withLock { $0.originals = result }
+                findings.withLock { $0.finishOriginals(result) }
             }
             let isWhole = found.unlisted == nil
             let written = try await cancelWhenGracefulShutdown { try await self.parts.catalog.round(isWhole: isWhole) }
@@ -178,8 +191,10 @@ private struct PassService: Service {
         } catch let error as StoreError {
             // The photos of this pass are stored, and what is left goes on with the next one.
             logger.warning("restores, shares and originals wait for the store: \(error)")
+            findings.withLock { $0.end(by: error) }
         } catch let error as LedgerError where error.code == .busy {
             logger.warning("restores, shares and originals wait for the ledger: \(error)")
+            findings.withLock { $0.end(by: error) }
         }
     }
 }

@@ -105,7 +105,7 @@ struct StatusReader {
         let standing = try ledger.originalsStanding(below: keys.originals, countingWaiting: policy != .off)
         return StatusReport.Originals(
             keep: policy.rawValue, kept: standing.kept, bytes: standing.bytes, waiting: standing.waiting,
-            waitingBytes: standing.waitingBytes)
+            waitingBytes: standing.waitingBytes, begun: standing.begun)
     }
 
     private func backlog(_ ledger: Ledger) throws -> [StorageClass: ArchiveBacklog] {
@@ -235,6 +235,10 @@ struct StatusCheck {
                 add(.warning, "no agent runs, and there was no whole pass yet")
             }
         }
+        // While something is at work, one that was begun is under way.
+        let originals = report.originals
+        let couldNotKeep = originals.begun > 0 && !report.agent.running
+        add(couldNotKeep ? .warning : nil, "\(originals.waiting.counted("original")) not kept")
         let overdue = report.retention.overdue
         add(overdue > 0 ? .warning : nil, "\(overdue.counted("gallery event")) overdue")
         for folder in report.folders {

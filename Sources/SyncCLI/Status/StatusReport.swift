@@ -153,6 +153,8 @@ struct StatusReport: Encodable {
         var waiting = 0
         /// Bytes of their files.
         var waitingBytes: Int64 = 0
+        /// Of those that wait: begun, and not kept.
+        @Untold var begun = 0
     }
 
     /// The cleanup of old gallery events.

@@ -31,9 +31,9 @@ struct SyncReport: Report {
     var archived: Int
     /// Originals that this pass has kept.
     var originals: Int
-    /// Folders that could not be read, files that kept changing, restored photos that could not be saved, what today was found
-    /// to be damaged of machines that are silent, a ledger that is older than its own catalogue, and stored objects that
-    /// this pass could not look at.
+    /// Folders that could not be read, files that kept changing, originals that could not be kept, restored photos that
+    /// could not be saved, what today was found to be damaged of machines that are silent, a ledger that is older than its
+    /// own catalogue, and stored objects that this pass could not look at.
     var problems: [Problem]
     /// Photos that failed, in this pass or an earlier one; at most ``failuresNamed``.
     var failures: [Problem]
@@ -104,6 +104,7 @@ extension SyncReport {
     /// - Parameters:
     ///   - unsaved: what restores have brought back, and could not be saved.
     ///   - delayed: photos that were tried and wait.
+    ///   - originalsRefused: why the pass did not come to the end of the originals.
     ///   - elsewhere: what is damaged of machines that are silent.
     ///   - guests: what keeps photos of guests from being taken in.
     ///   - catalog: why the catalogue in the store is not written any more.
@@ -112,7 +113,7 @@ extension SyncReport {
     init(
         _ summary: PassSummary, intake: SyncPass.Scanned, unsaved: [RestoreDownloader.Problem] = [],
         moved: TierMover.Summary, originals kept: OriginalKeeper.Summary? = nil,
-        withoutOriginal: Int = 0, overview: Overview,
+        originalsRefused: String? = nil, withoutOriginal: Int = 0, overview: Overview,
         leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
         delayed: [PhotoStatus], elsewhere: [OtherDamage] = [],
         guests: [(share: ShareID, location: String, problem: String)] = [],
@@ -122,6 +123,11 @@ extension SyncReport {
         var problems = intake.problems.map { Problem(path: $0.path.text, message: $0.message) }
         problems += (kept?.failures ?? []).map {
             Problem(path: $0.file.text, message: "its original is not kept yet: \($0.reason)")
+        }
+        if withoutOriginal > 0, originalsRefused != nil || kept?.failures.isEmpty != false {
+            let originals = Quantities.counted(withoutOriginal, "original")
+            let reason = originalsRefused ?? "photos came first, or files have changed; the next sync goes on"
+            problems.append(Problem(path: unclear.store, message: "\(originals) not kept yet: \(reason)"))
         }
         problems += guests.map {
             Problem(

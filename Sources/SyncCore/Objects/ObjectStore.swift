@@ -271,6 +271,8 @@ package struct StoreError: Error, Hashable, Sendable {
     package var sentBytes: Int64 = 0
     /// Whether this machine's file system said it, and no server.
     package var isOfThisMachine = false
+    /// Of `.badDigest`: whether the store's own record of the object cannot be read. Its bytes may be whole.
+    package var isOfRecord = false
 
     package init(_ code: Code, operation: String, key: String? = nil, message: String, detail: String? = nil) {
         self.code = code

@@ -209,7 +209,7 @@ struct CatalogReader: Sendable {
             }
             return nil
         } catch let error as StoreError where error.code == .badDigest {
-            return .damaged("its bytes are not those that were stored")
+            return .damaged(error.badDigestReason)
         }
     }
 }

@@ -186,12 +186,8 @@ package struct SilentObjects: Sendable {
 
     /// What the store says of an object, and what it costs to read it, in US dollars.
     private func glance(at key: ObjectKey) async throws -> (info: ObjectInfo?, price: Double) {
-        do {
-            guard let info = try await store.head(key) else { return (nil, 0) }
-            return (info, verification.cost.usd(bytes: info.isLocked ? 0 : info.size, in: info.storageClass))
-        } catch let error as StoreError where error.code == .badDigest {
-            return (nil, 0)
-        }
+        guard let info = try await store.readableHead(key) else { return (nil, 0) }
+        return (info, verification.cost.usd(bytes: info.isLocked ? 0 : info.size, in: info.storageClass))
     }
 
     /// Notes what was paid for reading: the price, or, where it fails, that of what has come until then.

@@ -13,6 +13,8 @@ package import SystemPackage
 /// costs what was in hand. Photos come first: as soon as one is due, no further original is begun.
 package struct OriginalKeeper: Sendable {
     package struct Summary: Hashable, Sendable {
+        /// Those that are done with, whatever came of them.
+        package fileprivate(set) var done = 0
         package fileprivate(set) var kept = 0
         /// Bytes of the files that were kept, and of what is stored of them.
         package fileprivate(set) var fileBytes: Int64 = 0
@@ -77,24 +79,32 @@ package struct OriginalKeeper: Sendable {
     }
 
     /// Keeps what is not kept yet.
-    /// - Parameter onProgress: told how many originals are done with.
-    /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`. What was kept
-    ///   by then stays.
-    package func run(onProgress: @escaping @Sendable (Int) -> Void = { _ in }) async throws -> Summary {
-        var result = Summary()
+    /// - Parameter onProgress: told after each original, in turn, what it has come to by then: also where it throws later.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used, once those that were under way have ended;
+    ///   ``LedgerError``, `CancellationError`. What was kept by then stays.
+    package func run(onProgress: @escaping @Sendable (Summary) -> Void = { _ in }) async throws -> Summary {
+        let result = Mutex(Summary())
+        let refusal = Mutex<StoreError?>(nil)
         var last: Int64? = 0
-        let done = Mutex(0)
-        while let after = last, !result.isInterrupted {
+        while let after = last, !result.withLock({ $0.isInterrupted }) {
             let page = try await ledger { try $0.photosWithoutOriginal(after: after, limit: Self.pageSize) }
             last = page.last
-            let endings = try await page.candidates.concurrently(width) { candidate in
-                let ending = try await attempt(candidate)
-                onProgress(done.add())
-                return ending
+            _ = try await page.candidates.concurrently(width) { candidate in
+                if refusal.withLock({ $0 != nil }) { return }
+                do {
+                    let ending = try await attempt(candidate)
+                    result.withLock { result in
+                        result.note(ending, of: candidate.file)
+                        onProgress(result)
+                    }
+                } catch let error as StoreError {
+                    // Smaller ones beside it may still find room: what they have sent counts.
+                    refusal.withLock { $0 = $0 ?? error }
+                }
             }
-            for (candidate, ending) in zip(page.candidates, endings) { result.note(ending, of: candidate.file) }
+            if let error = refusal.withLock({ $0 }) { throw error }
         }
-        return result
+        return result.withLock { $0 }
     }
 
     private func attempt(_ candidate: OriginalCandidate) async throws -> Ending {
@@ -167,7 +177,7 @@ package struct OriginalKeeper: Sendable {
 
     /// What another machine, or a process that was killed, has stored already.
     private func known(_ key: ObjectKey, _ examined: PhotoExamination) async throws -> ObjectRecord? {
-        guard let info = try await store.head(key) else { return nil }
+        guard let info = try await store.readableHead(key) else { return nil }
         switch try await ObjectReadback(store).claim(of: info) {
         case .proven(let sha256) where info.originalSHA256 == examined.digest.sha256:
             var object = ObjectRecord(info)
@@ -256,6 +266,7 @@ extension OriginalKeeper.Summary {
     private static let failuresTold = 10
 
     fileprivate mutating func note(_ ending: OriginalKeeper.Ending, of file: FilePath) {
+        done += 1
         switch ending {
         case .kept(let fileSize, let storedSize):
             kept += 1

@@ -40,7 +40,7 @@ package struct ProjectVersions: Sendable {
     func store(
         _ photo: PreparedPhoto, of project: String, upload: (PreparedPhoto) async throws -> Uploader.Receipt
     ) async throws -> Uploader.Receipt {
-        guard let current = try await store.head(photo.plan.key) else { return try await upload(photo) }
+        guard let current = try await store.readableHead(photo.plan.key) else { return try await upload(photo) }
         // It has come so far before; or it is the same image, reduced by other settings.
         let isSame = current.photoMD5 == photo.examined.digest.md5
         var isThere = current.proof(of: photo.body) == true

@@ -19,7 +19,8 @@ package struct ObjectExaminer: Sendable {
     }
 
     /// The store itself says that nobody can read it: a put replaces it.
-    static let unreadable = ObjectFault.damaged("what the store has noted of it cannot be read")
+    static let unreadable = ObjectFault.damaged(unreadableReason)
+    fileprivate static let unreadableReason = "what the store has noted of it cannot be read"
 
     private let store: any ReadableStore
     private let readback: ObjectReadback
@@ -170,7 +171,7 @@ package struct ObjectReadback: Sendable {
             do {
                 return try await readOnce(key)
             } catch let error as StoreError where error.code == .badDigest {
-                return .damaged("its bytes are not those that were stored")
+                return .damaged(error.badDigestReason)
             }
         }
     }
@@ -218,7 +219,25 @@ package struct ObjectReadback: Sendable {
     }
 }
 
+extension ObjectSource {
+    /// What is under a key that is written where it is not what it should be. What nobody can read, as the store itself
+    /// says, is nothing there: a put replaces it.
+    /// - Throws: what `head` does, but for `.badDigest`.
+    func readableHead(_ key: ObjectKey) async throws -> ObjectInfo? {
+        do {
+            return try await head(key)
+        } catch let error as StoreError where error.code == .badDigest {
+            return nil
+        }
+    }
+}
+
 extension StoreError {
+    /// What is wrong with an object that was read with `.badDigest`.
+    var badDigestReason: String {
+        isOfRecord ? ObjectExaminer.unreadableReason : "its bytes are not those that were stored"
+    }
+
     /// - Parameter what: what is archived there: "a copy".
     static func unproved(_ key: ObjectKey, what: String) -> StoreError {
         StoreError(

@@ -70,11 +70,7 @@ package struct StoredCopyRepair: Sendable {
 
     /// What the object said of itself, where it still does; else what the record of its event says.
     private func metadata(of broken: ObjectRecord) async throws -> [String: String] {
-        do {
-            if let head = try await store.head(broken.key), !head.metadata.isEmpty { return head.metadata }
-        } catch let error as StoreError where error.code == .badDigest {
-            // Nobody can read it.
-        }
+        if let head = try await store.readableHead(broken.key), !head.metadata.isEmpty { return head.metadata }
         guard let record = try await ledger({ try $0.retentionRecord(of: broken.key) }) else { return [:] }
         return [
             MetadataName.user: record.userID, MetadataName.profile: record.profile,

@@ -93,7 +93,7 @@ struct EventArchiver: Sendable {
             return try await uploader.put(photo).object
         } catch let error as StoreError where !error.concernsWholeStore {
             let md5 = photo.examined.digest.md5
-            guard let other = try await store.head(photo.plan.key),
+            guard let other = try await store.readableHead(photo.plan.key),
                 other.metadata[MetadataName.eventID]?.inBytes == place.event.inBytes,
                 let theirs = other.photoMD5, theirs != md5
             else { throw error }
@@ -115,7 +115,7 @@ struct EventArchiver: Sendable {
     ) async throws -> ObjectRecord? {
         // Of a second event under one id, the photo has to be known.
         if event.photoMD5 == nil, event.isOfUsedID { return nil }
-        guard let info = try await store.head(key), info.size > 0,
+        guard let info = try await store.readableHead(key), info.size > 0,
             info.metadata[MetadataName.eventID]?.inBytes == place.event.inBytes,
             case .proven(let sha256) = try await ObjectReadback(store).claim(of: info),
             let md5 = info.photoMD5, event.photoMD5 == nil || event.photoMD5 == md5

@@ -57,7 +57,7 @@ package struct SharePageWriter: Sendable {
         _ checked: CheckedShare, _ manifest: ShareManifest, _ share: ShareRecord
     ) async throws -> Written {
         let keys = share.keys
-        let old = share.publishedAt == nil ? nil : try await store.head(keys.manifest)
+        let old = share.publishedAt == nil ? nil : try await store.readableHead(keys.manifest)
         if old == nil {
             try await storage.put(text: try manifest.encoded(), at: keys.manifest)
         }

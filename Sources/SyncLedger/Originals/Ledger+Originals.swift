@@ -25,6 +25,8 @@ package struct OriginalsStanding: Hashable, Sendable {
     package var waiting = 0
     /// Bytes of their files.
     package var waitingBytes: Int64 = 0
+    /// Those of them that were begun: it has failed, was killed, or is under way.
+    package var begun = 0
 }
 
 /// Originals: objects beside the copies, by the same MD5. A photo's row tells the generation of which its original is kept
@@ -129,14 +131,17 @@ extension Ledger {
             let kept = try db.rawRow(LedgerQuery.originals, [range.from, range.to])
             standing.kept = kept?[0] ?? 0
             standing.bytes = kept?[1] ?? 0
+            guard countingWaiting else { return standing }
+            let begun = Set(try db.texts("SELECT key FROM original_uploads WHERE NOT is_void"))
             var last: Int64 = 0
-            while countingWaiting {
+            while true {
                 let rows = try db.rawRows(LedgerQuery.photosWithoutOriginal, [last, 1_000])
                 guard let end = rows.last else { break }
                 last = end[0]
                 for candidate in try rows.compactMap({ try db.needsOriginal($0) }) {
                     standing.waiting += 1
                     standing.waitingBytes += candidate.stamp.size
+                    if let key = candidate.copy.key.original, begun.contains(key.rawValue) { standing.begun += 1 }
                 }
             }
             return standing

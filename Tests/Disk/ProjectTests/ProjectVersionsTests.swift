@@ -37,6 +37,15 @@ import Testing
         #expect(try bench.ledger.check() == [])
     }
 
+    @Test func `a new image takes the place of one of which the store cannot read its own record`() async throws {
+        let bench = try bench()
+        try await store(["image 1."], in: bench)
+        bench.memory.makeUnreadable(try bench.key("a.jpg"))
+        try await store(["image 2."], in: bench)
+        #expect(try bench.content("a.jpg") == "image 2." && versions(bench) == [])
+        #expect(try bench.status("a.jpg")?.state == .uploaded)
+    }
+
     @Test func `the same image again is no version`() async throws {
         let bench = try bench()
         try await store(["image 1.", "image 1.", "image 2.", "image 2."], in: bench)

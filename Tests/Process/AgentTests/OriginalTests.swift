@@ -160,6 +160,36 @@ struct OriginalTests {
         #expect(try await answer(home, "verify", home.gallery.string, "--json")["checked"] as? Int == 7)
     }
 
+    private enum RecordDamage: CaseIterable {
+        case empty, cut, anotherObjects
+    }
+
+    @Test(arguments: RecordDamage.allCases)
+    private func `an original whose record in the store cannot be read is kept again by the next pass`(
+        damage: RecordDamage
+    ) async throws {
+        let home = try AgentHome(more: Self.lines(.on, archiving: false))
+        _ = try fill(home)
+        _ = try await home.pass()
+        let before = try originals(home)
+        let records = try home.store.recordPaths().filter { $0.string.contains("/originals/") }.map(\.string)
+        let record = URL(filePath: try #require(records.first))
+        switch damage {
+        case .empty: try Data().write(to: record)
+        case .cut: try Data(contentsOf: record).prefix(100).write(to: record)
+        case .anotherObjects: try Data(contentsOf: URL(filePath: records[1])).write(to: record)
+        }
+        #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 1)
+        #expect(try originals(home).map(\.sha256) == before.map(\.sha256))
+        #expect(try home.store.isSound())
+        #expect((try await answer(home, "verify", "--all", "--json")["damaged"] as? [Fields])?.isEmpty == true)
+        try Data().write(to: record)
+        let verified = try await answer(home, "verify", "--all", "--json", code: 3)
+        let reasons = (verified["damaged"] as? [Fields])?.compactMap { $0["reason"] as? String }
+        #expect(reasons == ["what the store has noted of it cannot be read"])
+        #expect(verified["repaired"] as? Int == 1)
+    }
+
     @Test func `a pass that could not keep originals ends with 3, and the next one keeps them`() async throws {
         try await ScriptedS3Server.run { server in
             let home = try AgentHome(over: server, tiers: "photos: {max_dimension: 100}")
@@ -176,6 +206,34 @@ struct OriginalTests {
             #expect(words.contains("4 originals not kept yet"), "\(words)")
             server.clearScript()
             #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 3)
+        }
+    }
+
+    @Test func `a pass in which the store fills up tells what it has kept, and what is not kept and why`() async throws
+    {
+        try await ScriptedS3Server.run { server in
+            let home = try AgentHome(over: server, tiers: "photos: {max_dimension: 100}")
+            _ = try fill(home)
+            _ = try await home.pass()
+            try home.configure(
+                try String(contentsOfFile: home.tree.path("config.yaml").string, encoding: .utf8)
+                    .replacing("max_dimension: 100", with: "max_dimension: 100, keep_originals: true"))
+            let refused = try ContentDigest(of: SamplePhoto.taken(1)).md5
+            server.script(
+                .answer(ScriptedAnswer(507, "XMinioStorageFull")), on: .putObject,
+                key: "users/ana/originals/\(refused).dat", numbers: 1...99)
+            let pass = try await answer(home, "sync", "--json", code: 3)
+            // How many are under way when the store says it is for the scheduler to say.
+            let kept = server.keys.count { $0.hasPrefix("users/ana/originals/") }
+            #expect(kept < 3 && pass["originals"] as? Int == kept)
+            let problems = (pass["problems"] as? [Fields])?.compactMap { $0["message"] as? String } ?? []
+            #expect(problems.contains { $0.contains("not kept yet") && $0.contains("no space left") }, "\(problems)")
+            let check = try await home.run("status", "--check")
+            #expect(check.code == 1 && String(decoding: check.output, as: UTF8.self).contains("not kept"), "\(check)")
+            server.clearScript()
+            #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 3 - kept)
+            let after = try await home.run("status", "--check")
+            #expect(!String(decoding: after.output, as: UTF8.self).contains("not kept"), "\(after)")
         }
     }
 

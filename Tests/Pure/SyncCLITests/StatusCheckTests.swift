@@ -78,6 +78,11 @@ import Testing
             ($0.verification.damaged, $0.verification.missing) = (1, 1)
         },
         Row(level: .warning, words: "4 cannot be stored") { $0.totals.failed = 4 },
+        Row(level: .warning, words: "15 originals not kept", agent: false) {
+            ($0.originals.waiting, $0.originals.begun) = (15, 3)
+        },
+        Row(level: .ok, words: "3 photos stored, 0 waiting") { ($0.originals.waiting, $0.originals.begun) = (15, 3) },
+        Row(level: .ok, words: "3 photos stored, 0 waiting", agent: false) { $0.originals.waiting = 15 },
         Row(level: .warning, words: "1 gallery event overdue") { $0.retention.overdue = 1 },
         Row(level: .warning, words: "/p: gone / not mounted\u{5C}u{a}") {
             $0.folders[0].problem = "gone | not mounted\n"

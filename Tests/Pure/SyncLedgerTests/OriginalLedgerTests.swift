@@ -209,6 +209,26 @@ import Testing
         #expect(try world.ledger.openDeletions().map(\.key).contains(key))
     }
 
+    @Test func `one that was begun and is not kept is told, until it is, or its file is another one`() throws {
+        world.write(path)
+        try store()
+        func begun() throws -> Int { try world.ledger.originalsStanding(below: prefix).begun }
+        let candidate = try #require(try candidates().first)
+        let key = try #require(candidate.copy.key.original)
+        #expect(try begun() == 0)
+        let upload = try #require(try world.ledger.beginOriginal(key, of: candidate))
+        try world.ledger.endOriginal(key, of: candidate, upload, at: world.now)
+        #expect(try begun() == 1)
+        world.write(path, size: 3_000)
+        try store()
+        let other = try #require(try candidates().first)
+        #expect(try other.copy.key != candidate.copy.key && begun() == 0)
+        _ = try world.ledger.beginOriginal(try #require(other.copy.key.original), of: other)
+        #expect(try begun() == 1)
+        try keepAll()
+        #expect(try begun() == 0)
+    }
+
     @Test func `a broken one that is being kept again goes with its photo, too`() throws {
         world.write(path)
         try store()
