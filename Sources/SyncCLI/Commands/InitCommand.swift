@@ -157,8 +157,9 @@ struct InitCommand: AsyncParsableCommand {
             ? "In Amazon's DEEP_ARCHIVE, 100 GiB of photos cost about 8 cents a month and come back within 12 to 48 hours."
             : "They take about four fifths of the space that the photos take."
         terminal.wrapped(
-            "Photos beyond 2048 pixels are stored reduced: good to look at, not to print. Their own bytes can be kept, too, as "
-                + "JPEG XL, from which the same file comes back. \(cost)"
+            "Photos beyond 2048 pixels are stored reduced: good to look at, not to print. Smaller JPEG files are "
+                + "encoded again where that saves a tenth. Their own bytes can be kept, too, as JPEG XL, from which "
+                + "the same file comes back. \(cost)"
         ).forEach(terminal.writeLine)
         return Question.confirm("Keep the originals?", on: terminal) ? .jxl : .off
     }

@@ -227,7 +227,7 @@ extension Installation {
         if case .s3(let s3) = settings.store { storageClass = s3.storageClass }
         return TierPolicy(
             user: settings.user, mode: settings.tiers.mode, archiveAfterDays: settings.tiers.archiveAfterDays,
-            originalsAfterDays: settings.photos.originals == .off ? nil : settings.tiers.originalsAfterDays,
+            originalsAfterDays: settings.tiers.originalsAfterDays,
             floor: ArchiveFloor(configured: Int64(settings.tiers.minimumArchiveBytes), prices: try pricesThatCount()),
             shareExpireDays: settings.share.expireDays, storageClass: storageClass)
     }

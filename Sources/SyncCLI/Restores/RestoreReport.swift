@@ -54,7 +54,7 @@ struct RestoreReport: Encodable {
                     key: change.candidate.key.rawValue,
                     state: change.purpose == .longer
                         ? RestoreItemState.restored.rawValue : RestoreItemState.retrieving.rawValue,
-                    error: change.error)
+                    error: change.error, note: change.error == nil ? proposal.note(of: change.candidate.key) : nil)
             }
         let asked = Set(self.items.map(\.key))
         skipped =
@@ -222,6 +222,12 @@ struct RestoreView {
                     + Quantities.bytes(bytes)
         ]
         lines += skipped(proposal)
+        if proposal.copiesOnly > 0 {
+            let photos = Quantities.counted(
+                proposal.copiesOnly, "photo comes as its stored copy, since its",
+                plural: "photos come as their stored copies, since their")
+            lines += terminal.wrapped("\(photos) own bytes are not kept, or are damaged.")
+        }
         guard !candidates.isEmpty else { return lines }
         if !proposal.options.isEmpty {
             lines += ["", terminal.styled(table.row("tier", "ready within", "costs about"), .bold)]
@@ -291,10 +297,7 @@ struct RestoreView {
         var lines: [String] = []
         let failed = report.items.filter { $0.error != nil }
         lines += failures(failed)
-        lines += Dictionary(grouping: report.items.compactMap(\.note)) { $0 }.sorted { $0.key < $1.key }.flatMap {
-            note, all in
-            terminal.wrapped("\(Quantities.counted(all.count, "photo")): \(note)")
-        }
+        lines += notes(report)
         let asked = report.items.count - failed.count
         guard let job = report.jobId else {
             if asked > 0 { lines.append("\(Quantities.counted(asked, "restore")) changed.") }
@@ -322,6 +325,12 @@ struct RestoreView {
         return lines
     }
 
+    private func notes(_ report: RestoreReport) -> [String] {
+        Dictionary(grouping: report.items.compactMap(\.note)) { $0 }.sorted { $0.key < $1.key }.flatMap { note, all in
+            terminal.wrapped("\(Quantities.counted(all.count, "photo")): \(note)")
+        }
+    }
+
     /// How it ended, for those who waited.
     func end(_ report: RestoreReport, _ ended: Restores.Ended) -> [String] {
         let ready = ended.summary.counts[.restored] ?? 0
@@ -329,7 +338,7 @@ struct RestoreView {
         if let output = ended.output {
             line += ", \(Quantities.count(ended.summary.saved)) saved in \(output.text.escapingControls)"
         }
-        return failures(report.items.filter { $0.error != nil }) + [line]
+        return failures(report.items.filter { $0.error != nil }) + notes(report) + [line]
     }
 
     static func hours(_ hours: Double) -> String { Quantities.span(.seconds(hours * 3_600)) }

@@ -118,7 +118,8 @@ enum ConfigKeys {
 
     static let maximumDimension = ConfigKey(
         "photos.max_dimension", .integer(1...65_500), default: 2_048,
-        "The longer side of a stored copy, in pixels. Smaller photos are never enlarged.")
+        "The longer side of a stored copy, in pixels. Smaller photos are never enlarged; JPEG files among them are "
+            + "encoded again where that saves a tenth.")
     static let quality = ConfigKey(
         "photos.quality", .integer(1...100), default: 80,
         "JPEG quality of a stored copy.")

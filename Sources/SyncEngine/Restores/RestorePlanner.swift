@@ -67,7 +67,22 @@ package struct RestoreProposal: Sendable {
         case .rush: plan.groups.map(\.request.tier).max() ?? .standard
         }
     }
+    /// How many photos are meant whose own bytes were asked for, and of which a copy comes.
+    package var copiesOnly: Int {
+        let there = plan.skipped.filter { skipped in
+            if case .originalThere = skipped.reason { false } else { true }
+        }
+        return (candidates + there.map(\.candidate)).count { note(of: $0.key) != nil }
+    }
     package var hints: [WaitingHint] { WaitingHint.hints(for: estimate, tier: tier, among: options) }
+}
+
+extension RestoreProposal {
+    /// In what an object differs from what was asked for.
+    package func note(of key: ObjectKey) -> String? {
+        objects[key]?.isCopyOnly == true
+            ? "the stored copy, since the photo's own bytes are not kept, or are damaged" : nil
+    }
 }
 
 /// Takes orders for restores: finds what is meant and what it would cost, and makes jobs of it.
@@ -169,6 +184,7 @@ package struct RestorePlanner: Sendable {
             key: candidate.key, path: candidate.path, destination: proposal.objects[candidate.key]?.destination,
             size: candidate.size, sha256: candidate.sha256, storageClass: candidate.storageClass, tier: tier)
         item.further = proposal.objects[candidate.key]?.further ?? []
+        item.note = proposal.note(of: candidate.key)
         return item
     }
 

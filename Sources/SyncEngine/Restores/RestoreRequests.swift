@@ -117,11 +117,12 @@ package struct RestoreSender: Sendable {
         } catch let error as StoreError where error.code == .tierUnavailable && tier != .standard {
             // No capacity for the fast tier now, or a store with one tier only. Standard is what every one has.
             var outcome = try await request(item, tier: .standard)
-            outcome.note = "\(tier.rawValue) is currently unavailable; standard was requested"
+            outcome.note = item.noting("\(tier.rawValue) is currently unavailable; standard was requested")
             return outcome
         } catch let error as StoreError where error.code == .notArchived {
             guard let info = try await store.head(item.key), !info.storageClass.isArchive else { throw error }
-            return RestoreOutcome(state: .restored, note: "it is in \(info.storageClass) and can be read")
+            let note = item.noting("it is in \(info.storageClass) and can be read")
+            return RestoreOutcome(state: .restored, note: note)
         }
     }
 }

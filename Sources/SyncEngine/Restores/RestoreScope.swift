@@ -254,8 +254,22 @@ extension RestoreSelection {
                 let whole = copy.problem == nil ? copy : nil
                 guard let record = scope.wantsOriginals ? original ?? whole : whole ?? original else { continue }
                 let destination = Self.destination(of: companion, below: folder)
-                objects.append(Object(record: record, path: companion.path, destination: destination))
+                add(record, of: companion, at: destination)
             }
+        }
+
+        private mutating func add(_ record: ObjectRecord, of photo: PhotoStatus, at destination: FilePath) {
+            var object = Object(record: record, path: photo.path, destination: destination)
+            // No listing tells the digest of what was sent in parts: a film is not called a copy for that.
+            let mayBeCopy = record.storedMD5 != nil || record.contentType == MediaType.jpeg.name
+            object.isCopyOnly = scope.wantsOriginals && mayBeCopy && !Self.isFile(record, of: photo)
+            objects.append(object)
+        }
+
+        /// Whether what is stored gives the photo's own bytes.
+        private static func isFile(_ record: ObjectRecord, of photo: PhotoStatus) -> Bool {
+            record.key.copyOfOriginal != nil || record.isFile
+                || photo.state == .uploaded && record.sha256 != nil && record.sha256 == photo.sha256
         }
 
         private static func destination(of photo: PhotoStatus, below folder: FilePath) -> FilePath {
@@ -287,7 +301,7 @@ extension RestoreSelection {
                     Problem(name: photo.path.text, reason: photo.md5 == nil ? .noMD5(why) : .notStored(why)))
                 return
             }
-            if !photo.isOfEvents { objects.append(Object(record: record, path: photo.path, destination: destination)) }
+            if !photo.isOfEvents { add(record, of: photo, at: destination) }
         }
 
         /// - Returns: `false` when its copy is to be taken: of a whole library, all that there is comes back.
@@ -296,10 +310,8 @@ extension RestoreSelection {
         ) throws -> Bool {
             guard let copy = photo.object else { return false }
             let original = try ledger.original(of: copy.key)
-            let isCopyOriginal =
-                copy.isFile || photo.state == .uploaded && copy.sha256 != nil && copy.sha256 == photo.sha256
-            if !photo.isOfEvents, let record = original ?? (isCopyOriginal ? copy : nil) {
-                objects.append(Object(record: record, path: photo.path, destination: destination))
+            if !photo.isOfEvents, let record = original ?? (Self.isFile(copy, of: photo) ? copy : nil) {
+                add(record, of: photo, at: destination)
                 return true
             }
             if scope.isLibrary { return false }
@@ -320,7 +332,7 @@ extension RestoreSelection {
             for (index, record) in photos.enumerated() {
                 let place = EventPhotoName.path(
                     in: destination, index: index, of: photos.count, contentType: record.contentType)
-                objects.append(Object(record: record, path: photo.path, destination: place))
+                add(record, of: photo, at: place)
             }
             return !photos.isEmpty && events.allSatisfy { $0.photoState == .stored || $0.photoState == .none }
         }

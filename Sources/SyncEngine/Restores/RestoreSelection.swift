@@ -16,6 +16,8 @@ package struct RestoreSelection: Sendable {
         package var destination: FilePath
         /// Under its other names, where all of them are wanted.
         package var further: [RestorePlace] = []
+        /// Whether its own bytes were asked for, and this is a copy that has others.
+        package var isCopyOnly = false
     }
 
     /// A name, or a photo below it, of which nothing can be restored.
@@ -118,6 +120,8 @@ package struct RestoreSelection: Sendable {
     private mutating func add(_ object: Object) {
         var object = object
         if let index = chosen[object.record.key] {
+            // That a copy is the file may be known by one of its names alone.
+            if !object.isCopyOnly { objects[index].isCopyOnly = false }
             guard let path = object.path, objects[index].path != path,
                 !objects[index].further.contains(where: { $0.path == path })
             else { return }

@@ -147,13 +147,15 @@ extension Database {
     fileprivate func insert(_ item: RestoreJobDraft.Item, of job: RestoreJobID) throws -> Bool {
         try run(
             """
-            INSERT INTO restore_items (job_id, key, path, destination, size, sha256, storage_class, tier, further)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO restore_items
+                (job_id, key, path, destination, size, sha256, storage_class, tier, further, note)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (key) WHERE state IN ('planned', 'retrieving') DO NOTHING
             """,
             [
                 job.rawValue, item.key.rawValue, item.path?.blob, item.destination?.blob, item.size,
                 item.sha256?.blob, item.storageClass.rawValue, item.tier.rawValue, item.further.blob,
+                item.note,
             ]) > 0
     }
 

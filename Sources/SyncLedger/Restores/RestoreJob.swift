@@ -112,6 +112,8 @@ package struct RestoreJobDraft: Hashable, Sendable {
         package var tier: RestoreTier
         /// What became of it already, where nothing has to be asked for.
         package var outcome: RestoreOutcome?
+        /// In what it differs from what was asked for, in plain words.
+        package var note: String?
 
         package init(
             key: ObjectKey, path: FilePath? = nil, destination: FilePath? = nil, size: Int64,
@@ -238,6 +240,12 @@ package struct RestoreItem: Hashable, Sendable {
     let wasGivenUp: Bool
 
     package var error: String? { state == .failed ? note : nil }
+
+    /// Its note, with one more difference.
+    package func noting(_ difference: String) -> String {
+        [note, difference].compactMap(\.self).joined(separator: "; ")
+    }
+
     /// Whether it was to be saved, and may still be.
     package var isLeftToSave: Bool { savedAt == nil && (state.isOpen || state == .restored) }
     /// Whether somebody gives it its name just now.

@@ -16,6 +16,10 @@ struct OriginalTests {
     }
 
     private func answer(_ home: AgentHome, _ arguments: String..., code: Int32 = 0) async throws -> Fields {
+        try await answer(home, arguments, code: code)
+    }
+
+    private func answer(_ home: AgentHome, _ arguments: [String], code: Int32 = 0) async throws -> Fields {
         let finished = try await home.start(arguments).finished()
         guard finished.code == code else { throw UnexpectedEnd(finished: finished) }
         return try #require(try JSONSerialization.jsonObject(with: Data(finished.output)) as? Fields)
@@ -271,6 +275,43 @@ struct OriginalTests {
         #expect(standing["waiting"] as? Int == 4)
         #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 3)
         #expect(try await restored(home, "--original", one.string) == ["1.jpg": try #require(photos[one])])
+    }
+
+    @Test func `what comes as its copy in place of its original is counted, and each says so`() async throws {
+        let home = try AgentHome(more: Self.lines(.off, archiving: false))
+        _ = try fill(home)
+        _ = try await home.pass()
+        let gone = home.gallery.appending("2024/1.jpg")
+        try remove(gone)
+        try home.configure(
+            try String(contentsOfFile: home.tree.path("config.yaml").string, encoding: .utf8)
+                .replacing("keep_originals: false", with: "keep_originals: true"))
+        #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 2)
+
+        let order = ["restore", "--original", "--all", "--yes", "--output"]
+        let report = try await answer(home, order + [home.tree.path("back").string, "--json"])
+        let items = try #require(report["items"] as? [Fields])
+        let noted = items.filter { ($0["note"] as? String)?.contains("the stored copy") == true }
+        #expect(items.count == 4 && noted.compactMap { $0["path"] as? String } == [gone.string])
+
+        let told = try await home.start(order + [home.tree.path("again").string]).finished()
+        #expect(told.code == 0, "\(told.complaint)")
+        #expect(told.text.contains("1 photo comes as its stored copy"), "\(told.text)")
+        #expect(told.text.contains("1 photo: the stored copy, since"), "\(told.text)")
+        let place = home.tree.path("copies").string
+        let plain = try await answer(home, "restore", "--all", "--yes", "--output", place, "--json")
+        #expect((plain["items"] as? [Fields])?.allSatisfy { $0["note"] is NSNull } == true)
+    }
+
+    @Test(arguments: [OriginalsPolicy.on, .off])
+    func `originals that are kept are archived by their own setting, also when no more are kept`(
+        policy: OriginalsPolicy
+    ) async throws {
+        let home = try AgentHome(
+            more: Self.lines(policy, archiving: false) + "\ntiers: {archive_after_days: 90, originals_after_days: 7}")
+        let rules = try #require(try await answer(home, "lifecycle", "show", "--json")["rules"] as? [Fields])
+        let rule = rules.first { $0["prefix"] as? String == "users/ana/originals/" }
+        #expect(rule?["days"] as? Int == 7)
     }
 
     @Test func `a picture that is stored as it is, with a note, comes back under its name, as itself`() async throws {

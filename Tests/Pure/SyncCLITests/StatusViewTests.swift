@@ -164,6 +164,11 @@ import Testing
         #expect(both.contains("2 originals are not kept yet") && both.contains("is not up to date."))
     }
 
+    @Test func `where no originals are kept, it says what else than larger photos is stored with other bytes`() {
+        let text = view(tallies(uploaded: 3), originals: StatusReport.Originals(keep: "false")).text
+        #expect(text.contains("Larger photos are stored reduced, and smaller JPEG files encoded again where"))
+    }
+
     @Test func `a catalogue that is kept no more, and is in the store still, is told as that`() {
         let gone = view(tallies(uploaded: 3), keepsCatalog: false).text
         #expect(gone.contains("without their names") && !gone.contains("in the store still"))

@@ -119,12 +119,14 @@ final class RestoreBench: Sendable {
     @discardableResult
     func ask(
         for keys: [ObjectKey], in storageClass: StorageClass = .deepArchive, tier: RestoreTier = .bulk, days: Int = 7,
-        output: FilePath? = nil
+        output: FilePath? = nil, note: String? = nil
     ) throws -> RestoreJobID? {
-        let items = keys.map {
-            RestoreJobDraft.Item(
-                key: $0, destination: FilePath(String($0.lastSegment)), size: 1_000, storageClass: storageClass,
+        let items = keys.map { key in
+            var item = RestoreJobDraft.Item(
+                key: key, destination: FilePath(String(key.lastSegment)), size: 1_000, storageClass: storageClass,
                 tier: tier)
+            item.note = note
+            return item
         }
         return try ledger.addRestoreJob(
             RestoreJobDraft(requestedBy: "ana", tier: tier, days: days, output: output, items: items), at: time.now

@@ -67,6 +67,17 @@ import Testing
         #expect(bench.memory.restoreTier(keys[0]) == .standard)
     }
 
+    @Test func `what was to be said of it before is still said beside that`() async throws {
+        let keys = try await bench.add(1, in: .glacier)
+        bench.store.add(StoreFault(.restore, number: 1, .failBefore(.tierUnavailable)))
+        try bench.ask(for: keys, in: .glacier, tier: .expedited, note: "the stored copy")
+        #expect(try bench.items().first?.note == "the stored copy")
+        try await bench.sender.run()
+        #expect(
+            try bench.items().first?.note
+                == "the stored copy; expedited is currently unavailable; standard was requested")
+    }
+
     @Test func `a store that has not even standard has refused`() async throws {
         try bench.ask(for: await bench.add(1))
         bench.store.add(StoreFault(.restore, .failBefore(.tierUnavailable)))
