@@ -56,7 +56,7 @@ package struct WebLink: Hashable, Sendable, LosslessStringConvertible {
             if let at = rest.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
             let shown = rest.prefix { $0 != "?" && $0 != "#" }
             let hidden = rest[shown.endIndex...].first.map { "\($0)…" } ?? ""
-            return "\(word[..<start])\(hasUser ? "***@" : "")\(shown)\(hidden)"
+            return String(word[..<start]) + (hasUser ? "***@" : "") + String(shown) + hidden
         }
         return words.joined(separator: " ")
     }

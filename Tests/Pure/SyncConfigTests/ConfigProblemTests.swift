@@ -158,7 +158,7 @@ import Testing
             ),
             (
                 "user: ana\nretention: {time_zone: \"+02:00\"}",
-                "line 2: retention.time_zone: found +02:00; accepted: a time zone such as Europe/Berlin or UTC "
+                "line 2: retention.time_zone: found \"+02:00\"; accepted: a time zone such as Europe/Berlin or UTC "
                     + "(an offset is no zone: it does not tell when summer begins)"
             ),
             (
