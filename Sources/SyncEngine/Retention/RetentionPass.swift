@@ -287,7 +287,7 @@ package struct RetentionPass: Sendable {
         let events = freed.map { ArchivedEvent(event: $0.due.event, profile: $0.profile, object: $0.object) }
         let areDone = try await ledger.finish { try $0.signOff(events, user: user, at: now) }
         // Copies in two folders may have been told as one photo by the store alone.
-        var keys: Set<ObjectKey> = []
+        var photos: [ObjectKey: Set<MD5Digest?>] = [:]
         for (event, isDone) in zip(events, areDone) {
             guard isDone else {
                 let reason = "another file was found to hold it; the next cleanup looks at that too"
@@ -295,7 +295,9 @@ package struct RetentionPass: Sendable {
                 leftovers.append((event.event, issue, false))
                 continue
             }
-            if let object = event.object, keys.insert(object.key).inserted { summary.archived += 1 }
+            if let object = event.object, photos[object.key, default: []].insert(object.md5).inserted {
+                summary.archived += 1
+            }
             summary.deleted += 1
         }
     }
