@@ -203,17 +203,24 @@ struct ArchivedPhotoMover: Sendable {
         metadata[MetadataName.sha256] = "\(body.digest.sha256)"
         let type = old.contentType ?? MediaType.jpeg.name
         let attributes = ObjectAttributes(contentType: type, metadata: metadata)
+        // What is there already is no copy of itself.
+        let itself = Outcome.left("it has this profile's name already")
         var key = try keys.archivedPhoto(profile: profile, month: place.month, event: event.inKey)
-        var stored = try await put(body, at: key, attributes)
-        if stored == nil, book.isMerged(place.profile) {
-            // Both profiles have an event of this id.
+        guard key != place.key else { return itself }
+        var answer = try await put(body, at: key, attributes)
+        // Both profiles have an event of this id, or this photo under another title.
+        if answer == .otherTitle || (answer == .other && book.isMerged(place.profile)) {
             key = try keys.archivedPhoto(
                 profile: profile, month: place.month, event: event.inKey, besides: old.photoMD5 ?? body.digest.md5)
-            stored = try await put(body, at: key, attributes)
+            guard key != place.key else { return itself }
+            answer = try await put(body, at: key, attributes)
         }
-        guard let stored else { return .left("another photo is stored as \(key)") }
-        // What is there already is no copy of itself.
-        guard key != place.key else { return .left("it has this profile's name already") }
+        let stored: (etag: String?, storageClass: StorageClass)
+        switch answer {
+        case .holds(let etag, let storageClass): stored = (etag, storageClass)
+        case .otherTitle: return .left("it is stored as \(key) with another title, and stays for its own")
+        case .other: return .left("another photo is stored as \(key)")
+        }
         let record = ObjectRecord(
             key: key, size: body.size, md5: old.photoMD5, sha256: body.digest.sha256, contentType: type,
             storageClass: stored.storageClass, width: old.width, height: old.height, storedAt: time.now(),
@@ -242,23 +249,38 @@ struct ArchivedPhotoMover: Sendable {
         return (pseudonym, pseudonym + String(decoding: place.eventID.utf8.dropFirst(id.utf8.count), as: UTF8.self))
     }
 
-    /// - Returns: how the store holds these bytes under the key; `nil` where it does not prove that it does.
-    private func put(
-        _ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes
-    ) async throws -> (etag: String?, storageClass: StorageClass)? {
+    /// What a key holds after a put.
+    private enum Answer: Equatable {
+        case holds(etag: String?, StorageClass)
+        /// The same photo of the same event, and not the title that this one has.
+        case otherTitle
+        /// Another photo, or one that the store does not prove to be this one.
+        case other
+    }
+
+    private func put(_ body: ObjectBody, at key: ObjectKey, _ attributes: ObjectAttributes) async throws -> Answer {
         do {
             guard
                 case .holds(let etag, let storageClass) = try await ProvenPut(store)(
                     body, at: key, attributes, .ifAbsent)
-            else { return nil }
-            return (etag, storageClass)
+            else { return .other }
+            return .holds(etag: etag, storageClass)
         } catch let error as StoreError where error.code == .alreadyExists || error.code == .archived {
             // An earlier run came so far, or somebody else's photo is there.
         }
         guard let stored = try await store.head(key),
             // One picture of two events.
-            stored.metadata[MetadataName.originalCreatedAt] == attributes.metadata[MetadataName.originalCreatedAt]
-        else { return nil }
-        return try await ObjectReadback(store).holds(body, as: stored) ? (stored.etag, stored.storageClass) : nil
+            stored.metadata[MetadataName.originalCreatedAt] == attributes.metadata[MetadataName.originalCreatedAt],
+            try await ObjectReadback(store).holds(body, as: stored)
+        else { return .other }
+        guard Self.holds(stored.metadata[MetadataName.taskTitle], title: attributes.metadata[MetadataName.taskTitle])
+        else { return .otherTitle }
+        return .holds(etag: stored.etag, stored.storageClass)
+    }
+
+    /// Whether nothing of a title is lost with the photo that has it. The end of one may have been cut.
+    private static func holds(_ kept: String?, title: String?) -> Bool {
+        guard let title else { return true }
+        return kept?.utf8.starts(with: title.utf8) ?? false
     }
 }

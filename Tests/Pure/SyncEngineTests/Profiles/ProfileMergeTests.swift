@@ -93,6 +93,37 @@ import Testing
         #expect(bench.keys.count == 3 && bench.keys.contains(ProfileBench.key(ProfileBench.uuid, "twin")))
     }
 
+    /// The title of the photo that moves, that of the one that is there, and what titles there are in the end.
+    private static let titles: [(moved: String?, there: String?, kept: [String])] = [
+        ("Lake", "Lake", ["Lake"]), (nil, "Lake", ["Lake"]), ("La", "Lake", ["Lake"]),
+        ("Lake", "Our lake", ["Lake", "Our lake"]), ("Lake", nil, ["Lake"]), ("Lakes", "Lake", ["Lake", "Lakes"]),
+    ]
+
+    @Test(arguments: titles)
+    func `one photo with two titles keeps both`(moved: String?, there: String?, kept: [String]) async throws {
+        try await bench.archive.put("twin", ProfileBench.created, profile: "grandma", title: moved)
+        try await bench.archive.put("twin", ProfileBench.created, profile: ProfileBench.uuid, title: there)
+        let result = try await bench.merge()
+        #expect((result.moved, result.left) == (1, []))
+        #expect(bench.keys.allSatisfy { $0.contains(ProfileBench.uuid) })
+        let titles = bench.archive.memory.keys.compactMap {
+            bench.archive.memory.info($0)?.metadata[MetadataName.taskTitle]
+        }
+        #expect(titles.sorted() == kept)
+        #expect(try await bench.merge().left == [])
+    }
+
+    @Test func `a photo whose title has no place any more stays, and is named`() async throws {
+        for (profile, title) in [("a", "One"), ("b", "Two"), (ProfileBench.uuid, "Three")] {
+            try await bench.archive.put("twin", ProfileBench.created, profile: profile, title: title)
+        }
+        #expect(try await bench.merge("a").left == [])
+        let left = try await bench.merge("b").left
+        #expect(left.map(\.key.rawValue) == [ProfileBench.key("b", "twin")])
+        #expect(left.first?.reason.contains("with another title") == true)
+        #expect(bench.keys.count == 3)
+    }
+
     @Test func `what is in an archive keeps its key, is listed with the other profile, and moves with a migration`()
         async throws
     {
