@@ -26,7 +26,10 @@ struct Installation: Sendable {
         return logger
     }
 
-    var lockFile: FilePath { location.stateFolder.appending("agent.lock") }
+    /// By these two, a state folder is known.
+    static let (ledgerName, lockName) = ("ledger.sqlite", "agent.lock")
+
+    var lockFile: FilePath { location.stateFolder.appending(Self.lockName) }
     /// What processes lock while they hold shares, send restores, or are about to make one: by it, they are told from those
     /// that have ended.
     var claimsLockFile: FilePath { location.stateFolder.appending("shares.lock") }
@@ -34,7 +37,7 @@ struct Installation: Sendable {
     /// This process, as others know it that work with the same ledger: for as long as the value lives.
     func makeClaimOwner() -> ClaimOwner { ClaimOwner(OwnerLock(at: claimsLockFile, pid: getpid())) }
 
-    var ledgerFile: FilePath { location.stateFolder.appending("ledger.sqlite") }
+    var ledgerFile: FilePath { location.stateFolder.appending(Self.ledgerName) }
 
     /// Of the catalogue's lock holder: a segment while it is made or read.
     var catalogSpool: FilePath { location.stateFolder.appending("catalog.part") }

@@ -20,7 +20,7 @@ struct OutputPlace {
     private init(_ path: FilePath, _ settings: Settings?, at location: ConfigLocation) throws {
         let place = FolderPlace(path)
         let own = Self.own(settings, at: location)
-        if let own = own.first(where: { place.isIn($0.place) }) { throw own.isTaken(path) }
+        if let own = own.first(where: { place.isIn($0.place) }) ?? Own(around: place) { throw own.isTaken(path) }
         let watched = settings?.watch.first { place.isIn(FolderPlace($0.path)) }
         note = watched.map { watched in
             "\(path.text.escapingControls) is in the watched folder \(watched.path.text.escapingControls): what is saved there "
@@ -48,7 +48,7 @@ struct OutputPlace {
         _ = try OutputPlace(path, nil, at: location)
         guard (try? FileStatus(at: location.file)) != nil else { return nil }
         return "The configuration \(location.file.text.escapingControls) cannot be read, so that nobody knows whether "
-            + "\(path.text.escapingControls) is in the store; `sync-agent config check` tells what is wrong."
+            + "\(path.text.escapingControls) is in a watched folder; `sync-agent config check` tells what is wrong."
     }
 
     /// The same once more, right before something is made there: since a person was asked, or a store was waited for, a link on
@@ -194,6 +194,24 @@ struct OutputPlace {
         let folder: FilePath
         let kind: Kind
 
+        init(folder: FilePath, kind: Kind) { (self.folder, self.kind) = (folder, kind) }
+
+        /// The store or the state folder that a place is in, known by what lies in it: whatever configuration it is of,
+        /// and without one. A ledger's name alone may be that of another program's file, in a folder above all that
+        /// a person has.
+        init?(around place: FolderPlace) {
+            func isFile(_ path: FilePath) -> Bool { (try? FileStatus(at: path).kind) == .file }
+            if let store = place.first(where: { isFile($0.appending(StoreMarker.name)) }) {
+                self.init(folder: store, kind: .store)
+            } else if let state = place.first(where: { folder in
+                [Installation.ledgerName, Installation.lockName].allSatisfy { isFile(folder.appending($0)) }
+            }) {
+                self.init(folder: state, kind: .state)
+            } else {
+                return nil
+            }
+        }
+
         var place: FolderPlace { FolderPlace(folder) }
 
         func isTaken(_ path: FilePath) -> CommandFailure {
@@ -256,6 +274,17 @@ struct FolderPlace {
     func isIn(_ other: FolderPlace) -> Bool {
         if let identity = other.identity, around.contains(identity) { return true }
         return names.contains { name in other.names.contains { name.starts(with: $0) } }
+    }
+
+    /// The nearest folder that is so, of itself and those above it, by each of its names.
+    func first(where isSo: (FilePath) -> Bool) -> FilePath? {
+        for name in names {
+            var folder = name
+            repeat {
+                if isSo(folder) { return folder }
+            } while folder.removeLastComponent()
+        }
+        return nil
     }
 
     /// How it is to another one, in the words of a message.

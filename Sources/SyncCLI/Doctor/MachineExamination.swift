@@ -20,7 +20,7 @@ struct MachineExamination: Sendable {
     /// For what waits for a disk.
     let pool: BlockingPool
 
-    private var ledgerFile: FilePath { location.stateFolder.appending("ledger.sqlite") }
+    private var ledgerFile: FilePath { location.stateFolder.appending(Installation.ledgerName) }
 
     // MARK: State
 
