@@ -130,6 +130,8 @@ struct MoveStoreCommand: WorkspaceCommand {
         let old = try await workspace.store(.writes)
         let new = workspace.keep(try installation.makeStore(settings, access: dryRun ? .reads : .founds))
         guard new.identity.location != old.identity.location else {
+            // A run that was ended after its last step is run again by whoever does not know that it was.
+            if try await workspace.recognition(old).isMoved() { return try await goOn(workspace) }
             throw CommandFailure.usage("\(new.identity.location) is the store that the configuration has already")
         }
         let isFounded = try await isThere(new)

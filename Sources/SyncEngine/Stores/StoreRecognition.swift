@@ -120,6 +120,10 @@ package struct StoreRecognition: Sendable {
         try await ShareStorage(store: store).put(text: origin.encoded(), at: try keys.storeOrigin())
     }
 
+    /// Whether a move has made the store what it is: it says which one it continues.
+    /// - Throws: ``StoreError``, `CancellationError`.
+    package func isMoved() async throws -> Bool { try await !origin().continues.isEmpty }
+
     /// What the store says that it was made from.
     func origin() async throws -> StoreOrigin {
         let bytes = try await optionalBytes(try keys.storeOrigin(), StoreOrigin.maximumSize)

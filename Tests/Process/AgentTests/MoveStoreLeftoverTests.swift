@@ -41,6 +41,20 @@ struct MoveStoreLeftoverTests {
         #expect(try await home.pass().uploaded == 0)
     }
 
+    @Test func `a move that has come to its end is no error when it is run once more`() async throws {
+        let home = try AgentHome()
+        try home.gallery.appending("0.jpg").create(SamplePhoto.unique(0))
+        _ = try await home.pass()
+        let refused = try await home.run("move-store", "--yes", home.store.root.string)
+        #expect(refused.code == 64 && refused.complaint.contains("has already"), "\(refused)")
+        let new = home.tree.path("new")
+        #expect(try await home.run("move-store", "--yes", new.string).code == 0)
+        // As one that was killed before it could say so.
+        let again = try await home.run("move-store", "--yes", new.string)
+        #expect(again.code == 0 && again.text.contains("\(new)"), "\(again)")
+        #expect(try await home.pass().uploaded == 0)
+    }
+
     @Test func `of a record that cannot be read the message names what lets the move go on`() async throws {
         let home = try AgentHome()
         for number in 0..<2 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
