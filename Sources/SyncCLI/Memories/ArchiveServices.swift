@@ -21,7 +21,7 @@ struct ArchiveServices: Sendable {
     init(_ workspace: Workspace) async throws {
         let installation = workspace.installation
         let share = installation.settings.share
-        let (ledger, known) = await Self.openLedger(workspace)
+        let (ledger, known) = try await Self.openLedger(workspace)
         self.workspace = workspace
         store = workspace.keep(try installation.makeReadStore(ledger?.ledger))
         list = ArchiveListing(
@@ -57,11 +57,17 @@ struct ArchiveServices: Sendable {
         }
     }
 
-    private static func openLedger(_ workspace: Workspace) async -> (LedgerQueue?, ProfileBook?) {
-        // Else nothing was ever stored, or looked up, from this machine.
-        guard workspace.installation.ledgerFile.allows([]) else { return (nil, nil) }
+    /// - Throws: ``LedgerError`` for one that is there and cannot be opened: it has the profiles, and what is merged, and
+    ///   without that another list would be told as the whole one.
+    private static func openLedger(_ workspace: Workspace) async throws -> (LedgerQueue?, ProfileBook?) {
+        do throws(Errno) {
+            try workspace.installation.ledgerFile.requireAccess([])
+        } catch {
+            // Nothing was ever stored, or looked up, from this machine. Any other reason tells whoever opens it.
+            if error == .noSuchFileOrDirectory { return (nil, nil) }
+        }
+        let (ledger, share) = (try await workspace.ledger, workspace.settings.share)
         do {
-            let (ledger, share) = (try await workspace.ledger, workspace.settings.share)
             return (ledger, try await ledger { try $0.profileBook(share) })
         } catch {
             workspace.logger.warning("names of profiles cannot be shown: \(error)")

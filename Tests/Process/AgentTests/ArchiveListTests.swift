@@ -127,6 +127,21 @@ struct ArchiveListTests {
         #expect(table.complaint.contains("names of profiles cannot be shown"))
     }
 
+    @Test(arguments: ["state/sync-agent/ledger.sqlite", "state/sync-agent"])
+    func `a ledger that cannot be opened is told, and no list is made without it`(locked: String) async throws {
+        let home = try await makeHome()
+        _ = try await home.run("sync")
+        let place = home.tree.path(locked)
+        let mode: mode_t = locked.hasSuffix("ledger.sqlite") ? 0o600 : 0o700
+        for command in [["list"], ["download", "--output", home.tree.path("out").string]] {
+            try place.setMode(0)
+            let finished = try await home.runBoundByPermissions(["archive"] + command)
+            try place.setMode(mode)
+            #expect(finished.code == 77 && finished.complaint.contains("Permission denied"), "\(finished)")
+            #expect(finished.text.isEmpty)
+        }
+    }
+
     @Test func `a page after what is not there is an unknown path, and a date that does not exist is usage`()
         async throws
     {
