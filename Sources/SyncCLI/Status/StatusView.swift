@@ -144,9 +144,9 @@ struct StatusView {
         }
         lines += originalLines
         if let oldest = report.verification.oldest {
+            let which = report.broken > 0 ? "Every other stored object" : "Every stored object"
             lines += terminal.wrapped(
-                "Every stored object was proved within \(Quantities.span(.seconds(max(now.timeIntervalSince(oldest), 0))))"
-            )
+                "\(which) was proved within \(Quantities.span(.seconds(max(now.timeIntervalSince(oldest), 0))))")
         }
         if let compared = report.store.comparedAt {
             lines += terminal.wrapped(

@@ -16,7 +16,8 @@ import Testing
         since: Date? = nil, leftOut: LeftOutSummary = LeftOutSummary(), backlog: [StorageClass: ArchiveBacklog] = [:],
         restores: Overview.Restores = Overview.Restores(), elsewhere: [OtherDamage] = [],
         guests: StatusReport.Guests = StatusReport.Guests(), keepsCatalog: Bool = true, catalogWrittenAt: Date? = nil,
-        catalogProblem: String? = nil, originals: StatusReport.Originals = StatusReport.Originals()
+        catalogProblem: String? = nil, originals: StatusReport.Originals = StatusReport.Originals(),
+        damaged: Int? = nil
     ) -> StatusView {
         let record = FolderRecord(id: FolderID(rawValue: 1), folder: gallery, problem: problem, scannedAt: now)
         let overview = Overview(
@@ -32,6 +33,10 @@ import Testing
         report.catalog.writtenAt = catalogWrittenAt
         report.catalog.problem = catalogProblem
         report.originals = originals
+        if let damaged {
+            report.verification.oldest = now.addingTimeInterval(-22)
+            report.verification.damaged = damaged
+        }
         return StatusView(
             report: report, failed: [], terminal: .standardOutput(["TERM": "dumb"]), now: now, home: "/home/ana")
     }
@@ -51,6 +56,13 @@ import Testing
         let view = StatusView(
             report: report, failed: [], terminal: .standardOutput(["TERM": "dumb"]), now: now, home: "/home/ana")
         #expect(view.text.ranges(of: "It stores new photos in STANDARD.").count == 1)
+    }
+
+    @Test func `what is damaged is not among what was proved`() {
+        #expect(view(tallies(uploaded: 3), damaged: 0).text.contains("Every stored object was proved within 22 s"))
+        let text = view(tallies(uploaded: 3), damaged: 1).text
+        #expect(text.contains("Every other stored object was proved within 22 s"))
+        #expect(!text.contains("Every stored object"))
     }
 
     @Test func `when all is stored it says so`() {
