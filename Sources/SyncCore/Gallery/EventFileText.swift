@@ -37,6 +37,9 @@ package struct EventFileText: Hashable, Sendable {
     /// Whether a file is UTF-16, by its first ``headSize`` bytes.
     package static func isUTF16(_ start: [UInt8]) -> Bool { form(of: start) != nil }
 
+    /// What is said of such a file where only UTF-8 is read.
+    package static let refusal = "it is text in UTF-16; save it as UTF-8"
+
     /// A changed text as bytes of the file.
     package func encoded(_ text: [UInt8]) -> [UInt8] {
         form.map { Self.utf16(text, $0) } ?? text

@@ -15,8 +15,10 @@ package struct ProjectListText: Hashable, Sendable {
         do throws(JSONDamage) {
             list = try Self.list(in: bytes)
         } catch {
-            let isCutOff = error.offset == bytes.count
-            throw ProjectListDamage(description: isCutOff ? "it ends in the middle" : "it is no JSON")
+            throw ProjectListDamage(
+                description: EventFileText.isUTF16(bytes)
+                    ? EventFileText.refusal
+                    : error.offset == bytes.count ? "it ends in the middle" : "it is no JSON")
         }
         guard let list else { throw ProjectListDamage(description: "it has no \"projects\"") }
         self.bytes = bytes

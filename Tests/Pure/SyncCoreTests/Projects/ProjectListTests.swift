@@ -103,6 +103,17 @@ import Testing
         #expect(throws: ProjectListDamage.self) { try list(text) }
     }
 
+    @Test(arguments: [true, false], [true, false])
+    func `a list in UTF-16 is told by its name`(isBigEndian: Bool, hasMark: Bool) {
+        let units: [UInt16] = (hasMark ? [0xFEFF] : []) + Array("[\(Self.record())]".utf16)
+        let bytes = units.flatMap { unit -> [UInt8] in
+            let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
+            return isBigEndian ? [high, low] : [low, high]
+        }
+        let damage = #expect(throws: ProjectListDamage.self) { try ProjectList(bytes) }
+        #expect(damage?.description == "it is text in UTF-16; save it as UTF-8")
+    }
+
     @Test func `every beginning of a list is damage`() throws {
         let bytes = Array("[\(Self.record()), \(Self.record(#", "x": [1, "]"]"#))]".utf8)
         for length in bytes.indices {

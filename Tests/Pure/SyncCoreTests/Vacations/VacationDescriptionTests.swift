@@ -44,6 +44,11 @@ import Testing
         #expect(parse(text) == VacationDescription(problems: ["it is not a JSON object"]))
     }
 
+    @Test func `one in UTF-16 is told by its name`() {
+        let text: [UInt8] = [0xFF, 0xFE] + #"{"locationName": "Rome"}"#.utf8.flatMap { [$0, 0] as [UInt8] }
+        #expect(VacationDescription(parsing: text).problems == ["it is text in UTF-16; save it as UTF-8"])
+    }
+
     @Test func `null and empty texts are as missing ones, and a byte order mark is no damage`() {
         #expect(parse(#"{"locationName": null, "sharedBy": "  ", "startDate": null}"#) == VacationDescription())
         #expect(parse("{}") == VacationDescription())
