@@ -35,7 +35,7 @@ struct GalleryEventReader {
         Result { () throws(EventFlaw) in
             guard let object else { throw EventFlaw(text: "is no object") }
             let innerID = try identifier("id", of: object)
-            let innerProfile = try identifier("profileId", of: object, isInKey: false)
+            let innerProfile = try identifier("profileId", of: object, for: .profile)
             var id = innerID
             if id == nil { id = try identifier(outerID) }
             guard let id else { throw EventFlaw(text: "id is missing") }
@@ -43,7 +43,7 @@ struct GalleryEventReader {
                 throw EventFlaw(text: "profileId is missing, and its folder has no profile")
             }
             let (user, type, time) = (
-                try identifier("userId", of: object, isInKey: false), try type(of: object), try createdAt(of: object)
+                try identifier("userId", of: object, for: .metadata), try type(of: object), try createdAt(of: object)
             )
             let (photo, text) = try photo(of: object, in: bytes)
             guard !ImageTrace.isIn(bytes, object.range, except: text) else {
@@ -91,25 +91,41 @@ struct GalleryEventReader {
         }
     }
 
-    /// - Parameter isInKey: whether it becomes part of a key as it is. A profile may be a telephone number, in which `/` is
-    ///   usual: whether it may stand in a key is asked when it is archived.
+    /// What becomes of an identifier.
+    private enum Use {
+        /// A part of a key, as it is.
+        case key
+        /// The same, but for what may be a telephone number, in which `/` is usual: whether that may stand in a key is
+        /// asked when it is archived.
+        case profile
+        /// It comes to stand beside an object.
+        case metadata
+    }
+
     private func identifier(
-        _ name: StaticString, of object: JSONObject, isInKey: Bool = true
+        _ name: StaticString, of object: JSONObject, for use: Use = .key
     ) throws(EventFlaw) -> String? {
         guard let value = try value(name, of: object) else { return nil }
         let number = object.number(value).flatMap { $0.utf8.allSatisfy(\.isDigit) ? $0 : nil }
         guard let text = object.string(value) ?? number else {
             throw EventFlaw(text: "\(name) is neither a text nor a whole number")
         }
-        return try usable(text, as: "\(name)", isInKey: isInKey)
+        return try usable(text, as: "\(name)", for: use)
     }
 
-    private func usable(_ text: String, as name: String, isInKey: Bool = true) throws(EventFlaw) -> String {
+    private func usable(_ text: String, as name: String, for use: Use = .key) throws(EventFlaw) -> String {
         guard text.utf8.count <= Self.longestID else {
             throw EventFlaw(text: "\(name) is longer than \(Self.longestID) bytes")
         }
         do {
-            let segment = isInKey ? text : text.replacing("/", with: "-")
+            let mayHaveSlash =
+                switch use {
+                case .key: false
+                case .profile:
+                    text.unicodeScalars.count { $0.properties.numericType != nil } >= ProfileText.fewestDigits
+                case .metadata: true
+                }
+            let segment = mayHaveSlash ? text.replacing("/", with: "-") : text
             _ = try ObjectKey(segments: ["gallery-archive", segment])
         } catch {
             throw EventFlaw(text: text.isEmpty ? "\(name) is empty" : "\(name): \(error.reason)")

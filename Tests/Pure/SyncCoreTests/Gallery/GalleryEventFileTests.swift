@@ -86,6 +86,10 @@ import Testing
                 #"{"id":"e","profileId":"p","eventType":"dear diary","createdAt":1}"#,
                 "eventType is no name of 1 to 64 letters and digits"
             ),
+            (
+                #"{"id":"e1","profileId":"gr/../x","eventType":"t","createdAt":1760948130}"#,
+                "profileId: a name may not contain \"/\""
+            ),
             (event(#","photoData":7"#), "photoData is no text"),
             (
                 event(#","photoData":"dear diary""#),
