@@ -27,6 +27,9 @@ package protocol TreeScanner: Sendable {
     /// Where other file systems are mounted below a folder at the moment: relative to it, in the order of their texts.
     func mountPoints(below root: FilePath) -> [FilePath]
 
+    /// The names of a folder without symbolic links: its own, and those by which other mounts show it.
+    func names(of folder: FilePath) -> [FilePath]
+
     /// Whether there is anything at the path; `true` where that cannot be told.
     func isThere(_ path: FilePath) -> Bool
 
@@ -49,6 +52,7 @@ extension TreeScanner {
     }
 
     package func mountPoints(below root: FilePath) -> [FilePath] { [] }
+    package func names(of folder: FilePath) -> [FilePath] { [folder] }
     package func isThere(_ path: FilePath) -> Bool { true }
     package func holdsPicture(_ file: FilePath) -> Bool { false }
     package func holdsPictures(_ folder: FilePath) -> Bool { false }

@@ -54,7 +54,8 @@ package struct SyncPass: Sendable {
     ) async throws -> Scanned {
         var intake = Scanned()
         var found = 0
-        let scan = FolderScan(ledger: ledger, scanner: scanner, settle: settle, firstLook: firstLook)
+        let scan = FolderScan(
+            ledger: ledger, scanner: scanner, settle: settle, firstLook: firstLook, watched: folders.map(\.path))
         var unsettled: [UnsettledFile] = []
         for folder in folders where part?.starts(with: folder.path) ?? true {
             let now = time.now()

@@ -27,6 +27,8 @@ package struct FolderScan: Sendable {
     let settle: Duration
     /// At what is new; `nil` where each file waits for its turn in the queue.
     var firstLook: FirstLook?
+    /// All watched folders, in the order of the configuration.
+    var watched: [FilePath] = []
 
     /// - Parameters:
     ///   - start: the folder's path, or one below it.
@@ -40,9 +42,33 @@ package struct FolderScan: Sendable {
         var result = Summary(appearedAfter: appearedAfter)
         try look(at: folder, from: start, now, seen, &result)
         if start == folder.path {
+            result.problems += sharedPlaces(of: folder.path)
             try ledger.noteScan(folder.id, problem: Self.words(result.problems), at: now)
         }
         return result
+    }
+
+    /// Where the folder is one with a watched folder before it, or one of the two lies in the other. The configuration
+    /// compares paths; that a link or a mount makes two folders one, only the disk tells.
+    private func sharedPlaces(of folder: FilePath) -> [ScanError] {
+        let names = scanner.names(of: folder)
+        func isAny(of names: [FilePath], in others: [FilePath]) -> Bool {
+            names.contains { name in others.contains { name.starts(with: $0) } }
+        }
+        return watched.prefix(while: { $0 != folder }).compactMap { other -> ScanError? in
+            let others = scanner.names(of: other)
+            let relation: String
+            switch (isAny(of: names, in: others), isAny(of: others, in: names)) {
+            case (true, true): relation = "is"
+            case (true, false): relation = "is in"
+            case (false, true): relation = "holds"
+            case (false, false): return nil
+            }
+            return ScanError(
+                .failed, path: folder,
+                message: "the folder \(relation) the watched folder \(other.string.escapingControls), and what is in "
+                    + "both is counted twice; leave one of the two out of watch")
+        }
     }
 
     /// How many folders with a problem are named beside the first one.

@@ -54,7 +54,8 @@ package actor Intake {
         self.source = source
         self.pool = pool
         firstLook = FirstLook(scanner: scanner, reducer: reducer, time: time)
-        self.scan = FolderScan(ledger: ledger.ledger, scanner: scanner, settle: settle, firstLook: firstLook)
+        self.scan = FolderScan(
+            ledger: ledger.ledger, scanner: scanner, settle: settle, firstLook: firstLook, watched: folders.map(\.path))
         self.rescanEvery = rescanEvery
         self.patience = patience
         self.work = work

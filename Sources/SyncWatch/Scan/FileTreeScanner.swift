@@ -20,6 +20,11 @@ package struct FileTreeScanner: TreeScanner {
         MountPoint.below(root.resolved ?? root, in: mountTable())
     }
 
+    package func names(of folder: FilePath) -> [FilePath] {
+        let name = folder.resolvedAsFarAsThere ?? folder
+        return [name] + MountedNames.others(of: name)
+    }
+
     package func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
         try scan(root: root, from: start, known: { _ in nil }, visit: visit)
     }

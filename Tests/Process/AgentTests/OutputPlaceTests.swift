@@ -50,6 +50,15 @@ struct OutputPlaceTests {
         let unread = try await home.start(mirror + [elsewhere]).finished()
         #expect(unread.code == 69 && says(unread, "cannot be read, so that nobody knows"), "\(unread)")
         #expect(try await home.start(mirror + [state]).finished().code == 64)
+        // Known by what lies in them, whichever configuration they belong to.
+        let environments: [[String: String]] = [[:], ["XDG_STATE_HOME": home.tree.path("other").string]]
+        for environment in environments {
+            for folder in [home.store.root, home.store.root.appending("objects"), home.tree.path("state/sync-agent")] {
+                let refused = try await home.start(mirror + [folder.appending("a").string], environment: environment)
+                    .finished()
+                #expect(refused.code == 64 && says(refused, "where nothing else may be"), "\(folder): \(refused)")
+            }
+        }
         let none = home.tree.path("none.yaml").string
         for environment in [["SYNC_AGENT_CONFIG": none], ["HOME": "", "XDG_STATE_HOME": ""]] {
             let finished = try await home.start(mirror + [elsewhere], environment: environment).finished()
@@ -127,7 +136,7 @@ struct OutputPlaceTests {
         ("home/Gallery", "home/Gallery", "is"), ("home/Gallery/deep", "home/Gallery", "is in"),
         ("home", "home/Gallery", "holds"),
     ])
-    func `one folder that is watched by two names is found when somebody asks`(
+    func `one folder that is watched by two names is found when somebody asks, and told by each pass`(
         target: String, other: String, relation: String
     ) async throws {
         let home = try AgentHome()
@@ -147,6 +156,11 @@ struct OutputPlaceTests {
         let check = try JSONDecoder().decode(DoctorAnswer.self, from: Data(examined.output))["configuration"]
         #expect(examined.code == 78 && check?.state == "wrong", "\(examined)")
         #expect(check?.remedy == "leave one of the two out of watch")
+        // What was set up so goes on, and is told.
+        let passed = try await home.run("sync")
+        #expect(passed.code == 3, "\(passed)")
+        #expect(passed.text.contains("\(link): the folder \(relation) the watched folder \(folder), and"), "\(passed)")
+        #expect(try await home.run("status", "--json").text.contains("leave one of the two out of watch"))
     }
 
     @Test func `a migration takes away no folder of the program, and no other watched one`() async throws {
