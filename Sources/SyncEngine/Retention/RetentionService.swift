@@ -203,8 +203,10 @@ package struct DailySchedule: Hashable, Sendable {
 
 /// Whether the clock of this machine can be right, before it decides that a text is old enough to be deleted.
 ///
-/// What was seen last is evidence of the time: files, events, and cleanups. A clock that is before the last cleanup, or more
-/// than a year after all of them, stops the cleanup, until there is something newer or a person says that the clock is right.
+/// A clock that is before the last cleanup stops the cleanup. So does one that is more than a year after what was seen
+/// last (files, events, cleanups), and one that has left out more than a year: between two days on which this machine
+/// did something, or since the last of them. What others have dated, as a file that says to be from next year, is no
+/// proof that a clock is right, and neither is what was done after it had jumped; then a person has to say so.
 package struct ClockCheck: Sendable {
     package enum Doubt: Hashable, Sendable, CustomStringConvertible {
         case before(Date, now: Date)
@@ -215,7 +217,8 @@ package struct ClockCheck: Sendable {
             case .before(let last, let now):
                 "the clock says \(Self.day(now)), and the last cleanup was on \(Self.day(last)); \(Self.remedy)"
             case .longAfter(let newest, let now):
-                "the clock says \(Self.day(now)), and nothing seen here is newer than \(Self.day(newest)); \(Self.remedy)"
+                "the clock says \(Self.day(now)), and nothing here proves a later day than \(Self.day(newest)); "
+                    + Self.remedy
             }
         }
 
@@ -245,9 +248,21 @@ package struct ClockCheck: Sendable {
             if now.timeIntervalSince(last) <= Self.longest { return nil }
         }
         // What a wrong clock elsewhere has dated later than now tells nothing.
-        let newest = [last, try ledger.newestEvidence(before: now)].compactMap(\.self).max()
+        let seen = [last, try ledger.newestEvidence(before: now)].compactMap(\.self).max()
+        let newest = [seen, try lastDeed(since: last, upTo: now)].compactMap(\.self).min()
         guard let newest, now.timeIntervalSince(newest) > Self.longest else { return nil }
         return .longAfter(newest, now: now)
+    }
+
+    /// The last day of work to which no gap leads that a clock may have jumped over.
+    /// - Parameter start: when the clock was found right; `nil` for the first day of all.
+    private func lastDeed(since start: Date?, upTo now: Date) throws(LedgerError) -> Date? {
+        var last = start
+        for day in try ledger.daysOfDeeds(upTo: now) {
+            if let last, day.timeIntervalSince(last) > Self.longest { break }
+            last = max(last ?? day, day)
+        }
+        return last
     }
 
     /// Notes that the clock was found right, or that a person says so.

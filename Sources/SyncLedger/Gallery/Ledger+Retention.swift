@@ -354,6 +354,19 @@ extension Ledger {
             return [file.map { $0 / 1_000_000 }, event].compactMap(\.self).max().map(Date.init(milliseconds:))
         }
     }
+
+    /// The days, up to a moment, on which this machine queued a file or stored something, by its clock: when they began
+    /// in UTC, in their order. It walks over all files and objects.
+    package func daysOfDeeds(upTo time: Date) throws(LedgerError) -> [Date] {
+        try read("look for the days of work") { db in
+            let days = try db.numbers(
+                """
+                SELECT queued_at / 86400000 AS day FROM photos WHERE queued_at <= ?1
+                UNION SELECT stored_at / 86400000 FROM objects WHERE stored_at <= ?1 ORDER BY day
+                """, [time.milliseconds])
+            return days.map { Date(timeIntervalSince1970: Double($0) * 86_400) }
+        }
+    }
 }
 
 extension LedgerQuery {
