@@ -11,7 +11,8 @@ import SyncSystem
 /// one cheap check after each pause decides whether it is back; a store that was refusing has to accept a photo, too, and
 /// photos are sent one at a time until it does.
 ///
-/// A single key that is refused while the store answers well is its own fault, and closes nothing.
+/// A single key that is refused while the store answers well is its own fault, and closes nothing; nor does a file
+/// system that denies some keys after it has taken others.
 package final class CircuitBreaker: Sendable {
     /// So many different keys that are refused in a row are no accident.
     package static let mostRefusals = 3
@@ -67,6 +68,8 @@ package final class CircuitBreaker: Sendable {
         var refusals: [(claim: Claim, error: StoreError)] = []
         /// Photos that were refused while the store accepted others: it will not be suspected for them again.
         var guilty: Set<Int64> = []
+        /// Whether a photo was accepted since the run began.
+        var hasAccepted = false
     }
 
     private let state = Mutex(State())
@@ -75,6 +78,12 @@ package final class CircuitBreaker: Sendable {
     package init(time: TimeSource) {
         self.time = time
     }
+
+    /// A run begins: what was accepted before it tells nothing about the store as it is now.
+    package func beginRun() { state.withLock { $0.hasAccepted = false } }
+
+    /// Whether it is closed for a store that answers well and has refused several keys.
+    package var isRefusing: Bool { state.withLock { $0.isRefusing } }
 
     /// Why the gate is not open; `nil` while it is.
     package var closedBy: StoreError? { state.withLock { $0.error } }
@@ -100,6 +109,7 @@ package final class CircuitBreaker: Sendable {
     package func noteAccepted(_ photo: Int64) -> Bool {
         state.withLock { state in
             state.failures = 0
+            state.hasAccepted = true
             state.guilty.formUnion(state.refusals.map(\.claim.photoID))
             state.guilty.remove(photo)
             state.refusals = []
@@ -224,6 +234,9 @@ extension CircuitBreaker.State {
     }
 
     fileprivate mutating func suspect(_ claim: Claim, _ error: StoreError, at now: Duration) -> CircuitBreaker.Verdict {
+        // A file system that takes photos and answers well denies a key, and not the store: else a pass whose last
+        // photos are such ones would end as one that could not use the store.
+        if error.isDenialOfKey, hasAccepted { return .key }
         if guilty.contains(claim.photoID) || claim.attempts > CircuitBreaker.witnessAttempts { return .key }
         if let last = refusals.last, last.error.code != error.code { refusals = [] }
         refusals.removeAll { $0.claim.photoID == claim.photoID }
@@ -367,4 +380,7 @@ extension StoreError {
     /// Whether waiting for some seconds cannot help: it was found out on this machine, of the store as a whole. One key may be
     /// denied where others are not, and a disk that is away may just be mounted.
     var isCertain: Bool { code == .credentialsMissing || code == .accessDenied && isOfThisMachine && key == nil }
+
+    /// Whether the file system of this machine denies one key.
+    fileprivate var isDenialOfKey: Bool { code == .accessDenied && isOfThisMachine && key != nil }
 }

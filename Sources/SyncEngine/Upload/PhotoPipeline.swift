@@ -98,6 +98,7 @@ package final class PhotoPipeline: Sendable {
     ///   nothing, when `mode` is `.untilDone`.
     package func run(_ mode: Mode, of vacation: VacationID? = nil) async throws {
         state.withLock { $0.begin(vacation) }
+        gate.beginRun()
         endings.reset()
         try await releaseAll()
         let claims = AsyncChannel<[Claim]>()
@@ -192,6 +193,12 @@ package final class PhotoPipeline: Sendable {
             try Task.checkCancellation()
             // What was not written stays in hand for ever: nobody else may come to notice.
             try endings.check()
+            // What is in hand when the store refuses is on its way back into the queue, or shows that something is
+            // taken. Whoever chose before that would try what was refused, one by one, until patience is over.
+            if gate.isRefusing, state.withLock({ $0.isSmallInHand }) {
+                await work.wait(atMost: nil, time: time)
+                continue
+            }
             guard try await passGate(mode) else { return nil }
             if gate.isOnTrial {
                 await work.wait(atMost: nil, time: time)

@@ -79,6 +79,9 @@ struct PipelineState: Sendable {
         return deadline
     }
 
+    /// Whether there is something in hand that nobody has to wait for long.
+    var isSmallInHand: Bool { inHand.values.contains { !$0.isLarge } }
+
     /// Bytes of the largest file that may be taken now: one large file is in hand at a time.
     var reach: Int64 { inHand.values.contains(where: \.isLarge) ? PhotoPipeline.largestSmall : .max }
 }

@@ -76,6 +76,32 @@ import Testing
         #expect(gate.closedBy == error(key: "c"))
     }
 
+    @Test func `a file system that has taken photos in this run denies keys, and not the store`() throws {
+        let claims = try claims(3)
+        func judgeAll() -> [CircuitBreaker.Verdict] {
+            claims.map { claim in
+                var denial = error(key: "\(claim.photoID)")
+                denial.isOfThisMachine = true
+                return gate.judge(claim, denial)
+            }
+        }
+        gate.beginRun()
+        gate.noteAccepted(99)
+        #expect(judgeAll() == [.key, .key, .key])
+        #expect(gate.closedBy == nil)
+        // What an earlier run has stored is no witness.
+        gate.beginRun()
+        #expect(judgeAll().prefix(2) == [.key, .key])
+        #expect(gate.isRefusing)
+    }
+
+    @Test func `a server that has taken photos may deny all from now on`() throws {
+        let claims = try claims(3)
+        gate.noteAccepted(99)
+        for claim in claims { _ = gate.judge(claim, error(key: "\(claim.photoID)")) }
+        #expect(gate.isRefusing)
+    }
+
     @Test func `one that is accepted in between shows that the keys are at fault, for good`() throws {
         let claims = try claims(4)
         for _ in 1...5 {
