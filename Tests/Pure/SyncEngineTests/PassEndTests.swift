@@ -93,6 +93,20 @@ import Testing
         #expect(try bench.ledger.overview().totals[.pending].files == 3)
     }
 
+    @Test func `a pass whose last photos are denied by the file system has used the store all the same`() async throws {
+        let denied = try (4...6).map { index in
+            try StoreFault(.put, key: key(of: index), .failBefore(.accessDenied, isOfThisMachine: true))
+        }
+        let bench = try Bench(faults: denied)
+        write(6, to: bench)
+        try bench.scan()
+        // One after the other: none is accepted after the first that is denied.
+        try await bench.makePipeline(batchSize: 1, time: clock.source).run(.untilDone(patience: .seconds(10)))
+        #expect(bench.memory.keys.count == 3)
+        #expect(try bench.ledger.overview().totals[.pending].files == 3)
+        #expect(try bench.ledger.overview().store?.error == nil)
+    }
+
     @Test(arguments: [(StoreError.Code.accessDenied, false), (.storeMissing, true)])
     func `a server that denies, and a disk that is away, may give way within the patience of a pass`(
         code: StoreError.Code, isOfThisMachine: Bool
