@@ -201,11 +201,12 @@ struct OutputPlace {
         /// a person has.
         init?(around place: FolderPlace) {
             func isFile(_ path: FilePath) -> Bool { (try? FileStatus(at: path).kind) == .file }
+            func isState(_ folder: FilePath) -> Bool {
+                isFile(folder.appending(Installation.ledgerName)) && isFile(folder.appending(Installation.lockName))
+            }
             if let store = place.first(where: { isFile($0.appending(StoreMarker.name)) }) {
                 self.init(folder: store, kind: .store)
-            } else if let state = place.first(where: { folder in
-                [Installation.ledgerName, Installation.lockName].allSatisfy { isFile(folder.appending($0)) }
-            }) {
+            } else if let state = place.first(where: isState) {
                 self.init(folder: state, kind: .state)
             } else {
                 return nil

@@ -15,10 +15,9 @@ package struct ProjectListText: Hashable, Sendable {
         do throws(JSONDamage) {
             list = try Self.list(in: bytes)
         } catch {
-            throw ProjectListDamage(
-                description: EventFileText.isUTF16(bytes)
-                    ? EventFileText.refusal
-                    : error.offset == bytes.count ? "it ends in the middle" : "it is no JSON")
+            if EventFileText.isUTF16(bytes) { throw ProjectListDamage(description: EventFileText.refusal) }
+            let isCutOff = error.offset == bytes.count
+            throw ProjectListDamage(description: isCutOff ? "it ends in the middle" : "it is no JSON")
         }
         guard let list else { throw ProjectListDamage(description: "it has no \"projects\"") }
         self.bytes = bytes
