@@ -53,8 +53,9 @@ private struct Churn {
             world.remove(path)
             return "remove \(path)"
         case 5, 6:
-            try world.scan()
-            return "scan"
+            let isQuiet = random.below(3) > 0
+            try world.scan(settled: { _ in isQuiet })
+            return isQuiet ? "scan" : "scan of what is not whole"
         case 7: return try sight()
         case 8:
             held += try world.ledger.claim(limit: 1 + random.below(3), at: world.now)
