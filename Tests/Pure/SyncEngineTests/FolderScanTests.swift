@@ -180,6 +180,20 @@ import Testing
         #expect(try bench.ledger.claim(limit: 9, at: bench.time.now).map(\.file) == [Bench.gallery.appending("b.jpg")])
     }
 
+    @Test func `a photo that was just written is not taken in yet for those who look at its folder`() async throws {
+        let trip = Bench.vacations.appending("Rome")
+        let photo = trip.appending("a.jpg")
+        bench.disk.write("fresh", to: photo, modifiedSeconds: Int64(bench.time.now.timeIntervalSince1970))
+        let pool = BlockingPool(name: "look", threads: 1)
+        for unseen in [[photo], []] {
+            try bench.scan()
+            let look = try await FolderLook.take(
+                at: trip, bench.disk, ledger: LedgerQueue(bench.ledger), pool: pool)
+            #expect(look.unseen == unseen)
+            await bench.time.advance(by: .seconds(2))
+        }
+    }
+
     @Test func `a file that was just written and is no photo has no turn in the queue once it is whole`() async throws {
         bench.disk.write("text", to: Self.note, modifiedSeconds: Int64(bench.time.now.timeIntervalSince1970))
         #expect(try look()[0].queued == 0)

@@ -114,6 +114,8 @@ private struct Churn {
 
     /// Brings everything to rest: then the ledger and the disk agree, and each file is stored or has a reason.
     mutating func drain() throws -> [String] {
+        // What waits for its next try is due.
+        world.now += 60
         try world.ledger.recoverInterrupted(at: world.now)
         try world.scan()
         for claim in try world.storeAll() where world.disk[claim.file] != claim.stamp {
