@@ -47,11 +47,10 @@ struct AgentServices: Sendable {
         Self.endWhenThreadsAreStuck(logger)
         scanner = FileTreeScanner()
         let threads = workspace.threads
+        // A store may take long to open. Until then nobody has looked at a new folder, and status tells so.
+        folders = try await queue { try $0.register(settings.watch) }
         let retrying = try await workspace.store(.founds)
-        let interrupted: Int
-        (folders, interrupted) = try await queue {
-            (try $0.register(settings.watch), try $0.recoverInterrupted(at: time.now()))
-        }
+        let interrupted = try await queue { try $0.recoverInterrupted(at: time.now()) }
         if interrupted > 0 {
             logger.notice(
                 "in hand when the last agent ended, and tried again: \(Quantities.counted(interrupted, "photo"))")

@@ -75,7 +75,7 @@ package struct SyncPass: Sendable {
             try await time.sleep(wait)
             let (batch, now) = (unsettled, time.now())
             let isLast = round == SettleQueue.rounds
-            let outcome = try await pool.run { try self.lookAgain(at: batch, isLast: isLast, now: now) }
+            let outcome = try await pool.run { try self.lookAgain(at: batch, scan, isLast: isLast, now: now) }
             intake.queued += outcome.sighted.queued
             intake.skipped += outcome.sighted.skipped
             unsettled = outcome.unsettled
@@ -88,13 +88,20 @@ package struct SyncPass: Sendable {
 
     /// - Parameter isLast: what still changes is put into the queue, too: from then on it is known, and waits there.
     private func lookAgain(
-        at files: [UnsettledFile], isLast: Bool, now: Date
+        at files: [UnsettledFile], _ scan: FolderScan, isLast: Bool, now: Date
     ) throws -> (sighted: SightedFiles, unsettled: [UnsettledFile]) {
         var (settled, changing): ([SettledFile], [SettledFile]) = ([], [])
         var unsettled: [UnsettledFile] = []
         for var file in files {
             try PooledWork.checkCancellation()
-            guard let stamp = try? scanner.stamp(of: file.file) else { continue }
+            let found: FileStamp?
+            // What cannot be seen is the next pass's to tell.
+            do { found = try scanner.stamp(of: file.file) } catch { continue }
+            guard let stamp = found else {
+                // It went before it was whole: nobody waits for it.
+                _ = try scan.noteGone(file.file, in: file.folder, at: now)
+                continue
+            }
             let seen = SettledFile(folder: file.folder.id, path: file.file.relative(to: file.folder.path), stamp: stamp)
             if let unfinished = scanner.whyUnfinished(file.file, stamp, settle: settle, at: now) {
                 file.wait = unfinished.wait

@@ -10,13 +10,14 @@ package struct FolderScan: Sendable {
         fileprivate let appearedAfter: Date?
         package var filesSeen = 0
         package var queued = 0
-        /// Of the files that were not known before, those that nothing is stored of.
+        /// Of the files that were not known before, or not whole, those that nothing is stored of.
         package var skipped = 0
         package var moved = 0
         package var missing = 0
         /// Of the files that were not known before, the first that changed after the time that the caller has given.
         package var appeared: [AppearedFile] = []
-        /// Files that changed less than the settle time ago, and how long they have to be left alone still.
+        /// Files that changed less than the settle time ago, and how long they have to be left alone still. They are
+        /// pending, and not among the ``queued`` ones.
         package var unsettled: [(file: FilePath, wait: Duration)] = []
         /// What could not be read, and what was done about it. State is kept wherever the disk could not be seen.
         package var problems: [ScanError] = []
@@ -230,10 +231,11 @@ package struct FolderScan: Sendable {
     ) throws {
         let difference = try ledger.reconcile(
             folder.id, directory: scanned.path, files: scanned.files, settled: { $0.isSettled(settle, at: now) },
-            stillThere: scanner.isFile,
+            holding: SettleQueue.longestWait(settle: settle), stillThere: scanner.isFile,
             whySkipped: { looks?.reason(scanned.path.appending($0.name), $0.stamp, in: folder) }, at: now)
         try met.add(scanned, difference, to: ledger)
-        result.queued += difference.new.count - difference.skipped + difference.changed + difference.requeued
+        result.queued += difference.new.count + difference.released - difference.skipped
+        result.queued += difference.changed + difference.requeued
         result.skipped += difference.skipped
         result.note(difference.new, in: scanned.path)
         result.moved += difference.moved

@@ -24,6 +24,7 @@ package actor Intake {
     private let time: TimeSource
     private let logger: Logger
 
+    private let settle: Duration
     private var settling: SettleQueue
     private let settlingChanged = Wakeup()
     private var treesToScan: [FilePath] = []
@@ -63,6 +64,7 @@ package actor Intake {
         self.skipped = skipped
         self.time = time
         self.logger = logger
+        self.settle = settle
         self.settling = SettleQueue(settle: settle)
     }
 
@@ -178,12 +180,12 @@ package actor Intake {
         for (file, wait) in unsettled { settling.note(file, after: wait, at: time.monotonic()) }
     }
 
-    /// What has been changing for long is put into the queue: from then on it is known, and waits there. It is not
-    /// whole, and may look like anything: its first bytes are not asked.
+    /// What is not whole yet is known from now on, and nobody claims it until it is, or has been changing for long. It may
+    /// look like anything: its first bytes are not asked.
     private func sightUnfinished(_ files: [FilePath]) async throws {
         let now = time.now()
         let batch = located(files)
-        let unseen = try await pool.run { [ledger = ledger.ledger, scanner] in
+        let unseen = try await pool.run { [ledger = ledger.ledger, scanner, settle] in
             var (changing, unseen): ([SettledFile], [FilePath]) = ([], [])
             for (folder, file) in batch {
                 if let stamp = try? scanner.stamp(of: file) {
@@ -192,8 +194,10 @@ package actor Intake {
                     unseen.append(file)
                 }
             }
-            let queued = try ledger.sight(changing, stillThere: scanner.isFile, at: now).queued
-            self.tell(queued: queued, skipped: 0)
+            let longest = SettleQueue.longestWait(settle: settle)
+            try ledger.hold(changing, for: longest, stillThere: scanner.isFile, at: now)
+            // Whoever works off the queue learns when it has to look again.
+            self.tell(queued: changing.count, skipped: 0)
             return unseen
         }
         for file in unseen { settling.forgetTelling(of: file) }

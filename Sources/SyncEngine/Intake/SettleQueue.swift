@@ -4,23 +4,30 @@ package import SystemPackage
 ///
 /// A struct without a clock: the caller tells what time it is, and gets the files whose time has come. A file that is
 /// written to again leaves the queue, and comes back when it is closed; so a slow writer is never caught in the middle.
-/// One that is not whole for long is told once, as such.
+/// One that is not whole is told once, as such, together with those that are met about then.
 package struct SettleQueue: Sendable {
     /// How often the settle time goes by before a file that still changes is put into the queue as it is.
     package static let rounds = 5
     /// One round of it at least.
     private static let shortestRound = Duration.milliseconds(500)
+    /// For so long files are gathered that are told as not whole: each telling is a write to the disk.
+    private static let gathering = Duration.milliseconds(100)
+
+    /// For how long at most a file that still changes is left alone.
+    package static func longestWait(settle: Duration) -> Duration { max(settle, shortestRound) * rounds }
 
     package let settle: Duration
     private var dueByPath: [FilePath: Duration] = [:]
     /// The earliest due time, or earlier (entries that were moved back are not searched for).
     private var earliest: Duration?
-    /// Files that are not whole yet, and when that is to be told.
-    private var tellByPath: [FilePath: Duration] = [:]
-    /// The earliest of these times, or earlier.
-    private var earliestTelling: Duration?
+    /// Files that are not whole yet, which is to be told.
+    private var untold: Set<FilePath> = []
+    /// When, of all of them; or earlier.
+    private var firstTelling: Duration?
     /// Files that are not whole yet, which was told.
     private var told: Set<FilePath> = []
+    /// Files that are being written to, so that no time is known at which they are due.
+    private var written: Set<FilePath> = []
 
     package init(settle: Duration) {
         self.settle = settle
@@ -39,6 +46,7 @@ package struct SettleQueue: Sendable {
     /// A file is being written to.
     package mutating func noteWriting(_ file: FilePath, at now: Duration) {
         dueByPath[file] = nil
+        written.insert(file)
         meet(file, at: now)
     }
 
@@ -47,11 +55,11 @@ package struct SettleQueue: Sendable {
         dueByPath[path] = nil
         forget(path)
         // Of the files below a folder, each of which would have been closed or removed to be forgotten. They are few.
-        if !told.isEmpty { told = told.filter { !$0.starts(with: path) } }
+        for file in written where file.starts(with: path) { forget(file) }
     }
 
     /// A file that was told as one that is not whole could not be seen: its folder may be gone.
-    package mutating func forgetTelling(of file: FilePath) { told.remove(file) }
+    package mutating func forgetTelling(of file: FilePath) { forget(file) }
 
     /// When to look again; `nil` when nothing waits.
     package var nextDue: Duration? { dueByPath.isEmpty ? nil : earliest }
@@ -68,37 +76,37 @@ package struct SettleQueue: Sendable {
         return due
     }
 
-    /// When to look again, for files that are due and for those that are not whole for long; `nil` when nothing waits.
+    /// When to look again, for files that are due and for those to be told as not whole; `nil` when nothing waits.
     package var nextLook: Duration? {
-        [nextDue, tellByPath.isEmpty ? nil : earliestTelling].compactMap(\.self).min()
+        [nextDue, untold.isEmpty ? nil : firstTelling].compactMap(\.self).min()
     }
 
-    /// Takes the files that have not been whole for ``rounds`` settle times since they were met, in the order of their
-    /// paths. Each is told once, until it is due or gone; it stays in the queue.
+    /// Takes the files that were met and are not whole, in the order of their paths. Each is told once, until it is due
+    /// or gone; it stays in the queue.
     package mutating func takeUnfinished(at now: Duration) -> [FilePath] {
-        guard let earliestTelling, earliestTelling <= now else { return [] }
-        let files = tellByPath.filter { $0.value <= now }.keys.sorted { $0.string < $1.string }
-        for file in files { tellByPath[file] = nil }
+        guard let firstTelling, firstTelling <= now else { return [] }
+        let files = untold.sorted { $0.string < $1.string }
         told.formUnion(files)
-        self.earliestTelling = tellByPath.values.min()
+        untold = []
+        self.firstTelling = nil
         return files
     }
 
     private mutating func insert(_ file: FilePath, due: Duration, at now: Duration) {
         dueByPath[file] = due
+        written.remove(file)
         earliest = min(earliest ?? due, due)
         meet(file, at: now)
     }
 
     private mutating func meet(_ file: FilePath, at now: Duration) {
-        guard tellByPath[file] == nil, !told.contains(file) else { return }
-        let time = now + max(settle, Self.shortestRound) * Self.rounds
-        tellByPath[file] = time
-        earliestTelling = min(earliestTelling ?? time, time)
+        guard !told.contains(file), untold.insert(file).inserted else { return }
+        if untold.count == 1 { firstTelling = now + Self.gathering }
     }
 
     private mutating func forget(_ file: FilePath) {
-        tellByPath[file] = nil
+        untold.remove(file)
         told.remove(file)
+        written.remove(file)
     }
 }

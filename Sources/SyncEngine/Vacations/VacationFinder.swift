@@ -300,7 +300,8 @@ package struct FolderLook: Sendable {
     /// A file that is there.
     struct File: Sendable {
         let path: FilePath
-        /// What the ledger knows of it as it is now; `nil` of one that is new, or another one than the ledger knows.
+        /// What the ledger knows of it as it is now; `nil` of one that is new, not whole when it was seen, or another one
+        /// than the ledger knows.
         let known: VacationPhoto?
     }
 
@@ -327,6 +328,9 @@ package struct FolderLook: Sendable {
 
     private init(at folder: FilePath, _ scanner: any TreeScanner, knowing photos: [VacationPhoto]) throws {
         let known = Dictionary(photos.filter(\.state.isOnDisk).map { ($0.path, $0) }, uniquingKeysWith: { $1 })
+        func isKnown(_ row: VacationPhoto, as stamp: FileStamp) -> Bool {
+            !row.isHeld && stamp.isUntouched(since: row.stamp)
+        }
         var files: [File] = []
         var names: Set<FilePath> = []
         do {
@@ -334,7 +338,7 @@ package struct FolderLook: Sendable {
                 if let error = scanned.error { throw error }
                 for file in scanned.files {
                     let path = folder.pushing(scanned.path).appending(file.name)
-                    let row = known[path].flatMap { file.stamp.isUntouched(since: $0.stamp) ? $0 : nil }
+                    let row = known[path].flatMap { isKnown($0, as: file.stamp) ? $0 : nil }
                     files.append(File(path: path, known: row))
                     names.insert(path)
                 }

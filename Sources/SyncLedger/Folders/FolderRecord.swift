@@ -185,11 +185,15 @@ extension Ledger {
     ///
     /// A folder that turns from or into a projects folder has all its photos pending again: their keys are others. One
     /// that becomes a gallery, or gets another profile, has its JSON files read again: their events depend on both.
+    ///
+    /// What was not watched until now, or by other rules, counts as not looked at: its last scan tells nothing of what
+    /// has come since, or of what these rules leave out.
     /// - Returns: the active folders, in the order given.
     package func register(_ folders: [WatchedFolder]) throws(LedgerError) -> [FolderRecord] {
         try write("register folders") { db in
             let known = try db.rows("SELECT \(FolderRecord.columns) FROM folders", as: FolderRecord.self)
             let before = Dictionary(known.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+            try db.forgetScans("active = 0")
             try db.run("UPDATE folders SET active = 0")
             for (position, folder) in folders.enumerated() {
                 try db.run(
@@ -201,6 +205,9 @@ extension Ledger {
                     """,
                     [folder.path.blob, folder.kind.rawValue, folder.profile, position, folder.filter.filterText])
                 guard let old = before[folder.path] else { continue }
+                if old.filter != folder.filter || old.kind != folder.kind {
+                    try db.forgetScans("path = ?", [folder.path.blob])
+                }
                 if old.filter != folder.filter { try PhotoTable(db).repend(filteredBelow: folder.path) }
                 if old.kind.isPooled != folder.kind.isPooled {
                     try PhotoTable(db).repend(below: folder.path)
@@ -249,6 +256,11 @@ extension Ledger {
 }
 
 extension Database {
+    /// Nobody has looked at these folders yet, as far as is known.
+    fileprivate func forgetScans(_ condition: String, _ arguments: StatementArguments = []) throws {
+        try run("UPDATE folders SET scanned_at = NULL, problem = NULL WHERE \(condition)", arguments)
+    }
+
     func activeFolders() throws -> [FolderRecord] {
         try rows("SELECT \(FolderRecord.columns) FROM folders WHERE active = 1 ORDER BY position")
     }

@@ -82,7 +82,8 @@ extension Ledger {
     }
 
     /// Files of active galleries that may hold events, and that wait in the queue or are in hand: what they hold is not
-    /// known yet. Nothing is claimed by this; such a claim serves ``noteEvents(_:photos:isWhole:of:)`` and no commit.
+    /// known yet. Those that were not whole when they were seen are left until they are. Nothing is claimed by this; such
+    /// a claim serves ``noteEvents(_:photos:isWhole:of:)`` and no commit.
     package func unreadEventFiles() throws(LedgerError) -> [Claim] {
         try read("list unread files of events") { db in
             var ids: [Int64] = []
@@ -91,7 +92,7 @@ extension Ledger {
                 ids += try db.numbers(LedgerQuery.eventFilesInHand, [folder.id.rawValue])
             }
             return try ids.compactMap { id -> Claim? in
-                guard let row = try db.row(LedgerQuery.rowOfPhoto, [id], as: PhotoRow.self), !row.isGone,
+                guard let row = try db.row(LedgerQuery.rowOfPhoto, [id], as: PhotoRow.self), !row.isGone, !row.isHeld,
                     let place = try db.row(LedgerQuery.placeOfRow, [id], as: PhotoPlace.self)
                 else { return nil }
                 return Claim(

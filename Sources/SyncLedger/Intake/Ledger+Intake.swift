@@ -10,6 +10,8 @@ extension Ledger {
     ///   (``RenameFinder``) keeps the photo's row and what is stored of it; it is pending again where its stamp does not
     ///   prove that it has the same content, or where the key is made of the name (projects).
     /// - A settled file with another stamp is pending again, in a new generation.
+    /// - A new or changed file that is not settled is pending, too, and not claimed for a while: what was seen and is
+    ///   not stored is never called safe. Once it is settled, it has its place in the queue, or none.
     /// - A file with the stamp that an older version has noted, which lacks two times, lends them to the row.
     /// - A missing photo that is back with its old stamp is what it was.
     /// - A known photo without a file is missing, or forgotten when nothing of it is stored.
@@ -17,12 +19,14 @@ extension Ledger {
     ///   - directory: below the folder; empty for the folder itself.
     ///   - files: all regular files in it.
     ///   - settled: whether a new or changed file with this stamp is whole. It may be asked twice.
+    ///   - hold: for how long at most one that is not is left alone, from now.
     ///   - stillThere: whether there is a file at an absolute path. It is asked only about photos that may have moved.
     ///   - whySkipped: why nothing is stored of a new file; `nil` where it has to be read for that. It is asked before
     ///     anything is written: what writes to the ledger waits for no disk.
     package func reconcile(
         _ folder: FolderID, directory: FilePath, files: [ScannedFile], settled: (FileStamp) -> Bool,
-        stillThere: (FilePath) -> Bool, whySkipped: (ScannedFile) -> SkipReason? = { _ in nil }, at time: Date
+        holding hold: Duration = .seconds(10), stillThere: (FilePath) -> Bool,
+        whySkipped: (ScannedFile) -> SkipReason? = { _ in nil }, at time: Date
     ) throws(LedgerError) -> DirectoryDifference {
         let operation = "reconcile a directory"
         // Most directories of a scan are as they were: a read does for them, and holds nobody up.
@@ -39,7 +43,7 @@ extension Ledger {
             let id = try DirectoryTable(db).findOrAdd(path, in: folder)
             let plan = try PhotoTable(db).plan(of: id, files, settled)
             let names = Set(files.map(\.name.bytes))
-            let intake = Intake(db: db, folder: record, directory: id, time: time)
+            let intake = Intake(db: db, folder: record, directory: id, place: path, hold: hold, time: time)
             return try intake.carryOut(
                 plan, isSeen: { $0.directoryID == id && names.contains($0.name) }, stillThere: stillThere,
                 skipped: skipped)
@@ -47,8 +51,8 @@ extension Ledger {
     }
 
     /// Makes the ledger know settled files: the rules of
-    /// ``reconcile(_:directory:files:settled:stillThere:whySkipped:at:)`` for each of them alone. What is new of many is
-    /// written in groups, each in one transaction.
+    /// ``reconcile(_:directory:files:settled:holding:stillThere:whySkipped:at:)`` for each of them alone. What is new
+    /// of many is written in groups, each in one transaction.
     package func sight(
         _ files: [SettledFile], stillThere: (FilePath) -> Bool,
         whySkipped: (SettledFile) -> SkipReason? = { _ in nil }, at time: Date
@@ -77,10 +81,10 @@ extension Ledger {
         let operation = "note files"
         // Where all is known, a read does, and holds nobody up.
         let (isKnown, pending, new) = try read(operation) { db in
-            let sights = try group.map { try Sight($0, in: db) }
+            let sights = try group.map { try Sight($0, isWhole: true, in: db) }
             return (
                 sights.allSatisfy(\.plan.isEmpty), try sights.compactMap { try $0.pending() },
-                sights.map { !$0.plan.new.isEmpty }
+                sights.map { !$0.plan.worthALook.isEmpty }
             )
         }
         if isKnown {
@@ -92,15 +96,37 @@ extension Ledger {
         result = try write(operation) { db in
             var result = before
             for (file, reason) in zip(group, reasons) {
-                let sight = try Sight(file, in: db)
+                let sight = try Sight(file, isWhole: true, in: db)
                 try sight.carryOut(stillThere: stillThere, skipped: reason, at: time, &result)
             }
             return result
         }
     }
+
+    /// Makes the ledger know files that are not settled: the rules of
+    /// ``reconcile(_:directory:files:settled:holding:stillThere:whySkipped:at:)`` for each of them alone, written in
+    /// groups as by ``sight(_:stillThere:whySkipped:at:)``, which ends what this begins.
+    /// - Parameter hold: for how long at most they are left alone, from now.
+    package func hold(
+        _ files: [SettledFile], for hold: Duration, stillThere: (FilePath) -> Bool, at time: Date
+    ) throws(LedgerError) {
+        let operation = "note files that are not whole"
+        for start in stride(from: 0, to: files.count, by: SettledFile.groupSize) {
+            let group = files[start..<min(start + SettledFile.groupSize, files.count)]
+            let isKnown = try read(operation) { db in
+                try group.allSatisfy { try Sight($0, isWhole: false, in: db).plan.isEmpty }
+            }
+            if isKnown { continue }
+            try write(operation) { db in
+                for file in group {
+                    try Sight(file, isWhole: false, in: db).hold(for: hold, stillThere: stillThere, at: time)
+                }
+            }
+        }
+    }
 }
 
-/// A file that has not changed for a while, as it was looked at.
+/// A file that has not changed for a while, or is to be held until then, as it was looked at.
 package struct SettledFile: Sendable {
     /// So many are noted in one transaction.
     static let groupSize = 256
@@ -145,7 +171,7 @@ package struct SkipReason: Hashable, Sendable {
     }
 }
 
-/// One settled file beside what is known of it.
+/// One file beside what is known of it.
 private struct Sight {
     let plan: DirectoryPlan
     let known: PhotoRow?
@@ -154,7 +180,7 @@ private struct Sight {
     private let place: FilePath
     private let file: ScannedFile
 
-    init(_ file: SettledFile, in db: Database) throws {
+    init(_ file: SettledFile, isWhole: Bool, in db: Database) throws {
         guard let name = file.path.lastComponent else { throw UnnamedFile() }
         self.db = db
         self.file = ScannedFile(name: name, stamp: file.stamp)
@@ -164,7 +190,7 @@ private struct Sight {
             try PhotoTable(db).row(in: $0, named: name)
         }
         known = row
-        plan = DirectoryPlan(known: row.map { [$0] } ?? [], files: [self.file], settled: { _ in true })
+        plan = DirectoryPlan(known: row.map { [$0] } ?? [], files: [self.file], settled: { _ in isWhole })
     }
 
     /// The row of a photo that is in the queue already, as it is.
@@ -182,11 +208,25 @@ private struct Sight {
             return
         }
         let id = try DirectoryTable(db).findOrAdd(place, in: folder.id)
-        let difference = try Intake(db: db, folder: folder, directory: id, time: time).carryOut(
-            plan, isSeen: { $0.directoryID == id && $0.name == file.name.bytes }, stillThere: stillThere,
-            skipped: [reason])
+        let difference = try carryOut(in: id, holding: .zero, stillThere: stillThere, skipped: [reason], at: time)
         result.skipped += difference.skipped
         if try PhotoTable(db).row(in: id, named: file.name)?.state == .pending { result.queued += 1 }
+    }
+
+    func hold(for hold: Duration, stillThere: (FilePath) -> Bool, at time: Date) throws {
+        if plan.isEmpty { return }
+        let id = try DirectoryTable(db).findOrAdd(place, in: folder.id)
+        _ = try carryOut(in: id, holding: hold, stillThere: stillThere, skipped: [], at: time)
+    }
+
+    private func carryOut(
+        in id: DirectoryID, holding hold: Duration, stillThere: (FilePath) -> Bool, skipped: [SkipReason?],
+        at time: Date
+    ) throws -> DirectoryDifference {
+        let intake = Intake(db: db, folder: folder, directory: id, place: place, hold: hold, time: time)
+        return try intake.carryOut(
+            plan, isSeen: { $0.directoryID == id && $0.name == file.name.bytes }, stillThere: stillThere,
+            skipped: skipped)
     }
 }
 
@@ -198,7 +238,12 @@ private struct Intake {
     let db: Database
     let folder: FolderRecord
     let directory: DirectoryID
+    /// Of the directory, below the folder.
+    let place: FilePath
+    let hold: Duration
     let time: Date
+
+    private var heldUntil: Date { time.addingTimeInterval(hold / .seconds(1)) }
 
     /// - Parameters:
     ///   - isSeen: whether a row's own file is among those that the plan was made of.
@@ -224,6 +269,29 @@ private struct Intake {
                 if reason != nil { difference.skipped += 1 }
             }
         }
+        for index in plan.newlyHeld {
+            let file = plan.files[index]
+            if let origin = try finder.origin(of: file.stamp, except: isSeen, stillThere: stillThere) {
+                _ = try move(origin, to: file, isWhole: false)
+                moved.insert(origin.row.id)
+                difference.moved += 1
+            } else if folder.filter.exclusion(of: place.appending(file.name)) == nil {
+                try table.insert(file, in: directory, of: folder.id, heldUntil: heldUntil, at: time)
+                difference.held += 1
+            }
+        }
+        for change in plan.held {
+            try table.hold(change.row, stamp: change.stamp, until: heldUntil, at: time)
+            difference.held += 1
+        }
+        for release in plan.released {
+            try table.release(release.row, stamp: plan.files[release.index].stamp, at: time)
+            difference.released += 1
+            if release.isOpen, !skipped.isEmpty, let reason = skipped[release.index] {
+                try table.skip(release.row.id, reason)
+                difference.skipped += 1
+            }
+        }
         for change in plan.completed {
             try table.complete(change.row, stamp: change.stamp)
             if !change.row.isOnDisk, !change.stamp.isUntouched(since: change.row.stamp) {
@@ -241,13 +309,15 @@ private struct Intake {
     }
 
     /// - Returns: whether the photo waits for its upload, and did not before.
-    private func move(_ origin: RenameFinder.Origin, to file: ScannedFile) throws -> Bool {
+    private func move(_ origin: RenameFinder.Origin, to file: ScannedFile, isWhole: Bool = true) throws -> Bool {
         let table = PhotoTable(db)
         var isPending = try table.move(origin.row, to: directory, of: folder.id, named: file.name, at: time)
         // What was left out where it was may be stored where it is now.
         let isFiltered = try db.number("SELECT is_filtered FROM photos WHERE id = ?", [origin.row.id]) == 1
-        if isFiltered || !origin.isProved || !origin.kind.isPooled || !folder.kind.isPooled {
-            try table.repend(origin.row, stamp: file.stamp, at: time)
+        let isOther = isFiltered || !origin.isProved || !origin.kind.isPooled || !folder.kind.isPooled
+        // One that was not whole is, in its new place.
+        if isOther || isWhole && origin.row.isHeld {
+            try table.repend(origin.row, stamp: file.stamp, heldUntil: isWhole ? nil : heldUntil, at: time)
             isPending = true
         }
         if origin.row.directoryID != directory { try DirectoryTable(db).removeIfEmpty(origin.row.directoryID) }
@@ -321,57 +391,5 @@ extension Ledger {
                 try count + db.vanish(PhotoTable(db).rows(in: directory.id), of: directory.id, at: time)
             }
         }
-    }
-}
-
-// MARK: What a scan leaves out
-
-extension Ledger {
-    /// Notes what a scan of a whole folder has found that is never stored, in place of what was found before.
-    /// - Parameter entries: their paths are below the folder.
-    package func noteLeftOutEntries(_ entries: [LeftOutSummary.Item], of folder: FolderID) throws(LedgerError) {
-        let isKnown = try read("list entries that are left out") { db in
-            try db.leftOutEntries(of: folder.rawValue, limit: entries.count + 1, isAbsolute: false) == entries
-        }
-        // Most scans find what the last one has found.
-        if isKnown { return }
-        try write("note entries that are left out") { db in
-            try db.run("DELETE FROM left_out_entries WHERE folder_id = ?", [folder.rawValue])
-            for entry in entries {
-                try db.run(
-                    "INSERT OR REPLACE INTO left_out_entries VALUES (?, ?, ?)",
-                    [folder.rawValue, entry.path.directoryBlob, entry.reason])
-            }
-        }
-    }
-
-    /// How many entries are looked at again between two scans of a whole folder.
-    private static let reviewed = 1_000
-
-    /// Forgets entries that are gone by now: a program has given what it worked on its name.
-    /// - Parameter isThere: whether there is still something at a path.
-    package func reviewLeftOutEntries(of folder: FolderID, isThere: (FilePath) -> Bool) throws(LedgerError) {
-        let (root, entries) = try read("list entries that are left out") { db in
-            (
-                try db.folder(folder).path,
-                try db.leftOutEntries(of: folder.rawValue, limit: Self.reviewed, isAbsolute: false)
-            )
-        }
-        let gone = entries.map(\.path).filter { !isThere(root.pushing($0)) }
-        if gone.isEmpty { return }
-        try write(
-            "forget entries that are gone", "DELETE FROM left_out_entries WHERE folder_id = ? AND path = ?",
-            each: gone.map { [folder.rawValue, $0.directoryBlob] })
-    }
-}
-
-extension Database {
-    func leftOutEntries(
-        of folder: Int64, limit: Int, isAbsolute: Bool = true
-    ) throws -> [LeftOutSummary.Item] {
-        let root = isAbsolute ? try self.folder(FolderID(rawValue: folder)).path : FilePath()
-        let rows = try rawRows(
-            "SELECT path, reason FROM left_out_entries WHERE folder_id = ? ORDER BY path LIMIT ?", [folder, limit])
-        return rows.map { LeftOutSummary.Item(path: root.pushing(FilePath(directoryBlob: $0[0])), reason: $0[1]) }
     }
 }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import GRDB
-package import SyncCore
+import SyncCore
 import SystemPackage
 
 /// The directories in which photos are known. A directory without photos has no row.
@@ -48,120 +48,6 @@ extension DirectoryEntry: FetchableRecord {
     init(row: Row) { self.init(id: DirectoryID(rawValue: row[0]), path: FilePath(directoryBlob: row[1])) }
 }
 
-/// The comparison of a directory's rows with its files: what has to be done, by name. It decides nothing about moves:
-/// those need a look at other directories.
-struct DirectoryPlan {
-    struct Change {
-        var row: PhotoRow
-        var stamp: FileStamp
-    }
-
-    /// Where in ``files`` there are names that no row has, in order.
-    private(set) var new: [Int] = []
-    /// Rows whose file has another stamp.
-    private(set) var changed: [Change] = []
-    /// Rows of an older ledger whose file is as it was, as far as they know, and tells more.
-    private(set) var completed: [Change] = []
-    /// Rows of vanished files that are back as they were.
-    private(set) var returned: [PhotoRow] = []
-    /// Rows without a file, and not known as vanished yet.
-    private(set) var vanished: [PhotoRow] = []
-    /// New or changed files that are not whole yet.
-    private(set) var unsettled: [ScannedFile] = []
-    private(set) var unchanged = 0
-
-    let files: [ScannedFile]
-    private var isKnown: [Bool]
-    private var indexes: [[UInt8]: Int]
-
-    /// Whether there is nothing to write.
-    var isEmpty: Bool {
-        new.isEmpty && changed.isEmpty && completed.isEmpty && returned.isEmpty && vanished.isEmpty
-    }
-
-    init(known: [PhotoRow], files: [ScannedFile], settled: (FileStamp) -> Bool) {
-        self.init(files: files)
-        for row in known { meet(row, settled) }
-        finish(settled)
-    }
-
-    /// A plan that is still to ``meet(_:_:)`` each row of the directory, and then to ``finish(_:)``. Rows are not kept, but
-    /// for those that something has to be done about: a folder of a million files is held once, and not three times.
-    init(files: [ScannedFile]) {
-        self.files = files
-        isKnown = [Bool](repeating: false, count: files.count)
-        indexes = Dictionary(minimumCapacity: files.count)
-        for (index, file) in files.enumerated() { indexes[file.name.bytes] = index }
-    }
-
-    mutating func meet(_ row: PhotoRow, _ settled: (FileStamp) -> Bool) {
-        guard let index = indexes[row.name] else {
-            if row.isOnDisk { vanished.append(row) }
-            return
-        }
-        isKnown[index] = true
-        compare(row, with: files[index], settled)
-    }
-
-    mutating func finish(_ settled: (FileStamp) -> Bool) {
-        for (index, file) in files.enumerated() where !isKnown[index] {
-            if settled(file.stamp) { new.append(index) } else { unsettled.append(file) }
-        }
-        indexes = [:]
-    }
-
-    /// - Returns: for each file why nothing is stored of it; empty where that is said of none.
-    func skipped(_ why: (ScannedFile) -> SkipReason?) -> [SkipReason?] {
-        var reasons: [SkipReason?] = []
-        for index in new {
-            guard let reason = why(files[index]) else { continue }
-            if reasons.isEmpty { reasons = Array(repeating: nil, count: files.count) }
-            reasons[index] = reason
-        }
-        return reasons
-    }
-
-    private mutating func compare(_ row: PhotoRow, with file: ScannedFile, _ settled: (FileStamp) -> Bool) {
-        if file.stamp.isUntouched(since: row.stamp) || !row.isOnDisk && file.stamp.isAs(catalogued: row.stamp) {
-            if row.stamp != file.stamp { completed.append(Change(row: row, stamp: file.stamp)) }
-            if row.isOnDisk { unchanged += 1 } else { returned.append(row) }
-        } else if settled(file.stamp) {
-            changed.append(Change(row: row, stamp: file.stamp))
-        } else {
-            unsettled.append(file)
-        }
-    }
-}
-
-/// The ledger's number for a directory in a watched folder.
-package typealias DirectoryID = RowID<KnownDirectory>
-
-/// What one look at a directory changed in the ledger. Counts are of files.
-package struct DirectoryDifference: Hashable, Sendable {
-    /// New ones, now pending or skipped.
-    package var new: [ScannedFile] = []
-    /// How many of them are skipped.
-    package var skipped = 0
-    /// Changed ones, pending again.
-    package var changed = 0
-    /// Known ones that have a new name or place.
-    package var moved = 0
-    /// Missing ones that are back, unchanged.
-    package var returned = 0
-    /// Known ones that are no longer there: missing when something of them is stored, else forgotten.
-    package var missing = 0
-    /// Of those that moved or are back, how many are pending now.
-    package var requeued = 0
-    package var unchanged = 0
-    /// New or changed, and not whole yet. The ledger knows nothing of them: look again later.
-    package var unsettled: [ScannedFile] = []
-    /// The directory, for ``Ledger/finishScan(_:below:visited:unread:stillThere:)``; `nil` when nothing is known in it.
-    package var directoryID: DirectoryID?
-
-    /// Whether anything was written.
-    package var isEmpty: Bool { new.count + changed + moved + returned + missing == 0 }
-}
-
 /// The changes of one photo's row that intake makes. Each keeps the invariants of the row; the caller has the
 /// transaction.
 struct PhotoTable {
@@ -191,22 +77,26 @@ struct PhotoTable {
         try db.row(LedgerQuery.rowOfFile, [directory.rawValue, Data(name.bytes)])
     }
 
-    /// - Parameter reason: why nothing is stored of the file; `nil` for one that has to be read. It is never the photo of
-    ///   an event, whose arrival the schema notes when its state changes: those have names of photos.
+    /// - Parameters:
+    ///   - reason: why nothing is stored of the file; `nil` for one that has to be read. It is never the photo of an
+    ///     event, whose arrival the schema notes when its state changes: those have names of photos.
+    ///   - hold: until when nobody claims a file that is not whole; `nil` for one that is.
     func insert(
-        _ file: ScannedFile, in directory: DirectoryID, of folder: FolderID, skipped reason: SkipReason?, at time: Date
+        _ file: ScannedFile, in directory: DirectoryID, of folder: FolderID, skipped reason: SkipReason? = nil,
+        heldUntil hold: Date? = nil, at time: Date
     ) throws {
         let state: PhotoState = reason == nil ? .pending : .skipped
         try db.run(
             """
             INSERT INTO photos (
-                folder_id, directory_id, name, state, queued_at, error, left_out, is_filtered, \(FileStamp.columns)
+                folder_id, directory_id, name, state, queued_at, next_try_at, error, left_out, is_filtered,
+                \(FileStamp.columns)
             )
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 folder.rawValue, directory.rawValue, Data(file.name.bytes), state.rawValue, time.milliseconds,
-                reason?.words, reason?.leftOutColumn, reason?.isFiltered ?? false,
+                hold?.nextTry ?? 0, reason?.words, reason?.leftOutColumn, reason?.isFiltered ?? false,
             ] + file.stamp.values)
     }
 
@@ -223,13 +113,37 @@ struct PhotoTable {
     /// The file has other content: everything that was known of the old one ends, except what is stored of it. A photo
     /// in hand stays in hand; its commit sees the new generation. One that waits keeps its place, and so the time since
     /// when it is not stored, however often it changes meanwhile.
-    func repend(_ row: PhotoRow, stamp: FileStamp, at time: Date) throws {
+    /// - Parameter hold: until when nobody claims a file that is not whole; `nil` for one that is.
+    func repend(_ row: PhotoRow, stamp: FileStamp, heldUntil hold: Date? = nil, at time: Date) throws {
         try db.run(
             """
             UPDATE photos SET (\(FileStamp.columns)) = (?, ?, ?, ?, ?, ?),
                 queued_at = CASE WHEN state IN ('pending', 'uploading') THEN queued_at ELSE ? END, \(Self.pendingAgain)
             WHERE id = ?
             """, stamp.values + [time.milliseconds, row.id])
+        if let hold { try db.run("UPDATE photos SET next_try_at = ? WHERE id = ?", [hold.nextTry, row.id]) }
+    }
+
+    /// The file has other content, and is not whole. The photo is pending, and nobody claims it until `hold`. It stays
+    /// in its generation, since nobody reads what is on its way; where the old content is in hand, that ends here.
+    func hold(_ row: PhotoRow, stamp: FileStamp, until hold: Date, at time: Date) throws {
+        if row.state == .uploading {
+            try repend(row, stamp: stamp, heldUntil: hold, at: time)
+        } else {
+            try db.run(
+                """
+                UPDATE photos SET state = 'pending', queued_at = ?, gone = 0, attempts = 0, next_try_at = ?, error = NULL
+                WHERE id = ?
+                """, [time.milliseconds, hold.nextTry, row.id])
+        }
+    }
+
+    /// The file that was not whole is. It has waited since it was met, and has a new generation where it is another one
+    /// than its row tells.
+    func release(_ row: PhotoRow, stamp: FileStamp, at time: Date) throws {
+        guard stamp.isUntouched(since: row.stamp) else { return try repend(row, stamp: stamp, at: time) }
+        try db.run("UPDATE photos SET next_try_at = 0 WHERE id = ?", [row.id])
+        if row.stamp != stamp { try complete(row, stamp: stamp) }
     }
 
     /// A stored photo is to be read again.
@@ -336,6 +250,11 @@ struct PhotoTable {
         state = CASE state WHEN 'uploading' THEN 'uploading' ELSE 'pending' END,
         generation = generation + 1, gone = 0, attempts = 0, next_try_at = 0, error = NULL, md5 = NULL, sha256 = NULL
         """
+}
+
+extension Date {
+    /// As the column of the next try has it, where 0 is at once.
+    fileprivate var nextTry: Int64 { max(milliseconds, 1) }
 }
 
 extension SkipReason {

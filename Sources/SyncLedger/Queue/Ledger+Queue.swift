@@ -331,10 +331,13 @@ extension Database {
             try PhotoTable(self).settleVanished(row.id, hasObject: (object ?? row.objectID) != nil, at: time)
             try DirectoryTable(self).removeIfEmpty(row.directoryID)
         } else if row.generation != claim.generation {
-            // It was queued anew when the change was seen.
+            // It was queued anew when the change was seen; where the file was not whole then, for later.
             try run(
-                "UPDATE photos SET state = 'pending', attempts = 0, next_try_at = 0, error = NULL WHERE id = ?",
-                [row.id])
+                """
+                UPDATE photos SET state = 'pending', attempts = 0, next_try_at = IIF(\(PhotoRow.held), next_try_at, 0),
+                    error = NULL
+                WHERE id = ?
+                """, [row.id])
         } else if case .skipped(let reason, _) = outcome, try isOvertaken(reason, of: claim, at: time) {
             try settle(row, as: .released, at: time)
         } else {

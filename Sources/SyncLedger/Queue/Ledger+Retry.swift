@@ -15,23 +15,24 @@ package struct RetriedPhotos: Hashable, Sendable {
 }
 
 extension Ledger {
-    /// Makes everything that is pending due, behind what was never tried; what was tried least comes first.
+    /// Makes everything that is pending and whole due, behind what was never tried; what was tried least comes first.
     package func hurry(at time: Date) throws(LedgerError) {
         try write(
             "make the queue due",
             """
             UPDATE photos SET next_try_at = MAX(? - 1000 + MIN(attempts, 1000), 1)
             WHERE folder_id IN (SELECT id FROM folders WHERE active = 1) AND state = 'pending' AND next_try_at > 0
+                AND NOT \(PhotoRow.held)
             """, [time.milliseconds])
     }
 
-    /// Makes everything that is pending of a vacation due.
+    /// Makes everything that is pending and whole of a vacation due.
     package func hurry(_ vacation: VacationID, at time: Date) throws(LedgerError) {
         try write(
             "make the photos of a vacation due",
             """
             UPDATE photos SET next_try_at = MAX(?1, 1) WHERE state = 'pending' AND next_try_at > 0
-            AND directory_id IN (SELECT id FROM directories WHERE vacation_id = ?2)
+            AND directory_id IN (SELECT id FROM directories WHERE vacation_id = ?2) AND NOT \(PhotoRow.held)
             """, [time.milliseconds, vacation.rawValue])
     }
 
@@ -97,7 +98,7 @@ extension Database {
         let waiting = try run(
             """
             UPDATE photos SET attempts = 0, next_try_at = 0
-            WHERE \(condition) AND state = 'pending' AND next_try_at > 0
+            WHERE \(condition) AND state = 'pending' AND next_try_at > 0 AND NOT \(PhotoRow.held)
             """, [value])
         let failed = try run(
             "UPDATE photos SET state = 'pending', attempts = 0, next_try_at = 0 WHERE \(condition) AND state = 'failed'",

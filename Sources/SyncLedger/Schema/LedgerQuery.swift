@@ -177,6 +177,8 @@ struct PhotoRow {
     let objectGeneration: Int64?
     /// The file vanished while it was being uploaded.
     let isGone: Bool
+    /// The file was seen before it was whole, and not since. It waits, and nobody claims it for a while.
+    let isHeld: Bool
 
     /// Whether the content that the file had last is the one that is stored.
     var isStored: Bool { objectID != nil && objectGeneration == generation }
@@ -187,11 +189,17 @@ struct PhotoRow {
 extension PhotoRow: FetchableRecord {
     static let columns = """
         photos.id, photos.folder_id, photos.directory_id, photos.name, photos.state, photos.generation, \
-        photos.object_id, photos.object_generation, photos.gone, \(FileStamp.columns(of: "photos"))
+        photos.object_id, photos.object_generation, photos.gone, \(FileStamp.columns(of: "photos")), \(held)
         """
 
     /// How many there are: what is asked for behind them begins here.
-    static let columnCount = 15
+    static let columnCount = 16
+
+    /// The condition for ``isHeld``. What waits for its next try was tried, or has the reason.
+    static let held = """
+        (photos.state IN ('pending', 'uploading') AND photos.next_try_at > 0 AND photos.attempts = 0 \
+        AND photos.error IS NULL)
+        """
 
     init(row: Row) throws {
         id = row[0]
@@ -204,6 +212,7 @@ extension PhotoRow: FetchableRecord {
         objectGeneration = row[7]
         isGone = row[8]
         stamp = FileStamp(row: row, from: 9)
+        isHeld = row[15]
     }
 }
 

@@ -258,6 +258,8 @@ package struct PhotoStatus: Hashable, Sendable {
         case .uploaded: filtered.map { rule in (note.map { "\($0); " } ?? "") + rule } ?? note
         case .missing: nil
         case .skipped, .failed, .lost: error
+        case .pending where error == nil && attempts == 0 && nextTry != nil:
+            "it was just written, and is stored when it is whole"
         case .pending: error ?? "it waits for its turn"
         case .uploading: "it is being uploaded"
         }

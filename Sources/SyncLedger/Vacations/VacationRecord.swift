@@ -198,6 +198,8 @@ package struct VacationPhoto: Hashable, Sendable {
     package let md5: MD5Digest?
     /// What is stored of it as it is now (of a missing photo: as it was); `nil` while nothing is.
     package let object: ObjectRecord?
+    /// The file was seen before it was whole, and not since.
+    package var isHeld = false
 
     package var takenAt: CaptureTime? { object?.takenAt }
     /// When the file was last written.
@@ -209,7 +211,7 @@ package struct VacationPhoto: Hashable, Sendable {
 struct VacationPhotoRow: FetchableRecord {
     static let columns = """
         directories.path, photos.name, photos.state, \(FileStamp.columns(of: "photos")), photos.md5, \
-        \(ObjectRecord.columns)
+        \(PhotoRow.held), \(ObjectRecord.columns)
         """
 
     private let path: FilePath
@@ -217,12 +219,14 @@ struct VacationPhotoRow: FetchableRecord {
     private let stamp: FileStamp
     private let md5: MD5Digest?
     private let object: ObjectRecord?
+    private let isHeld: Bool
 
     init(row: Row) throws {
         path = FilePath(directoryBlob: row[0]).pushing(FilePath(blob: row[1]))
         state = try PhotoState(rawValue: row[2]).known()
         stamp = FileStamp(row: row, from: 3)
-        let known = row.hasNull(atIndex: 10) ? nil : try ObjectRecord(row: row, from: 10)
+        isHeld = row[10]
+        let known = row.hasNull(atIndex: 11) ? nil : try ObjectRecord(row: row, from: 11)
         object = state == .uploaded || state == .missing ? known : nil
         // What is stored may be of an earlier content than the one that was on the disk last. Where it is of this one, it
         // tells which photo it is: the file may be a restored copy.
@@ -235,6 +239,6 @@ struct VacationPhotoRow: FetchableRecord {
         let name = FilePath(root: nil, path.components.dropFirst())
         return VacationPhoto(
             path: vacation.folder.pushing(name), name: name.string, state: state, stamp: stamp, md5: md5,
-            object: object)
+            object: object, isHeld: isHeld)
     }
 }

@@ -175,6 +175,33 @@ import Testing
         #expect(result.unsettled.map(\.file) == [Bench.gallery.appending("a.jpg")])
         #expect(result.unsettled.map(\.wait) == [.seconds(1)])
         #expect(result.queued == 1)
+        // Nor is it called safe until then, and only the other one is claimed.
+        #expect(try bench.ledger.overview().totals[.pending].files == 2)
+        #expect(try bench.ledger.claim(limit: 9, at: bench.time.now).map(\.file) == [Bench.gallery.appending("b.jpg")])
+    }
+
+    @Test func `a photo that was just written is not taken in yet for those who look at its folder`() async throws {
+        let trip = Bench.vacations.appending("Rome")
+        let photo = trip.appending("a.jpg")
+        bench.disk.write("fresh", to: photo, modifiedSeconds: Int64(bench.time.now.timeIntervalSince1970))
+        let pool = BlockingPool(name: "look", threads: 1)
+        for unseen in [[photo], []] {
+            try bench.scan()
+            let look = try await FolderLook.take(
+                at: trip, bench.disk, ledger: LedgerQueue(bench.ledger), pool: pool)
+            #expect(look.unseen == unseen)
+            await bench.time.advance(by: .seconds(2))
+        }
+    }
+
+    @Test func `a file that was just written and is no photo has no turn in the queue once it is whole`() async throws {
+        bench.disk.write("text", to: Self.note, modifiedSeconds: Int64(bench.time.now.timeIntervalSince1970))
+        #expect(try look()[0].queued == 0)
+        #expect(try bench.status(Self.note)?.state == .pending)
+        await bench.time.advance(by: .seconds(2))
+        let result = try look()[0]
+        #expect(result.queued == 0 && result.skipped == 1)
+        #expect(try bench.status(Self.note)?.state == .skipped)
     }
 
     @Test func `where times are whole seconds, what is written twice within one of them is seen`() throws {

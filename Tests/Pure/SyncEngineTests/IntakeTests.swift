@@ -98,36 +98,54 @@ private final class ScriptedSource: ChangeSource {
         await bench.work.wait(atMost: nil, time: bench.time.source)
     }
 
-    @Test func `a closed file is queued when it has been quiet for the settle time`() async throws {
+    /// Waits until what was hinted at is noted as not whole yet.
+    private func noted() async {
+        // One sleeper waits for the hourly rescan, the other for the file.
+        await bench.time.waitForSleepers(2)
+        await bench.time.advance(by: .milliseconds(100))
+        await queued()
+    }
+
+    /// Waits until what was hinted at is noted, and then for the settle time.
+    private func settled() async {
+        await noted()
+        await bench.time.waitForSleepers(2)
+        await bench.time.advance(by: .milliseconds(1_900))
+    }
+
+    /// What there is to do in the queue.
+    private func claimed() throws -> [FilePath] {
+        guard case .photos(let claims) = try bench.ledger.claimNext(at: bench.time.now) else { return [] }
+        return claims.map(\.file)
+    }
+
+    @Test func `a closed file is known at once, and queued when it has been quiet for the settle time`() async throws {
         try await running {
             bench.disk.write("sunset", to: photo)
             source.send(.file(photo))
-            // One sleeper waits for the hourly rescan, the other for the file.
+            await noted()
+            let before = try (bench.states(), claimed())
+            #expect(before.0 == [photo.string: .pending] && before.1 == [])
             await bench.time.waitForSleepers(2)
-            let before = try bench.states()
-            #expect(before.isEmpty)
-            await bench.time.advance(by: .seconds(2))
+            await bench.time.advance(by: .milliseconds(1_900))
             await queued()
         }
         #expect(try bench.states() == [photo.string: .pending])
+        #expect(try claimed() == [photo])
     }
 
-    @Test func `a file that is being written for five settle times is known, and waits until it is whole`() async throws
+    @Test func `a file that is being written is known, and has its turn when it is whole, or after five settle times`()
+        async throws
     {
         try await running {
             bench.disk.write("sun", to: photo)
             bench.disk.setBeingWritten(photo, true)
             source.send(.writing(photo))
-            await bench.time.waitForSleepers(2)
-            await bench.time.advance(by: .seconds(9))
-            await bench.time.waitForSleepers(2)
-            let before = try bench.states()
-            #expect(before.isEmpty)
-            source.send(.writing(photo))
-            await bench.time.advance(by: .seconds(1))
-            await queued()
-            let meanwhile = try bench.states()
-            #expect(meanwhile == [photo.string: .pending])
+            await noted()
+            let meanwhile = try (bench.states(), claimed(), bench.ledger.nextTry(at: bench.time.now))
+            #expect(meanwhile.0 == [photo.string: .pending] && meanwhile.1 == [])
+            let wait = try #require(meanwhile.2).timeIntervalSince(bench.time.now)
+            #expect(abs(wait - 10) < 0.01)
             // Written on, and closed: it is another file than the one that waits.
             bench.disk.write("sunset", to: photo)
             bench.disk.setBeingWritten(photo, false)
@@ -136,7 +154,21 @@ private final class ScriptedSource: ChangeSource {
             await bench.time.advance(by: .seconds(2))
             await queued()
         }
-        #expect(try bench.states() == [photo.string: .pending])
+        #expect(try claimed() == [photo])
+    }
+
+    @Test func `a file that goes before it is whole is forgotten`() async throws {
+        let other = Bench.gallery.appending("b.jpg")
+        try await running {
+            bench.disk.write("sunset", to: photo)
+            source.send(.file(photo))
+            await noted()
+            bench.disk.remove(photo)
+            bench.disk.write("dawn", to: other)
+            source.send(.gone(photo), .tree(Bench.gallery))
+            await queued()
+        }
+        #expect(try bench.states() == [other.string: .pending])
     }
 
     @Test func `a file that waits for its next try is tried when it was closed, though nobody wrote to it`()
@@ -145,8 +177,7 @@ private final class ScriptedSource: ChangeSource {
         try await running {
             bench.disk.write("sunset", to: photo)
             source.send(.file(photo))
-            await bench.time.waitForSleepers(2)
-            await bench.time.advance(by: .seconds(2))
+            await settled()
             await queued()
             guard case .photos(let claims) = try bench.ledger.claimNext(at: bench.time.now), let claim = claims.first
             else {
@@ -158,8 +189,7 @@ private final class ScriptedSource: ChangeSource {
             let isWaiting = if case .nothing = try bench.ledger.claimNext(at: bench.time.now) { true } else { false }
             #expect(isWaiting)
             source.send(.file(photo))
-            await bench.time.waitForSleepers(2)
-            await bench.time.advance(by: .seconds(2))
+            await settled()
             await queued()
         }
         guard case .photos(let claims) = try bench.ledger.claimNext(at: bench.time.now) else {
@@ -178,16 +208,16 @@ private final class ScriptedSource: ChangeSource {
             bench.disk.write("sunset", to: photo, modifiedSeconds: now + 2)
             bench.disk.setChanged(photo, (now + 2) * 1_000_000_000)
             source.send(.file(photo))
-            await bench.time.waitForSleepers(2)
-            await bench.time.advance(by: .seconds(2))
+            await settled()
             // It was closed for long enough, and is waited for all the same.
+            await noted()
+            let before = try claimed()
+            #expect(before == [])
             await bench.time.waitForSleepers(2)
-            let before = try bench.states()
-            #expect(before.isEmpty)
-            await bench.time.advance(by: .seconds(2))
+            await bench.time.advance(by: .milliseconds(1_900))
             await queued()
         }
-        #expect(try bench.states() == [photo.string: .pending])
+        #expect(try claimed() == [photo])
     }
 
     @Test(arguments: [true, false])
@@ -197,8 +227,7 @@ private final class ScriptedSource: ChangeSource {
         try await running {
             if isClosed {
                 source.send(.file(note))
-                await bench.time.waitForSleepers(2)
-                await bench.time.advance(by: .seconds(2))
+                await settled()
             } else {
                 source.send(.tree(Bench.gallery))
             }

@@ -70,13 +70,12 @@ import Testing
         #expect(queue.takeDue(at: .seconds(102)) == ["/g/a.jpg"])
     }
 
-    @Test mutating func `a file that is written to for five settle times is told, once, and is due when it was closed`()
-    {
+    @Test mutating func `a file that is written to is told, once, and is due when it was closed`() {
         queue.noteWriting("/g/a.jpg", at: .seconds(10))
-        #expect(queue.nextLook == .seconds(20))
-        queue.noteWriting("/g/a.jpg", at: .seconds(19))
-        #expect(queue.takeUnfinished(at: .milliseconds(19_999)) == [])
-        #expect(queue.takeUnfinished(at: .seconds(20)) == ["/g/a.jpg"])
+        #expect(queue.nextLook == .milliseconds(10_100))
+        queue.noteWriting("/g/a.jpg", at: .milliseconds(10_050))
+        #expect(queue.takeUnfinished(at: .milliseconds(10_099)) == [])
+        #expect(queue.takeUnfinished(at: .milliseconds(10_100)) == ["/g/a.jpg"])
         queue.noteWriting("/g/a.jpg", at: .seconds(21))
         #expect(queue.nextLook == nil)
         #expect(queue.takeUnfinished(at: .seconds(100)) == [])
@@ -89,15 +88,26 @@ import Testing
 
     @Test mutating func `a file that is closed again and again is told, and one that is whole or gone in time is not`()
     {
+        queue = SettleQueue(settle: .milliseconds(20))
         for name in ["often", "whole", "gone"] { queue.noteWriting(FilePath("/g/\(name)"), at: .zero) }
-        for second in 1...10 { queue.note("/g/often", at: .seconds(second)) }
-        queue.note("/g/whole", at: .seconds(7))
+        for tick in 1...10 { queue.note("/g/often", at: .milliseconds(10 * tick)) }
+        queue.note("/g/whole", at: .milliseconds(70))
         queue.remove("/g/gone")
-        #expect(queue.takeDue(at: .seconds(10)) == ["/g/whole"])
-        #expect(queue.takeUnfinished(at: .seconds(10)) == ["/g/often"])
-        #expect(queue.nextLook == .seconds(12))
-        #expect(queue.takeDue(at: .seconds(12)) == ["/g/often"])
+        #expect(queue.takeDue(at: .milliseconds(100)) == ["/g/whole"])
+        #expect(queue.takeUnfinished(at: .milliseconds(100)) == ["/g/often"])
+        #expect(queue.nextLook == .milliseconds(120))
+        #expect(queue.takeDue(at: .milliseconds(120)) == ["/g/often"])
         #expect(queue.nextLook == nil)
+    }
+
+    @Test mutating func `the files of a burst are told together, and each stays in the queue until it is due`() {
+        for number in 0..<1_000 { queue.note(FilePath("/g/\(number).jpg"), at: .microseconds(90 * number)) }
+        #expect(queue.takeUnfinished(at: .milliseconds(100)).count == 1_000)
+        #expect(queue.takeUnfinished(at: .milliseconds(500)) == [])
+        queue.note("/g/late.jpg", at: .milliseconds(600))
+        #expect(queue.nextLook == .milliseconds(700))
+        #expect(queue.takeUnfinished(at: .milliseconds(700)) == ["/g/late.jpg"])
+        #expect(queue.takeDue(at: .seconds(3)).count == 1_001)
     }
 
     @Test mutating func `nothing is kept of what was told and is gone, by itself or with its folder`() {

@@ -40,6 +40,31 @@ import Testing
         #expect(world.folders[0].note == nil)
     }
 
+    @Test func `a folder that was not watched, or by other rules, counts as not looked at until it is scanned again`()
+        throws
+    {
+        let world = try World([World.gallery, World.trips])
+        func scanAll() throws {
+            for folder in world.folders { try world.ledger.noteScan(folder.id, problem: "not mounted", at: world.now) }
+        }
+        try scanAll()
+        try world.register([World.trips])
+        #expect(world.folders.map(\.scannedAt) == [world.now])
+        try world.register([World.trips, World.gallery])
+        #expect(world.folders.map(\.scannedAt) == [world.now, nil])
+        #expect(world.folders.map(\.problem) == ["not mounted", nil])
+        for (kind, rules) in [(WatchedFolder.Kind.gallery, ["- raw/"]), (.vacations, [])] {
+            try scanAll()
+            let other = WatchedFolder(
+                kind: kind, path: World.gallery.path, profile: "grandma", filter: try PathFilter(rules))
+            try world.register([World.trips, other])
+            #expect(world.folders.map(\.scannedAt) == [world.now, nil])
+            try scanAll()
+            try world.register([World.trips, other])
+            #expect(world.folders.map(\.scannedAt) == [world.now, world.now])
+        }
+    }
+
     @Test(arguments: [
         (WatchedFolder.Kind.vacations, PhotoState.uploaded), (.projects, .pending),
     ])

@@ -53,8 +53,9 @@ private struct Churn {
             world.remove(path)
             return "remove \(path)"
         case 5, 6:
-            try world.scan()
-            return "scan"
+            let isQuiet = random.below(3) > 0
+            try world.scan(settled: { _ in isQuiet })
+            return isQuiet ? "scan" : "scan of what is not whole"
         case 7: return try sight()
         case 8:
             held += try world.ledger.claim(limit: 1 + random.below(3), at: world.now)
@@ -113,6 +114,8 @@ private struct Churn {
 
     /// Brings everything to rest: then the ledger and the disk agree, and each file is stored or has a reason.
     mutating func drain() throws -> [String] {
+        // What waits for its next try is due.
+        world.now += 60
         try world.ledger.recoverInterrupted(at: world.now)
         try world.scan()
         for claim in try world.storeAll() where world.disk[claim.file] != claim.stamp {

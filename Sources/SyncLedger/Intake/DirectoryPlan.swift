@@ -1,0 +1,152 @@
+package import SyncCore
+import SystemPackage
+
+/// The comparison of a directory's rows with its files: what has to be done, by name. It decides nothing about moves:
+/// those need a look at other directories.
+struct DirectoryPlan {
+    struct Change {
+        var row: PhotoRow
+        var stamp: FileStamp
+    }
+
+    struct Release {
+        var row: PhotoRow
+        /// Where in ``files`` the file is.
+        var index: Int
+        /// Whether the file may be one of which nothing is stored: nothing was, so far.
+        var isOpen: Bool { row.objectID == nil && row.state == .pending }
+    }
+
+    /// Where in ``files`` there are names that no row has, in order.
+    private(set) var new: [Int] = []
+    /// Rows whose file has another stamp.
+    private(set) var changed: [Change] = []
+    /// Rows of an older ledger whose file is as it was, as far as they know, and tells more.
+    private(set) var completed: [Change] = []
+    /// Rows of vanished files that are back as they were.
+    private(set) var returned: [PhotoRow] = []
+    /// Rows without a file, and not known as vanished yet.
+    private(set) var vanished: [PhotoRow] = []
+    /// New or changed files that are not whole yet.
+    private(set) var unsettled: [ScannedFile] = []
+    /// Where in ``files`` those of them are that no row has the name of.
+    private(set) var newlyHeld: [Int] = []
+    /// Those of them that do not wait yet, by their rows.
+    private(set) var held: [Change] = []
+    /// Rows of files that were not whole, and are now.
+    private(set) var released: [Release] = []
+    private(set) var unchanged = 0
+
+    let files: [ScannedFile]
+    private var isKnown: [Bool]
+    private var indexes: [[UInt8]: Int]
+
+    /// Whether there is nothing to write.
+    var isEmpty: Bool {
+        new.isEmpty && changed.isEmpty && completed.isEmpty && returned.isEmpty && vanished.isEmpty
+            && newlyHeld.isEmpty && held.isEmpty && released.isEmpty
+    }
+
+    /// Where in ``files`` those are that a look may tell to need no place in the queue.
+    var worthALook: [Int] { new + released.filter(\.isOpen).map(\.index) }
+
+    init(known: [PhotoRow], files: [ScannedFile], settled: (FileStamp) -> Bool) {
+        self.init(files: files)
+        for row in known { meet(row, settled) }
+        finish(settled)
+    }
+
+    /// A plan that is still to ``meet(_:_:)`` each row of the directory, and then to ``finish(_:)``. Rows are not kept, but
+    /// for those that something has to be done about: a folder of a million files is held once, and not three times.
+    init(files: [ScannedFile]) {
+        self.files = files
+        isKnown = [Bool](repeating: false, count: files.count)
+        indexes = Dictionary(minimumCapacity: files.count)
+        for (index, file) in files.enumerated() { indexes[file.name.bytes] = index }
+    }
+
+    mutating func meet(_ row: PhotoRow, _ settled: (FileStamp) -> Bool) {
+        guard let index = indexes[row.name] else {
+            if row.isOnDisk { vanished.append(row) }
+            return
+        }
+        isKnown[index] = true
+        compare(row, with: index, settled)
+    }
+
+    mutating func finish(_ settled: (FileStamp) -> Bool) {
+        for (index, file) in files.enumerated() where !isKnown[index] {
+            if settled(file.stamp) {
+                new.append(index)
+            } else {
+                unsettled.append(file)
+                newlyHeld.append(index)
+            }
+        }
+        indexes = [:]
+    }
+
+    /// - Returns: for each file why nothing is stored of it; empty where that is said of none.
+    func skipped(_ why: (ScannedFile) -> SkipReason?) -> [SkipReason?] {
+        var reasons: [SkipReason?] = []
+        for index in worthALook {
+            guard let reason = why(files[index]) else { continue }
+            if reasons.isEmpty { reasons = Array(repeating: nil, count: files.count) }
+            reasons[index] = reason
+        }
+        return reasons
+    }
+
+    private mutating func compare(_ row: PhotoRow, with index: Int, _ settled: (FileStamp) -> Bool) {
+        let file = files[index]
+        if row.isHeld, row.isOnDisk {
+            if settled(file.stamp) {
+                released.append(Release(row: row, index: index))
+            } else {
+                unsettled.append(file)
+            }
+        } else if file.stamp.isUntouched(since: row.stamp) || !row.isOnDisk && file.stamp.isAs(catalogued: row.stamp) {
+            if row.stamp != file.stamp { completed.append(Change(row: row, stamp: file.stamp)) }
+            if row.isOnDisk { unchanged += 1 } else { returned.append(row) }
+        } else if settled(file.stamp) {
+            changed.append(Change(row: row, stamp: file.stamp))
+        } else {
+            unsettled.append(file)
+            // What waits already is not called safe.
+            if row.state != .pending { held.append(Change(row: row, stamp: file.stamp)) }
+        }
+    }
+}
+
+/// The ledger's number for a directory in a watched folder.
+package typealias DirectoryID = RowID<KnownDirectory>
+
+/// What one look at a directory changed in the ledger. Counts are of files.
+package struct DirectoryDifference: Hashable, Sendable {
+    /// New ones, now pending or skipped.
+    package var new: [ScannedFile] = []
+    /// How many of them, and of the ``released`` ones, are skipped.
+    package var skipped = 0
+    /// Changed ones, pending again.
+    package var changed = 0
+    /// Known ones that have a new name or place.
+    package var moved = 0
+    /// Missing ones that are back, unchanged.
+    package var returned = 0
+    /// Known ones that are no longer there: missing when something of them is stored, else forgotten.
+    package var missing = 0
+    /// Of those that moved or are back, how many are pending now.
+    package var requeued = 0
+    package var unchanged = 0
+    /// New or changed, and not whole yet: look again later. They are pending, and nobody claims them before.
+    package var unsettled: [ScannedFile] = []
+    /// How many of them were not pending before.
+    package var held = 0
+    /// Those that were not whole, and are now: pending, or skipped where nothing was ever stored of them.
+    package var released = 0
+    /// The directory, for ``Ledger/finishScan(_:below:visited:unread:stillThere:)``; `nil` when nothing is known in it.
+    package var directoryID: DirectoryID?
+
+    /// Whether anything was written.
+    package var isEmpty: Bool { new.count + changed + moved + returned + missing + held + released == 0 }
+}

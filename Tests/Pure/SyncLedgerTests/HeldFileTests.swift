@@ -1,0 +1,158 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+/// Files that were seen before they were whole: they are not called safe, and nobody claims them.
+@Suite struct HeldFileTests {
+    static let photo: FilePath = "/pictures/gallery/2026/a.jpg"
+
+    private let world: World
+
+    init() throws { world = try World() }
+
+    private func seen(_ paths: [FilePath]) throws -> [SettledFile] {
+        try paths.map { path in
+            SettledFile(folder: world.folders[0].id, path: path, stamp: try #require(world.disk[path]))
+        }
+    }
+
+    private func hold(_ paths: FilePath..., for hold: Duration = .seconds(10)) throws {
+        try world.ledger.hold(try seen(paths), for: hold, stillThere: world.isThere, at: world.now)
+    }
+
+    private func claimed() throws -> [FilePath] { try world.ledger.claim(limit: 9, at: world.now).map(\.file) }
+
+    @Test(arguments: [true, false])
+    func `a new file is pending at once, and claimed when it is whole`(isScanned: Bool) throws {
+        let stamp = world.write(Self.photo)
+        if isScanned {
+            let differences = try world.scan(settled: { _ in false })
+            #expect(differences.flatMap(\.unsettled).map(\.stamp) == [stamp])
+            #expect(differences.map(\.held) == [1] && differences.flatMap(\.new).isEmpty)
+        } else {
+            try hold(Self.photo)
+        }
+        #expect(try world.ledger.overview().totals[.pending].files == 1)
+        #expect(try claimed() == [])
+        let again = try world.scan(settled: { _ in false })
+        #expect(again.map(\.isEmpty) == [true] && again.flatMap(\.unsettled).count == 1)
+        #expect(try world.scan().map(\.released) == [1])
+        #expect(try world.scan().map(\.unchanged) == [1])
+        #expect(try claimed() == [Self.photo])
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `a file that changes while it is held stays what it is, and is sighted as it is then`() throws {
+        world.write(Self.photo)
+        try hold(Self.photo)
+        let met = world.now
+        for _ in 1...3 {
+            world.now += 1
+            world.write(Self.photo)
+            try hold(Self.photo)
+            #expect(try world.scan(settled: { _ in false }).map(\.isEmpty) == [true])
+        }
+        let sighted = try world.ledger.sight(seen([Self.photo]), stillThere: world.isThere, at: world.now)
+        #expect(sighted.queued == 1 && sighted.delayed.isEmpty)
+        #expect(try world.status(Self.photo)?.queuedAt == met)
+        let claims = try world.ledger.claim(limit: 9, at: world.now)
+        let stamp = try #require(world.disk[Self.photo])
+        #expect(claims.map(\.stamp) == [stamp])
+        #expect(claims.map(\.attempts) == [1])
+    }
+
+    @Test(arguments: [PhotoState.uploaded, .failed, .skipped, .missing, .lost])
+    func `a known file that is being written anew is pending until it is read`(before: PhotoState) throws {
+        try before.prepare(Self.photo, in: world)
+        world.write(Self.photo)
+        try hold(Self.photo)
+        #expect(try world.state(Self.photo) == .pending)
+        #expect(try claimed() == [])
+        #expect(try world.scan().map(\.released) == [1])
+        #expect(try world.storeAll().count == 1)
+        #expect(try world.state(Self.photo) == .uploaded)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `a file that is written anew while it is sent is pending when it was sent, and held then`() throws {
+        try PhotoState.pending.prepare(Self.photo, in: world)
+        let claims = try world.ledger.claim(limit: 1, at: world.now)
+        world.write(Self.photo)
+        try hold(Self.photo)
+        for claim in claims { try world.ledger.commit(claim, outcome: world.stored(claim), at: world.now) }
+        #expect(try world.state(Self.photo) == .pending)
+        #expect(try claimed() == [])
+        try world.scan()
+        #expect(try claimed() == [Self.photo])
+    }
+
+    @Test(arguments: [true, false])
+    func `what goes before it is whole is forgotten, or missing as it was`(isStored: Bool) throws {
+        if isStored { try PhotoState.uploaded.prepare(Self.photo, in: world) }
+        world.write(Self.photo)
+        try hold(Self.photo)
+        world.remove(Self.photo)
+        #expect(try world.ledger.markGone(world.folders[0].id, path: Self.photo, at: world.now) == 1)
+        #expect(try world.state(Self.photo) == (isStored ? PhotoState.missing : nil))
+        #expect(try world.ledger.nextTry(at: world.now) == nil)
+    }
+
+    @Test func `a file that was just written and is no photo takes no place in the queue once it is whole`() throws {
+        let note: FilePath = "/pictures/gallery/notes.txt"
+        world.write(note)
+        try hold(note)
+        let noted = try world.ledger.sight(
+            seen([note]), stillThere: world.isThere, whySkipped: { _ in SkipReason("it is a text") }, at: world.now)
+        #expect(noted.queued == 0 && noted.skipped == 1)
+        #expect(try world.state(note) == .skipped)
+        #expect(try world.ledger.nextTry(at: world.now) == nil)
+    }
+
+    @Test func `what a filter leaves out is not held`() throws {
+        try world.register([
+            WatchedFolder(kind: .gallery, path: World.gallery.path, filter: try PathFilter(["- raw/"]))
+        ])
+        world.write("/pictures/gallery/raw/a.jpg")
+        try hold("/pictures/gallery/raw/a.jpg")
+        #expect(try world.ledger.overview().totals[.pending].files == 0)
+        #expect(try world.scan(settled: { _ in false }).map(\.directoryID) == [nil])
+    }
+
+    @Test func `a renamed photo is held under its new name, and read again`() throws {
+        let renamed: FilePath = "/pictures/gallery/2026/b.jpg"
+        try PhotoState.uploaded.prepare(Self.photo, in: world)
+        let id = try world.status(Self.photo)?.id
+        world.rename(Self.photo, to: renamed)
+        try hold(renamed)
+        #expect(try world.status(renamed)?.id == id)
+        #expect(try world.state(renamed) == .pending && world.status(Self.photo) == nil)
+        #expect(try claimed() == [])
+        try world.scan()
+        #expect(try claimed() == [renamed])
+    }
+
+    @Test func `what is held is left alone by whoever tries again, and due when nobody sees it whole`() throws {
+        world.write(Self.photo)
+        try hold(Self.photo, for: .seconds(10))
+        try world.ledger.hurry(at: world.now)
+        #expect(try world.ledger.retry(nil as [Int64]?) == RetriedPhotos())
+        #expect(try claimed() == [])
+        #expect(try world.ledger.nextTry(at: world.now) == world.now + 10)
+        world.now += 10
+        #expect(try claimed() == [Self.photo])
+    }
+
+    @Test func `the files of a burst are noted in groups`() throws {
+        let paths = (0..<1_000).map { FilePath("/pictures/gallery/\($0 % 3)/\($0).jpg") }
+        for path in paths { world.write(path) }
+        let files = try seen(paths)
+        for _ in 1...2 {
+            try world.ledger.hold(files, for: .seconds(10), stillThere: world.isThere, at: world.now)
+            #expect(try world.ledger.overview().totals[.pending].files == 1_000)
+        }
+        #expect(try world.ledger.sight(files, stillThere: world.isThere, at: world.now).queued == 1_000)
+        #expect(try world.ledger.check() == [])
+    }
+}
