@@ -141,11 +141,11 @@ struct EventFileRewriter: Sendable {
     /// What is left of a file whose events are all gone, until the ledger knows that it may be removed.
     private static let nothing = Array("[]".utf8)
 
-    let shelf: EventFileReader
+    let reader: EventFileReader
     let beside: BesidePhotoCheck
     let calls: FileRewriteCalls
 
-    private var scanner: any TreeScanner { shelf.scanner }
+    private var scanner: any TreeScanner { reader.scanner }
 
     /// - Throws: ``PhotoError``, ``ScanError``, `Errno`: then none of the events is clean. ``LedgerError``.
     func clean(_ place: EventPlace, of targets: [Target]) throws -> Rewriting {
@@ -154,10 +154,10 @@ struct EventFileRewriter: Sendable {
             return place.isClean
                 ? Rewriting(clean: targets.map(\.event)) : Rewriting(left: targets.map { ($0.event, reason) })
         }
-        guard !shelf.isUnfinished(place.file, stamp) else {
+        guard !reader.isUnfinished(place.file, stamp) else {
             return Rewriting(left: targets.map { ($0.event, Self.unfinished) })
         }
-        let (text, events) = try shelf.reducer.eventFile(place.file, of: place.profile, stamp: stamp)
+        let (text, events) = try reader.reducer.eventFile(place.file, of: place.profile, stamp: stamp)
         let bytes = text.bytes
         var result = Rewriting()
         if bytes == Self.nothing { result.emptied = stamp }
@@ -180,7 +180,7 @@ struct EventFileRewriter: Sendable {
         guard !cut.removed.isEmpty || !cut.reduced.isEmpty else { return result }
         let rest = file.cut(bytes, removing: cut.removed, reducing: cut.reduced)
         let ours = try replace(place.file, stamp, by: rest.map(text.encoded) ?? Self.nothing)
-        shelf.rewritten.withLock { $0[place.file] = ours }
+        reader.rewritten.withLock { $0[place.file] = ours }
         if rest == nil { result.emptied = ours }
         result.isReplaced = true
         return result
