@@ -53,7 +53,7 @@ struct AgentServices: Sendable {
         }
         if interrupted > 0 {
             logger.notice(
-                "in hand when the last agent ended, and tried again: \(Quantities.counted(interrupted, "photo"))")
+                "interrupted when the last agent ended, and tried again: \(Quantities.counted(interrupted, "photo"))")
         }
         keys = try workspace.keys
         restores = try await RestoreServices(workspace, store: retrying)

@@ -163,7 +163,7 @@ final class Workspace: Sendable {
             case .alike: "Where it is the same store under another name: sync-agent move-store --adopt"
             case .other, nil:
                 "Correct store or user. To take the photos to another store, name the old one and run sync-agent "
-                    + "move-store NEW; to begin anew, move the ledger away: what the new place has already is found there "
+                    + "move-store NEW; to start over, move the ledger away: what the new place has already is found there "
                     + "(sync-agent rebuild), the rest is stored"
             }
         return CommandFailure.configuration(
