@@ -316,16 +316,4 @@ extension Workspace {
                     + "again when that is mended")
         }
     }
-
-    private func otherMerges(_ store: any ReadableStore) async throws -> OtherMerges {
-        OtherMerges(
-            store: store, ledger: try await ledger, keys: try keys,
-            spool: installation.mergeSpool, pool: threads.disk, time: time)
-    }
-
-    /// Finds archived photos that another machine has given to another profile.
-    func mergedPhotos(_ store: any ReadableStore) async throws -> MergedPhotos {
-        MergedPhotos(
-            store: store, ledger: try await ledger, keys: try keys, others: try await otherMerges(store))
-    }
 }

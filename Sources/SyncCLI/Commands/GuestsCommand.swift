@@ -62,16 +62,16 @@ struct GuestsCommand: WorkspaceCommand {
         let all = try await ledger { try $0.guestPhotos(of: id) }
         guard accept || refuse else { return try await answer(all, ledger) }
         let chosen = try chosen(of: all)
-        let desk = workspace.guestDesk(ledger)
-        var problems: [GuestDesk.Problem] = []
+        let decisions = workspace.guestDecisions(ledger)
+        var problems: [GuestDecisions.Problem] = []
         if refuse {
-            try await desk.refuse(chosen)
+            try await decisions.refuse(chosen)
         } else {
             let known = try await ledger { try $0.share(id) }
             guard let folder = into ?? known?.folder else {
                 throw CommandFailure.usage("nothing is known of the share any more: say --into which folder")
             }
-            problems = try await desk.accept(chosen, into: folder, isChosen: into != nil)
+            problems = try await decisions.accept(chosen, into: folder, isChosen: into != nil)
         }
         let slots = Set(chosen.map(\.slot))
         return try await answer(
@@ -99,7 +99,7 @@ struct GuestsCommand: WorkspaceCommand {
     }
 
     private func answer(
-        _ photos: [GuestPhoto], _ ledger: LedgerQueue, _ problems: [GuestDesk.Problem] = []
+        _ photos: [GuestPhoto], _ ledger: LedgerQueue, _ problems: [GuestDecisions.Problem] = []
     ) async throws -> Answer {
         let shares = try await ledger { ledger in
             try Dictionary(uniqueKeysWithValues: Set(photos.map(\.share)).map { ($0, try ledger.share($0)) })

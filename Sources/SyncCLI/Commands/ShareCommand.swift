@@ -191,7 +191,7 @@ struct ShareCommand: WorkspaceCommand {
         let output = parts.workspace.console.output
         let view = ShareView(terminal: output, now: parts.workspace.time.now())
         do {
-            let proposal = try await parts.desk.propose(order)
+            let proposal = try await parts.planner.propose(order)
             try proposal.requireSomething()
             let session = ShareSession(parts: parts, order: order, asks: !consent.yes, recipient: nil)
             let restore = try await session.restoreProposal(of: proposal.archived)

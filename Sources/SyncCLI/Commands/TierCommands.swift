@@ -30,10 +30,10 @@ struct LifecycleCommand: AsyncParsableCommand {
         @OptionGroup var options: AnswerOptions
 
         func answer(_ workspace: Workspace) async throws -> Answer {
-            let desk = try await LifecycleInspector(workspace)
-            let report = try await desk.standing().report
+            let inspector = try await LifecycleInspector(workspace)
+            let report = try await inspector.standing().report
             return Answer(report) { output in
-                LifecycleView(terminal: output).rules(report, in: desk.store.identity)
+                LifecycleView(terminal: output).rules(report, in: inspector.store.identity)
             }
         }
     }
@@ -60,22 +60,24 @@ struct LifecycleCommand: AsyncParsableCommand {
         @OptionGroup var options: AnswerOptions
 
         func answer(_ workspace: Workspace) async throws -> Answer {
-            let desk = try await LifecycleInspector(workspace)
-            let standing = try await desk.standing()
+            let inspector = try await LifecycleInspector(workspace)
+            let standing = try await inspector.standing()
             // Nobody is asked about what was not shown.
             let people = workspace.console.people
             LifecycleView(terminal: people).difference(standing.report).forEach(people.writeLine)
-            let notes = try await write(standing, desk, workspace.console.errors)
-            return Answer(desk.report(standing.inStore, applied: notes != nil)) { _ in [end(standing, notes: notes)] }
+            let notes = try await write(standing, inspector, workspace.console.errors)
+            return Answer(inspector.report(standing.inStore, applied: notes != nil)) { _ in
+                [end(standing, notes: notes)]
+            }
         }
 
         /// - Returns: what the store did not keep, in plain words; `nil` when nothing was written.
         private func write(
-            _ standing: LifecycleInspector.Standing, _ desk: LifecycleInspector, _ terminal: Terminal
+            _ standing: LifecycleInspector.Standing, _ inspector: LifecycleInspector, _ terminal: Terminal
         ) async throws -> [String]? {
             guard let (current, plan) = standing.inStore, !plan.isNothingToDo, !dryRun else { return nil }
             try Question.require("Write these rules?", on: terminal, unless: consent.yes, no: "nothing was written")
-            let notes = try await desk.editor.carryOut(plan, from: current)
+            let notes = try await inspector.editor.carryOut(plan, from: current)
             for warning in notes {
                 terminal.writeLine(terminal.styled("note", .yellow) + "  \(warning)".escapingControls)
             }

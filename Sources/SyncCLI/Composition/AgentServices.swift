@@ -5,7 +5,6 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
-import SyncPhone
 import SyncPhotos
 import SyncSystem
 import SyncWatch
@@ -53,7 +52,7 @@ struct AgentServices: Sendable {
         let interrupted = try await queue { try $0.recoverInterrupted(at: time.now()) }
         if interrupted > 0 {
             logger.notice(
-                "in hand when the last agent ended, and tried again: \(Quantities.counted(interrupted, "photo"))")
+                "interrupted when the last agent ended, and tried again: \(Quantities.counted(interrupted, "photo"))")
         }
         keys = try workspace.keys
         restores = try await RestoreServices(workspace, store: retrying)
@@ -243,74 +242,5 @@ struct ProjectServices: Sendable {
         ProjectRemover(
             store: try await workspace.store(.writes), ledger: ledger,
             keys: try workspace.keys, shelf: shelf, scanner: FileTreeScanner(), time: workspace.time)
-    }
-}
-
-extension DailySchedule {
-    init(_ settings: RetentionSettings) {
-        self.init(hour: settings.at.hour, minute: settings.at.minute, in: settings.timeZone)
-    }
-}
-
-/// The parts of retention, put together from the configuration: for the agent, and for `cleanup`.
-struct RetentionServices: Sendable {
-    let retention: RetentionPass
-    let schedule: DailySchedule
-    let ledger: LedgerQueue
-
-    private let workspace: Workspace
-
-    /// - Parameters:
-    ///   - store: with retries.
-    ///   - folders: those that are scanned first; `nil` where another process does it.
-    ///   - work: signalled when the queue has got something new.
-    ///   - waits: for files that are just being written.
-    init(
-        _ workspace: Workspace, store: any ObjectStore, scanning folders: [FolderRecord]?, work: Wakeup? = nil,
-        waits: Bool = true
-    ) async throws {
-        let (ledger, settings) = (try await workspace.ledger, workspace.settings)
-        let pass = folders.map { folders in
-            workspace.pass(over: folders.filter { $0.kind == .gallery }, ledger, settle: waits ? nil : .zero)
-        }
-        self.workspace = workspace
-        self.ledger = ledger
-        schedule = DailySchedule(settings.retention)
-        retention = RetentionPass(
-            folders: settings.watch.filter { $0.kind == .gallery }.map(\.path), ledger: ledger, store: store,
-            scanner: FileTreeScanner(), reducer: workspace.reducer, phones: LibPhoneNumbers(),
-            rules: RetentionPass.Rules(
-                keys: try workspace.keys, policy: settings.photos.reduce,
-                batchSize: settings.retention.batchSize, settle: settings.upload.settle,
-                keepsTitles: settings.retention.keepTitles, phoneRegion: settings.share.phoneRegion),
-            pool: workspace.threads.photos,
-            intake: EventIntake(
-                pass: pass, ledger: ledger, scanner: FileTreeScanner(), reducer: workspace.reducer,
-                settle: settings.upload.settle, pool: workspace.threads.intake, work: work, time: workspace.time),
-            moves: try await workspace.mergedPhotos(store), time: workspace.time)
-    }
-
-    /// For a command: with the store that the configuration names.
-    /// - Parameters:
-    ///   - writes: `false` for a look at a copy of the ledger, which need not be about this store.
-    ///   - scans: whether the folders are this process's to scan: no agent does it.
-    ///   - waits: for files that are just being written.
-    init(_ workspace: Workspace, writes: Bool, scans: Bool, waits: Bool = true) async throws {
-        let (ledger, watched) = (try await workspace.ledger, workspace.settings.watch)
-        let store = try await writes ? workspace.store(.founds) : workspace.readStore()
-        let folders = scans ? try await ledger { try $0.register(watched) } : []
-        try await self.init(workspace, store: store, scanning: scans ? folders : nil, waits: waits)
-    }
-
-    /// For a look: on a copy of the ledger, of which nothing is kept.
-    init(lookingAt workspace: Workspace, waits: Bool) async throws {
-        try await self.init(try await workspace.withLedgerCopy(), writes: false, scans: true, waits: waits)
-    }
-
-    func service(_ patience: LedgerPatience) -> RetentionService {
-        RetentionService(
-            retention, days: workspace.settings.retention.eventDays, schedule: schedule, ledger: ledger,
-            hold: { [installation = workspace.installation] in try installation.takeCleanupLock() },
-            patience: patience, time: workspace.time, logger: workspace.logger)
     }
 }

@@ -19,7 +19,7 @@ struct RestoreServices: Sendable {
     let ledger: LedgerQueue
     /// This process, as the ledger knows it.
     let owner: ClaimOwner
-    let desk: RestorePlanner
+    let planner: RestorePlanner
     let sender: RestoreSender
     let changer: RestoreUpgrader
     let service: RestoreService
@@ -40,7 +40,7 @@ struct RestoreServices: Sendable {
         self.store = store
         self.ledger = ledger
         patience = LedgerPatience(ledger: ledger, time: time, logger: installation.logger)
-        desk = RestorePlanner(store: store, ledger: ledger, prices: prices, pool: workspace.threads.disk, time: time)
+        planner = RestorePlanner(store: store, ledger: ledger, prices: prices, pool: workspace.threads.disk, time: time)
         owner = installation.makeClaimOwner()
         sender = RestoreSender(store: store, ledger: ledger, owner: owner, time: time)
         changer = RestoreUpgrader(store: store, ledger: ledger, time: time)
@@ -68,7 +68,7 @@ struct RestoreServices: Sendable {
 struct ShareServices: Sendable {
     let restores: RestoreServices
     let finder: VacationFinder
-    let desk: SharePlanner
+    let planner: SharePlanner
     let publisher: SharePublisher
     let ender: ShareRemover
     /// What became of shares on other machines.
@@ -101,7 +101,7 @@ struct ShareServices: Sendable {
         finder = VacationFinder(
             ledger: ledger, pool: threads.disk, places: installation.restorePlaces, scanner: FileTreeScanner())
         let maker = workspace.copyMaker
-        desk = SharePlanner(
+        planner = SharePlanner(
             store: store, ledger: ledger, reducer: reducer, maker: maker, pool: threads.photos, lease: lease,
             maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
         links = installation.shareLinks(store)
@@ -123,8 +123,8 @@ struct ShareServices: Sendable {
 }
 
 extension Workspace {
-    func guestDesk(_ ledger: LedgerQueue) -> GuestDesk {
-        GuestDesk(ledger: ledger, box: installation.guestBox, disk: threads.disk, time: time)
+    func guestDecisions(_ ledger: LedgerQueue) -> GuestDecisions {
+        GuestDecisions(ledger: ledger, box: installation.guestBox, disk: threads.disk, time: time)
     }
 }
 

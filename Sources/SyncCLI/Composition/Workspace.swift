@@ -7,6 +7,7 @@ import SyncLedger
 import SyncLocalStore
 import SyncPhotos
 import SyncSystem
+import SyncWatch
 import SystemPackage
 
 /// A command that works on an installation. It gets it open, and says what came of it; opening, closing, printing and the
@@ -162,7 +163,7 @@ final class Workspace: Sendable {
             case .alike: "Where it is the same store under another name: sync-agent move-store --adopt"
             case .other, nil:
                 "Correct store or user. To take the photos to another store, name the old one and run sync-agent "
-                    + "move-store NEW; to begin anew, move the ledger away: what the new place has already is found there "
+                    + "move-store NEW; to start over, move the ledger away: what the new place has already is found there "
                     + "(sync-agent rebuild), the rest is stored"
             }
         return CommandFailure.configuration(
@@ -255,6 +256,36 @@ final class Workspace: Sendable {
         await threads.shutDown()
         pictures.close()
         try await last.ledger?.close()
+    }
+}
+
+extension Workspace {
+    /// A pass that tells what one would find: for a copy of the ledger, of which nothing is kept.
+    func forecast(settle: Duration) async throws -> SyncPass {
+        let (ledger, watched) = (try await ledger, settings.watch)
+        return pass(over: try await ledger { try $0.register(watched) }, ledger, settle: settle, isForecast: true)
+    }
+
+    /// - Parameter settle: `nil` for that of the configuration.
+    func pass(
+        over folders: [FolderRecord], _ ledger: LedgerQueue, settle: Duration? = nil, isForecast: Bool = false
+    ) -> SyncPass {
+        SyncPass(
+            folders: folders, ledger: ledger.ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
+            pool: threads.intake, settle: settle ?? settings.upload.settle, isForecast: isForecast, time: time)
+    }
+
+    /// What other machines have merged.
+    func otherMerges(_ store: any ReadableStore) async throws -> OtherMerges {
+        OtherMerges(
+            store: store, ledger: try await ledger, keys: try keys,
+            spool: installation.mergeSpool, pool: threads.disk, time: time)
+    }
+
+    /// Finds archived photos that another machine has given to another profile.
+    func mergedPhotos(_ store: any ReadableStore) async throws -> MergedPhotos {
+        MergedPhotos(
+            store: store, ledger: try await ledger, keys: try keys, others: try await otherMerges(store))
     }
 }
 

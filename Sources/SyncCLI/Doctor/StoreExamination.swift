@@ -198,6 +198,6 @@ struct DecoderExamination: Sendable {
     private func broken(_ path: FilePath, _ reason: String) -> Finding {
         .wrong(
             Self.name, "\(path) --check: \(reason)",
-            remedy: "install it anew, with the libraries that it needs (make install)")
+            remedy: "reinstall it, with the libraries that it needs (make install)")
     }
 }

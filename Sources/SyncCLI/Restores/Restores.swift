@@ -91,7 +91,7 @@ struct Restores: Sendable {
             days: wish.days ?? settings.days,
             extends: wish.extends, output: wish.output, requestedBy: ProcessEnvironment.userName ?? "unknown")
         do {
-            return try await parts.desk.propose(order, in: places)
+            return try await parts.planner.propose(order, in: places)
         } catch let error as TierNotOffered {
             throw CommandFailure.usage("\(error); \(purpose.refusal)")
         } catch let error as UnknownRestoreMachine {
@@ -146,14 +146,14 @@ struct Restores: Sendable {
         if let job { refusals = try await send(job.id) }
         let changes = try await change(proposal, besides: job?.id)
         return Request(
-            proposal: proposal, job: job, taken: taken, refusals: refusals, hours: parts.desk.hours(of: proposal),
+            proposal: proposal, job: job, taken: taken, refusals: refusals, hours: parts.planner.hours(of: proposal),
             changes: changes)
     }
 
     /// The folder has the job's file before there is a job: a running agent sends what is written down at once.
     private func writeDown(_ proposal: RestoreProposal) async throws -> (job: RestoreJob?, collided: [ObjectKey]) {
-        guard let output = proposal.order.output, parts.desk.needsJob(proposal) else {
-            return try await parts.desk.accept(proposal)
+        guard let output = proposal.order.output, parts.planner.needsJob(proposal) else {
+            return try await parts.planner.accept(proposal)
         }
         let folders = RestoreFolders(ledger: parts.ledger, owner: parts.owner, pool: workspace.threads.disk, time: time)
         try OutputPlace.checkAgain(output, workspace.installation)
@@ -167,7 +167,7 @@ struct Restores: Sendable {
         }
         let reservation = try await folders.reserve(output)
         do {
-            let accepted = try await parts.desk.accept(proposal, as: reservation)
+            let accepted = try await parts.planner.accept(proposal, as: reservation)
             if accepted.job == nil { await folders.cancel(reservation) }
             return accepted
         } catch {

@@ -45,7 +45,7 @@ extension GallerySite {
         }
         var links = shares.map { SitePage.Listing.Link("See the share", "/shares/\($0.id)") }
         if !isReadOnly {
-            links.append(.init(shares.isEmpty ? "Share" : "Share anew", "/vacations/\(vacation.id.rawValue)/share"))
+            links.append(.init(shares.isEmpty ? "Share" : "Share again", "/vacations/\(vacation.id.rawValue)/share"))
             if vacation.missing > vacation.lost {
                 links.append(.init("Bring back", "/restore?vacation=\(vacation.id.rawValue)"))
             }

@@ -61,7 +61,7 @@ extension GallerySite {
             let photo = try await ledger({ try $0.guestPhotos(of: id) }).first(where: { $0.slot == slot }),
             photo.state == .waiting
         else { return missing() }
-        let file = workspace.guestDesk(ledger).box.thumbnail(of: photo)
+        let file = workspace.guestDecisions(ledger).box.thumbnail(of: photo)
         guard try await disk.run({ FileStamp.ofFile(file) != nil }) else { return Self.drawnIcon }
         return Self.content("image/jpeg", Self.noStore, .file(file))
     }
@@ -72,19 +72,19 @@ extension GallerySite {
         }
         let chosen = Set(form.all("photo"))
         let photos = try await ledger { try $0.guestPhotos(of: id) }.filter { chosen.contains("\($0.slot)") }
-        let desk = workspace.guestDesk(ledger)
+        let decisions = workspace.guestDecisions(ledger)
         switch form["do"] {
         case "accept":
             do {
-                let problems = try await desk.accept(photos, into: record.folder)
+                let problems = try await decisions.accept(photos, into: record.folder)
                 if !problems.isEmpty {
                     let reasons = problems.map { "photo \($0.photo.slot): \($0.reason)" }.joined(separator: "; ")
                     throw CommandFailure(.partlyDone, "These go on waiting: \(reasons)")
                 }
-            } catch let error as GuestDesk.NoFolder {
+            } catch let error as GuestDecisions.NoFolder {
                 throw CommandFailure.failed("\(error)")
             }
-        case "refuse": try await desk.refuse(photos)
+        case "refuse": try await decisions.refuse(photos)
         default: return page(400, "Not understood", "Say what is to become of the photos.", session: session)
         }
         return Self.redirect(to: "/shares/\(id)")

@@ -173,7 +173,7 @@ extension GallerySite {
             // Files that nobody has read yet are read for no page.
             var known = vacation
             known.photos.removeAll { $0.md5 == nil }
-            let proposal = try await parts.desk.propose(ShareOrder(vacation: known, quality: choice.quality))
+            let proposal = try await parts.planner.propose(ShareOrder(vacation: known, quality: choice.quality))
             photos = proposal.items.map { ($0.md5, $0.photo.name) }
             remarks += proposal.notes.map { places.removed(from: $0.escapingControls) }
             remarks += proposal.skipped.map {
@@ -277,17 +277,17 @@ extension GallerySite {
         if proposal.change == .none, let existing = proposal.existing {
             return Self.redirect(to: "/shares/\(existing.id)")
         }
-        let share = try await parts.desk.accept(proposal)
+        let share = try await parts.planner.accept(proposal)
         // From here on it is carried out: what goes wrong is told on the share's page, or tried again.
         do {
             if let restore { try await work.carryOut(restore, for: share) }
         } catch let error as CommandFailure {
             workspace.logger.warning("share \(share): \(error)")
         } catch {
-            try await parts.desk.release(share)
+            try await parts.planner.release(share)
             throw error
         }
-        try await parts.desk.release(share)
+        try await parts.planner.release(share)
         if let name = order.sharedBy { try await ledger { try $0.rememberSharer(name) } }
         return Self.redirect(to: "/shares/\(share)")
     }
@@ -301,7 +301,7 @@ extension GallerySite {
         }
         if order.vacation.photos.allSatisfy({ $0.md5 != nil }) {
             do {
-                let whole = try await parts.desk.propose(order)
+                let whole = try await parts.planner.propose(order)
                 // What cannot be shared now is not to be shared one day, unseen.
                 if isExact(whole), whole.refused.isEmpty { return whole }
             } catch let error as ShareError where error.asksToChoose {
@@ -312,7 +312,7 @@ extension GallerySite {
         let numbers = order.vacation.photos.enumerated().filter { chosen.contains($0.element.md5?.description ?? "") }
         guard let selection = PhotoSelection(numbers.map { "\($0.offset)" }.joined(separator: ",")) else { return nil }
         order.selection = selection
-        let part = try await parts.desk.propose(order)
+        let part = try await parts.planner.propose(order)
         return isExact(part) ? part : nil
     }
 }

@@ -36,7 +36,7 @@ struct ShareSession {
 
     /// - Throws: ``CommandFailure``, ``ShareError``, ``StoreError``, ``LedgerError``.
     func run() async throws -> Outcome {
-        let proposal = try await parts.desk.propose(order)
+        let proposal = try await parts.planner.propose(order)
         let view = ShareView(terminal: terminal, now: workspace.time.now())
         let lines = isSilent ? proposal.notes.map(\.escapingControls) : view.proposal(proposal, showsAll: false)
         lines.forEach(terminal.writeLine)
@@ -99,7 +99,7 @@ struct ShareSession {
                 if proposal.change == .none, let share = proposal.existing {
                     return try await outcome(of: share.id, proposal, wasThere: false, costUSD: costUSD)
                 }
-                let id = try await parts.desk.accept(proposal)
+                let id = try await parts.planner.accept(proposal)
                 try await noteRecipient(of: id)
                 if let wanted = restore {
                     restore = nil
@@ -111,7 +111,7 @@ struct ShareSession {
             } catch ShareError.inOtherHands {
                 progress.show("another process is at work on this share")
                 try await workspace.time.sleep(Self.lookEvery)
-                proposal = try await parts.desk.propose(order)
+                proposal = try await parts.planner.propose(order)
             }
         }
     }
@@ -155,7 +155,7 @@ struct ShareSession {
     /// Why a restore would be paid for and be of no use: the share may be over before its photos are there.
     /// - Parameter end: of the share.
     func uselessness(of restore: RestoreProposal, until end: Date) -> String? {
-        guard !restore.candidates.isEmpty, let hours = parts.restores.desk.hours(of: restore) else { return nil }
+        guard !restore.candidates.isEmpty, let hours = parts.restores.planner.hours(of: restore) else { return nil }
         let left = end.timeIntervalSince(workspace.time.now())
         guard hours * 3_600 >= left else { return nil }
         let days = Int((hours / 24).rounded(.up)) + 1
@@ -186,7 +186,7 @@ struct ShareSession {
 
     /// Requests what was agreed to.
     func carryOut(_ restore: RestoreProposal, for id: ShareID) async throws {
-        if let job = try await parts.restores.desk.accept(restore).job?.id ?? restore.runningJobs.last {
+        if let job = try await parts.restores.planner.accept(restore).job?.id ?? restore.runningJobs.last {
             try await parts.ledger { try $0.noteRestore(job, of: id) }
             try await restores.send(job)
         }

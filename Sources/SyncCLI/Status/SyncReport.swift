@@ -2,9 +2,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
-import SyncPhotos
 import SyncSystem
-import SyncWatch
 import SystemPackage
 
 /// What one pass did, for people and as JSON.
@@ -154,23 +152,6 @@ extension SyncReport {
             notes: leftOut.items.map { PathRemark($0.path, $0.reason) }, delayed: delayed.map(problem),
             unsaved: unsaved.count, withoutOriginal: withoutOriginal, unfinished: unfinished,
             untold: (failures + delayed).filter { !told.contains($0.path) }.map(problem))
-    }
-}
-
-extension Workspace {
-    /// A pass that tells what one would find: for a copy of the ledger, of which nothing is kept.
-    func forecast(settle: Duration) async throws -> SyncPass {
-        let (ledger, watched) = (try await ledger, settings.watch)
-        return pass(over: try await ledger { try $0.register(watched) }, ledger, settle: settle, isForecast: true)
-    }
-
-    /// - Parameter settle: `nil` for that of the configuration.
-    func pass(
-        over folders: [FolderRecord], _ ledger: LedgerQueue, settle: Duration? = nil, isForecast: Bool = false
-    ) -> SyncPass {
-        SyncPass(
-            folders: folders, ledger: ledger.ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
-            pool: threads.intake, settle: settle ?? settings.upload.settle, isForecast: isForecast, time: time)
     }
 }
 

@@ -38,9 +38,7 @@ package struct StoreMarker: Codable, Hashable, Sendable {
     }
 
     /// As it is written: for people, too.
-    package func encoded() throws -> [UInt8] {
-        try ReadableJSON.text(self)
-    }
+    package func encoded() throws -> [UInt8] { try ReadableJSON.text(self) }
 
     /// A new one.
     package static func makeID() -> String { UUID().uuidString.lowercased() }
@@ -61,16 +59,11 @@ package struct StoreOrigin: Codable, Hashable, Sendable {
 
     /// What is damaged, or of a newer version, tells nothing.
     package init?(parsing bytes: [UInt8]) {
-        guard let origin = try? ReadableJSON.note(bytes) as Self, origin.version == Self.version
-        else {
-            return nil
-        }
+        guard let origin = try? ReadableJSON.note(bytes) as Self, origin.version == Self.version else { return nil }
         self = origin
     }
 
-    package func encoded() throws -> [UInt8] {
-        try ReadableJSON.text(self)
-    }
+    package func encoded() throws -> [UInt8] { try ReadableJSON.text(self) }
 
     package mutating func note(_ id: String) {
         if !continues.contains(id) { continues.append(id) }

@@ -32,10 +32,10 @@ package struct TierPolicy: Hashable, Sendable {
 
     /// - Parameters:
     ///   - user: valid for ``KeyLayout``.
-    ///   - originalsAfterDays: when originals are archived; `nil`: as photos are.
+    ///   - originalsAfterDays: when originals are archived.
     ///   - storageClass: in which new photos are stored.
     package init(
-        user: String, mode: TierMode, archiveAfterDays: Int, originalsAfterDays: Int? = nil, floor: ArchiveFloor,
+        user: String, mode: TierMode, archiveAfterDays: Int, originalsAfterDays: Int, floor: ArchiveFloor,
         shareExpireDays: Int, storageClass: StorageClass = .standard
     ) {
         movedClasses = storageClass == .standard ? [.standard] : [.standard, storageClass]
@@ -46,8 +46,7 @@ package struct TierPolicy: Hashable, Sendable {
         places = [
             Place(id: "sync-agent-photos-\(user)", prefix: "users/\(user)/photos/", afterDays: archiveAfterDays),
             Place(
-                id: "sync-agent-originals-\(user)", prefix: "users/\(user)/originals/",
-                afterDays: originalsAfterDays ?? archiveAfterDays),
+                id: "sync-agent-originals-\(user)", prefix: "users/\(user)/originals/", afterDays: originalsAfterDays),
             Place(id: "sync-agent-gallery-\(user)", prefix: "gallery-archive/\(user)/", afterDays: archiveAfterDays),
         ]
     }

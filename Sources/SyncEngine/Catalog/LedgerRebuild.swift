@@ -129,7 +129,7 @@ package struct LedgerRebuild: Sendable {
         summary.problems += try await RebuiltShares(store: store, ledger: ledger, keys: keys).run()
         try await recover(onStep)
         try await nameLost(left.unowned)
-        try await RebuiltMemories(store: store, ledger: ledger, keys: keys).run()
+        try await RebuiltArchive(store: store, ledger: ledger, keys: keys).run()
         if takesOver {
             let own = plan.first { $0.machine.role == .this }
             if isOwnRead { try await ledger.noteOwnCatalogRead(upTo: max(own?.last ?? 0, told ?? 0)) }

@@ -43,7 +43,7 @@ struct RebuiltListing: Sendable {
 
 /// The archive of memories in a ledger that was made anew: what the store tells of each archived photo, one HEAD for each
 /// that has no record yet.
-struct RebuiltMemories: Sendable {
+struct RebuiltArchive: Sendable {
     private static let headsInFlight = 8
     private static let pageSize = 1_000
 

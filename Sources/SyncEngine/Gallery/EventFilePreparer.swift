@@ -83,39 +83,3 @@ package struct PreparedEvents: Sendable {
     package let entries: [Entry]
     package let malformed: [MalformedEvent]
 }
-
-/// Reads a file of gallery events, and notes in the ledger what it holds. Everything here blocks.
-struct EventFileNoter: Sendable {
-    enum Finding: Sendable {
-        /// With what is known of each event, in the same order.
-        case events(GalleryEventFile, [EventRecord])
-        case noEvents
-        /// It is no whole JSON, and may hold events all the same. The reason quotes nothing of the file.
-        case unreadable(String)
-    }
-
-    let ledger: Ledger
-    let reducer: any PhotoReducer
-
-    /// - Parameter stamp: of the file as it is read.
-    /// - Throws: ``PhotoError``, ``LedgerError``.
-    func note(_ claim: Claim, stamp: FileStamp) throws -> Finding {
-        let (text, events) = try reducer.eventFile(claim.file, of: claim.folder.profile, stamp: stamp)
-        guard let file = events else {
-            // What a cleanup leaves of a file is the cleanup's to remove.
-            if EventFileReader.holdsNothing(text.bytes) { return .noEvents }
-            if let damage = text.damage ?? JSONElements(of: text.bytes).damage.map({ "is damaged at \($0)" }) {
-                return .unreadable(damage)
-            }
-            if try !ledger.events(of: claim.photoID).isEmpty { try ledger.noteEvents([], of: claim) }
-            return .noEvents
-        }
-        var photos: [Int: MD5Digest] = [:]
-        for event in file.events { photos[event.index] = event.photoDigest(in: text.bytes) }
-        let noted = try ledger.noteEvents(file.events, photos: photos, isWhole: file.malformed.isEmpty, of: claim)
-        guard noted.count == file.events.count else {
-            throw PhotoError(.changed, "the file changed after it was examined")
-        }
-        return .events(file, noted)
-    }
-}

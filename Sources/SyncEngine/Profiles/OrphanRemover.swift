@@ -33,9 +33,9 @@ package struct OrphanRemover: Sendable {
     ) {
         self.ledger = ledger
         self.store = store
-        let shelf = EventFileReader(scanner: scanner, reducer: reducer, settle: settle, time: time)
+        let reader = EventFileReader(scanner: scanner, reducer: reducer, settle: settle, time: time)
         let beside = BesidePhotoCheck(ledger: ledger.ledger, reducer: reducer)
-        let rewriter = EventFileRewriter(shelf: shelf, beside: beside, calls: calls)
+        let rewriter = EventFileRewriter(reader: reader, beside: beside, calls: calls)
         cleaner = EventCleaner(ledger: ledger, rewriter: rewriter, pool: pool)
     }
 

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import SyncCore
-import SyncDigest
 import SyncLedger
 import SyncSystem
 import SystemPackage
@@ -142,11 +141,11 @@ struct EventFileRewriter: Sendable {
     /// What is left of a file whose events are all gone, until the ledger knows that it may be removed.
     private static let nothing = Array("[]".utf8)
 
-    let shelf: EventFileReader
+    let reader: EventFileReader
     let beside: BesidePhotoCheck
     let calls: FileRewriteCalls
 
-    private var scanner: any TreeScanner { shelf.scanner }
+    private var scanner: any TreeScanner { reader.scanner }
 
     /// - Throws: ``PhotoError``, ``ScanError``, `Errno`: then none of the events is clean. ``LedgerError``.
     func clean(_ place: EventPlace, of targets: [Target]) throws -> Rewriting {
@@ -155,10 +154,10 @@ struct EventFileRewriter: Sendable {
             return place.isClean
                 ? Rewriting(clean: targets.map(\.event)) : Rewriting(left: targets.map { ($0.event, reason) })
         }
-        guard !shelf.isUnfinished(place.file, stamp) else {
+        guard !reader.isUnfinished(place.file, stamp) else {
             return Rewriting(left: targets.map { ($0.event, Self.unfinished) })
         }
-        let (text, events) = try shelf.reducer.eventFile(place.file, of: place.profile, stamp: stamp)
+        let (text, events) = try reader.reducer.eventFile(place.file, of: place.profile, stamp: stamp)
         let bytes = text.bytes
         var result = Rewriting()
         if bytes == Self.nothing { result.emptied = stamp }
@@ -181,7 +180,7 @@ struct EventFileRewriter: Sendable {
         guard !cut.removed.isEmpty || !cut.reduced.isEmpty else { return result }
         let rest = file.cut(bytes, removing: cut.removed, reducing: cut.reduced)
         let ours = try replace(place.file, stamp, by: rest.map(text.encoded) ?? Self.nothing)
-        shelf.rewritten.withLock { $0[place.file] = ours }
+        reader.rewritten.withLock { $0[place.file] = ours }
         if rest == nil { result.emptied = ours }
         result.isReplaced = true
         return result
@@ -314,46 +313,4 @@ struct EventFileRewriter: Sendable {
     static let changed = "the file changed meanwhile; the next cleanup reads it"
     /// What passes by itself, and is no failure.
     static let passing: Set<String> = [edited, unfinished, changed]
-}
-
-extension PhotoReducer {
-    /// All of a file of events.
-    /// - Throws: ``PhotoError``; `.changed` when the file is not the one with this stamp.
-    func eventText(of file: FilePath, stamp: FileStamp) throws(PhotoError) -> EventFileText {
-        guard stamp.size <= GalleryEventFile.maximumSize else {
-            let limit = GalleryEventFile.maximumSize >> 20
-            throw PhotoError(.overLimit, "a JSON file of more than \(limit) MiB is not read for gallery events")
-        }
-        return EventFileText(try read(file, 0..<Int(stamp.size), stamp: stamp))
-    }
-
-    /// The text of a file with its events; `nil` where it is no file of events.
-    /// - Throws: as ``eventText(of:stamp:)``.
-    func eventFile(
-        _ file: FilePath, of profile: String?, stamp: FileStamp
-    ) throws(PhotoError) -> (text: EventFileText, events: GalleryEventFile?) {
-        let text = try eventText(of: file, stamp: stamp)
-        return (text, GalleryEventFile(text, profile: profile, name: file.lastComponent))
-    }
-
-    /// A piece of the text of a file of events. Of UTF-16 all of it has to be read: where a piece stands is not known.
-    /// - Throws: as ``eventText(of:stamp:)``.
-    func eventText(of file: FilePath, _ range: Range<Int>, stamp: FileStamp) throws(PhotoError) -> [UInt8] {
-        let mark = try read(file, 0..<min(EventFileText.headSize, Int(stamp.size)), stamp: stamp)
-        guard EventFileText.isUTF16(mark) else { return try read(file, range, stamp: stamp) }
-        let text = try eventText(of: file, stamp: stamp)
-        guard range.upperBound <= text.bytes.count else {
-            throw PhotoError(.changed, "the file changed after it was read")
-        }
-        return Array(text.bytes[range])
-    }
-}
-
-extension GalleryEvent {
-    /// The MD5 of a photo that stands in the file itself.
-    /// - Parameter text: of the file.
-    func photoDigest(in text: [UInt8]) -> MD5Digest? {
-        guard case .inline(let range) = photo else { return nil }
-        return Base64Text(text[range]).decoded().map { ContentDigest(of: $0).md5 }
-    }
 }

@@ -43,7 +43,7 @@ package struct RetentionPass: Sendable {
     private let ledger: LedgerQueue
     private let rules: Rules
     private let planner: EventPlanner
-    private let shelf: EventFileReader
+    private let reader: EventFileReader
     private let archiver: EventArchiver
     private let cleaner: EventCleaner
     private let pool: BlockingPool
@@ -67,13 +67,13 @@ package struct RetentionPass: Sendable {
         self.rules = rules
         let words = ArchiveWords(phones: phones, region: rules.phoneRegion)
         planner = EventPlanner(keys: rules.keys, words: words)
-        shelf = EventFileReader(scanner: scanner, reducer: reducer, settle: rules.settle, time: time)
+        reader = EventFileReader(scanner: scanner, reducer: reducer, settle: rules.settle, time: time)
         let beside = BesidePhotoCheck(ledger: ledger.ledger, reducer: reducer)
         archiver = EventArchiver(
             store: store, uploader: Uploader(ledger: ledger, store: store, now: time.now), reducer: reducer,
             beside: beside, pool: pool, policy: rules.policy, user: rules.keys.user, keepsTitles: rules.keepsTitles,
             words: words, time: time)
-        let rewriter = EventFileRewriter(shelf: shelf, beside: beside, calls: calls)
+        let rewriter = EventFileRewriter(reader: reader, beside: beside, calls: calls)
         cleaner = EventCleaner(ledger: ledger, rewriter: rewriter, pool: pool)
         self.pool = pool
         self.intake = intake
@@ -93,7 +93,7 @@ package struct RetentionPass: Sendable {
         olderThan days: Int, after unclear: [RetentionSummary.Issue]? = nil,
         observe: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws -> RetentionSummary {
-        defer { shelf.rewritten.withLock { $0 = [:] } }
+        defer { reader.rewritten.withLock { $0 = [:] } }
         let folders = folders
         let kept = try await pool.run { [rewriter = cleaner.rewriter] in folders.flatMap { rewriter.settle(below: $0) }
         }
@@ -161,7 +161,7 @@ package struct RetentionPass: Sendable {
     /// - Throws: `CancellationError`.
     package func obstacles(to due: [DueEvent]) async throws -> [Int64: String] {
         let files = Set(due.flatMap(\.places).filter(\.isConfigured).map(\.file))
-        let unfinished = try await pool.run { [shelf] in files.filter { shelf.isUnfinished($0) } }
+        let unfinished = try await pool.run { [reader] in files.filter { reader.isUnfinished($0) } }
         return due.reduce(into: [:]) { reasons, due in
             if due.files.contains(where: { unfinished.contains($0) }) {
                 reasons[due.event.id] = EventFileRewriter.unfinished
@@ -235,11 +235,11 @@ package struct RetentionPass: Sendable {
     }
 
     private func plans(for batch: [DueEvent]) async throws -> [EventPlan] {
-        let (shelf, planner) = (shelf, planner)
+        let (reader, planner) = (reader, planner)
         var contents: [Int64: EventFileReader.Content] = [:]
         // One file in memory at a time.
         for (place, events) in DueEvent.byPlace(batch.map { ($0, $0.event) }) {
-            contents[place.photoID] = try await pool.run { shelf.look(at: place, for: events) }
+            contents[place.photoID] = try await pool.run { reader.look(at: place, for: events) }
         }
         let known = contents
         return try await ledger { ledger in

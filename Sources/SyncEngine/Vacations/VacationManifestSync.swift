@@ -30,7 +30,7 @@ package struct VacationManifestSync: Sendable {
 
     private let ledger: LedgerQueue
     private let reader: VacationReader
-    private let shelf: ManifestStore
+    private let manifests: ManifestStore
     private let now: @Sendable () -> Date
 
     /// - Parameter pool: for reading descriptions.
@@ -41,7 +41,7 @@ package struct VacationManifestSync: Sendable {
         self.ledger = ledger
         self.now = now
         reader = VacationReader(ledger: ledger, pool: pool, descriptions: descriptions)
-        shelf = ManifestStore(store: store, keys: keys)
+        manifests = ManifestStore(store: store, keys: keys)
     }
 
     /// One round over the vacations that changed since they were seen to, and of which no photo waits for its upload.
@@ -150,7 +150,7 @@ package struct VacationManifestSync: Sendable {
         let cacheKey = manifest.cacheKey
         let ours = try await ledger { try $0.manifestsWritten(as: cacheKey) }
         var condition = PutCondition.overwrite
-        switch try await shelf.find(cacheKey) {
+        switch try await manifests.find(cacheKey) {
         case .manifest(let there, let thereDigest) where there.isEquivalent(to: manifest):
             let isOwn = ours.contains(thereDigest)
             // What another machine calls the photos is left to it.
@@ -168,7 +168,7 @@ package struct VacationManifestSync: Sendable {
         // Noted before, so that an agent that is killed after the put knows the manifest as its own.
         let writing = StaleManifest(cacheKey: cacheKey, digest: digest)
         try await ledger { try $0.noteWriting(writing, of: id) }
-        try await shelf.put(bytes, as: cacheKey, condition)
+        try await manifests.put(bytes, as: cacheKey, condition)
         result.stored += 1
         return true
     }
@@ -223,7 +223,7 @@ package struct VacationManifestSync: Sendable {
     private func removeStale(_ result: inout Summary) async throws {
         for manifest in try await ledger({ try $0.staleManifests() }) {
             do {
-                if try await shelf.remove(manifest.cacheKey, digest: manifest.digest) { result.removed += 1 }
+                if try await manifests.remove(manifest.cacheKey, digest: manifest.digest) { result.removed += 1 }
                 try await ledger.finish { try $0.forget(manifest) }
             } catch let error as StoreError where !error.concernsWholeStore {
                 result.failures.append("the old manifest of \(manifest.cacheKey) is not removed: \(error)")

@@ -131,7 +131,7 @@ extension S3Capabilities {
     }
 
     /// Takes over what an earlier process learned. What it does not know is left out.
-    mutating func recall(_ facts: [String: String]) {
+    mutating func load(_ facts: [String: String]) {
         for (name, text) in facts {
             switch name {
             case "conditional-put":

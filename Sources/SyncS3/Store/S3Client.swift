@@ -66,9 +66,9 @@ final class S3Client: Sendable {
     /// What the store can do, as far as this run or an earlier one knows.
     func capabilities() async -> S3Capabilities {
         if let memory, !learned.withLock({ $0.isRecalled }) {
-            let facts = await memory.recall()
+            let facts = await memory.load()
             learned.withLock { learned in
-                if !learned.isRecalled { learned.knowledge.capabilities.recall(facts) }
+                if !learned.isRecalled { learned.knowledge.capabilities.load(facts) }
                 learned.isRecalled = true
             }
         }

@@ -40,7 +40,7 @@ final class S3FactStore: Sendable {
     func close() async { await pool.shutDown() }
 
     /// The facts that are young enough to be believed.
-    func recall() async -> [String: String] {
+    func load() async -> [String: String] {
         let stored = await pool.finish { [memory, place] in memory.facts(of: place) }
         let now = now()
         let facts = stored.compactMapValues { StoredFact.value($0, at: now, lifetime: Self.lifetime) }

@@ -82,7 +82,7 @@ extension StoreError {
         case "ConditionalRequestConflict", "OperationAborted":
             return (.conflict, "another request was changing the same object; it is tried again")
         case "NoSuchUpload":
-            return (.conflict, "the upload in parts was ended by somebody else; it begins anew")
+            return (.conflict, "the upload in parts was ended by somebody else; it starts again")
         case "InvalidObjectState" where context.operation == "restore", "ObjectAlreadyInActiveTierError":
             return (.notArchived, "the object is not archived; it can be read as it is")
         case "GlacierExpeditedRetrievalNotAvailable":

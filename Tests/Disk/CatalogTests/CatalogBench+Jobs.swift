@@ -14,8 +14,8 @@ extension CatalogBench {
         let objects = SilentObjects(
             store: store, ledger: queue, keys: keys,
             policy: TierPolicy(
-                user: "ana", mode: mode, archiveAfterDays: 3, floor: ArchiveFloor(configured: 5, prices: nil),
-                shareExpireDays: 30),
+                user: "ana", mode: mode, archiveAfterDays: 3, originalsAfterDays: 3,
+                floor: ArchiveFloor(configured: 5, prices: nil), shareExpireDays: 30),
             verification: VerificationRule(
                 percentPerDay: percent, maximumUSDPerMonth: budget, cost: VerificationCost(prices: prices)),
             spool: spool, pool: pool, time: time.source)

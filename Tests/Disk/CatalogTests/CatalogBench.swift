@@ -163,8 +163,8 @@ final class CatalogMachine: Sendable {
     /// As the pass of `sync` holds its ledger against the store.
     func inspect() async throws {
         let policy = TierPolicy(
-            user: "ana", mode: .off, archiveAfterDays: 0, floor: ArchiveFloor(configured: 0, prices: nil),
-            shareExpireDays: 30)
+            user: "ana", mode: .off, archiveAfterDays: 0, originalsAfterDays: 0,
+            floor: ArchiveFloor(configured: 0, prices: nil), shareExpireDays: 30)
         try await StoreUpkeep(
             store: bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, policy: policy, time: bench.time.source,
             logger: Self.logger

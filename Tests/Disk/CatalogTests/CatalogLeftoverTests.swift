@@ -12,8 +12,8 @@ struct CatalogLeftoverTests {
     private func sync(_ machine: CatalogMachine, hold: @escaping CatalogHold = { nil }) async throws {
         let bench = machine.bench
         let policy = TierPolicy(
-            user: "ana", mode: .off, archiveAfterDays: 0, floor: ArchiveFloor(configured: 0, prices: nil),
-            shareExpireDays: 30)
+            user: "ana", mode: .off, archiveAfterDays: 0, originalsAfterDays: 0,
+            floor: ArchiveFloor(configured: 0, prices: nil), shareExpireDays: 30)
         try await StoreUpkeep(
             store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys, policy: policy,
             holdCatalog: hold, time: bench.time.source, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -76,8 +76,8 @@ final class AgentProcess {
     }
 
     private static let policy = TierPolicy(
-        user: "ana", mode: .off, archiveAfterDays: 180, floor: ArchiveFloor(configured: 0, prices: nil),
-        shareExpireDays: 10)
+        user: "ana", mode: .off, archiveAfterDays: 180, originalsAfterDays: 180,
+        floor: ArchiveFloor(configured: 0, prices: nil), shareExpireDays: 10)
     private static let verification = VerificationRule(
         percentPerDay: 10, maximumUSDPerMonth: 1, cost: VerificationCost(prices: nil))
 

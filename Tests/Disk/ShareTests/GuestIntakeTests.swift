@@ -20,7 +20,7 @@ import Testing
     private let ledger: LedgerQueue
     private let folder: FilePath
     private let workshop: ShareWorkshop
-    private let desk: GuestDesk
+    private let decisions: GuestDecisions
 
     init() throws {
         tree = try TemporaryTree()
@@ -31,7 +31,7 @@ import Testing
         try tree.write(TellingPhotos.small, to: "trips/Paris/small.jpg")
         let box = GuestIntake.Box(tree.path("state/guests"), freeBytes: { _ in 2 << 30 })
         workshop = ShareWorkshop(store: store, ledger: ledger, time: time, guestBox: box)
-        desk = GuestDesk(
+        decisions = GuestDecisions(
             ledger: ledger, box: box, disk: BlockingPool(name: "disk", threads: 1), time: time.source)
     }
 
@@ -71,9 +71,9 @@ import Testing
         #expect(all.map(\.slot) == [4, 7, 8] && all.map(\.state) == [.waiting, .refused, .refused])
         #expect(all.allSatisfy { ($0.reason == nil) == ($0.state == .waiting) })
         let waiting = try #require(all.first)
-        let kept = desk.box.file(of: waiting)
+        let kept = decisions.box.file(of: waiting)
         #expect(try content(kept) == TellingPhotos.wide)
-        #expect(FileStamp.ofFile(desk.box.thumbnail(of: waiting)) != nil)
+        #expect(FileStamp.ofFile(decisions.box.thumbnail(of: waiting)) != nil)
         // Until the owner has decided, the store has the only other copy.
         #expect(try await store.bytes(of: ShareKeys(id).guest(4)) == TellingPhotos.wide)
         #expect(try await store.list(prefix: ShareKeys(id).guestFolder, after: nil, limit: 10).objects.count == 3)
@@ -140,16 +140,16 @@ import Testing
         try await send(TellingPhotos.wide, to: id, 0)
         try await workshop.service.round()
         let waiting = try #require(try await photos(id).first)
-        try desk.box.file(of: waiting).unlink()
-        #expect(try await desk.accept([waiting], into: folder).map(\.photo.slot) == [0])
+        try decisions.box.file(of: waiting).unlink()
+        #expect(try await decisions.accept([waiting], into: folder).map(\.photo.slot) == [0])
         try await workshop.service.round()
-        #expect(try content(desk.box.file(of: waiting)) == TellingPhotos.wide)
+        #expect(try content(decisions.box.file(of: waiting)) == TellingPhotos.wide)
         // As on another machine, whose ledger knows nothing of it.
         let box = GuestIntake.Box(tree.path("other/guests"), freeBytes: { _ in nil })
         let other = ShareWorkshop(
             store: store, ledger: LedgerQueue(try Ledger.inMemory()), time: time, guestBox: box)
         #expect(try await other.guests?.take(id) == 1)
-        #expect(try await desk.accept([waiting], into: folder).isEmpty)
+        #expect(try await decisions.accept([waiting], into: folder).isEmpty)
     }
 
     @Test func `what is kept and no longer noted waits again`() async throws {
@@ -157,7 +157,7 @@ import Testing
         try await send(TellingPhotos.wide, to: id, 0)
         try await workshop.service.round()
         let other = ShareWorkshop(
-            store: store, ledger: LedgerQueue(try Ledger.inMemory()), time: time, guestBox: desk.box)
+            store: store, ledger: LedgerQueue(try Ledger.inMemory()), time: time, guestBox: decisions.box)
         try await send(TellingPhotos.small, to: id, 1)
         #expect(try await other.guests?.take(id) == 1)
         let found = try await other.ledger { try $0.guestPhotos(of: id) }
@@ -194,15 +194,15 @@ import Testing
         try await send(TellingPhotos.small, to: id, 1)
         try await workshop.service.round()
         let waiting = try await photos(id)
-        #expect(try await desk.accept([waiting[0]], into: folder).isEmpty)
+        #expect(try await decisions.accept([waiting[0]], into: folder).isEmpty)
         #expect(try await photos(id).map(\.state) == [.accepted, .waiting])
         let file = try #require(try await photos(id).first?.path)
         #expect(try file.removingLastComponent() == folder && content(file) == TellingPhotos.wide)
-        #expect(FileStamp.ofFile(desk.box.file(of: waiting[0])) == nil)
-        #expect(try await desk.accept([waiting[1]], into: folder).isEmpty)
+        #expect(FileStamp.ofFile(decisions.box.file(of: waiting[0])) == nil)
+        #expect(try await decisions.accept([waiting[1]], into: folder).isEmpty)
         let names = Set(try #require(try Folder.names(in: folder)))
         #expect(names.count == 3)
-        try await desk.refuse(waiting)
+        try await decisions.refuse(waiting)
         #expect(try await photos(id).map(\.state) == [.accepted, .accepted])
         #expect(try Set(Folder.names(in: folder) ?? []) == names)
     }
@@ -213,7 +213,7 @@ import Testing
         try await workshop.service.round()
         let waiting = try await photos(id)
         try tree.write(TellingPhotos.wide, to: "trips/Paris/guest-\("\(id)".prefix(8))-0.jpg")
-        _ = try await desk.accept(waiting, into: folder)
+        _ = try await decisions.accept(waiting, into: folder)
         #expect(try Folder.names(in: folder)?.count == 2)
         #expect(try await photos(id).map(\.state) == [.accepted])
     }
@@ -225,12 +225,12 @@ import Testing
         try await workshop.service.round()
         let waiting = try await photos(id)
         let gone = tree.path("unmounted/Paris")
-        await #expect(throws: GuestDesk.NoFolder(folder: gone, isChosen: true)) {
-            _ = try await desk.accept(waiting, into: gone, isChosen: true)
+        await #expect(throws: GuestDecisions.NoFolder(folder: gone, isChosen: true)) {
+            _ = try await decisions.accept(waiting, into: gone, isChosen: true)
         }
         try folder.appending("small.jpg").rename(to: folder.appending("away.jpg"))
-        await #expect(throws: GuestDesk.NoFolder(folder: folder, isChosen: false)) {
-            _ = try await desk.accept(waiting, into: folder)
+        await #expect(throws: GuestDecisions.NoFolder(folder: folder, isChosen: false)) {
+            _ = try await decisions.accept(waiting, into: folder)
         }
         try folder.appending("away.jpg").rename(to: folder.appending("small.jpg"))
         #expect(try await photos(id) == waiting)
@@ -238,12 +238,12 @@ import Testing
         let name = "guest-\("\(id)".prefix(8))-1"
         try tree.write("another photo", to: "trips/Paris/\(name).jpg")
         try tree.write("no longer what was sent", to: "state/guests/\(id)/0.jpg")
-        let problems = try await desk.accept(waiting, into: folder)
+        let problems = try await decisions.accept(waiting, into: folder)
         #expect(problems.map(\.photo.slot) == [0] && problems.allSatisfy { $0.reason.contains("--refresh") })
         #expect(try await photos(id).map(\.state) == [.waiting, .accepted])
         #expect(try content(folder.appending("\(name).jpg")) == Array("another photo".utf8))
         #expect(try content(folder.appending("\(name)-2.jpg")) == TellingPhotos.small)
-        try await desk.refuse(waiting)
+        try await decisions.refuse(waiting)
         #expect(try await photos(id).map(\.state) == [.refused, .accepted])
     }
 
@@ -254,11 +254,11 @@ import Testing
         try await workshop.ender.run(id, .revoked)
         let waiting = try await photos(id)
         #expect(waiting.map(\.state) == [.waiting])
-        let kept = desk.box.file(of: try #require(waiting.first))
+        let kept = decisions.box.file(of: try #require(waiting.first))
         #expect(try content(kept) == TellingPhotos.wide)
         #expect(try await store.list(prefix: ShareKeys(id).folder, after: nil, limit: 10).objects.isEmpty)
         #expect(try await ledger { try $0.share(id) }?.state == .revoked)
-        _ = try await desk.accept(waiting, into: folder)
+        _ = try await decisions.accept(waiting, into: folder)
         #expect(try Folder.names(in: folder)?.count == 2)
     }
 

@@ -8,8 +8,8 @@ import Testing
     private static let foreign = LifecycleRule(
         id: "theirs", content: .foreign("<Rule><ID>theirs</ID><Status>Disabled</Status></Rule>"))
     private let policy = TierPolicy(
-        user: "ana", mode: .bucket, archiveAfterDays: 180, floor: ArchiveFloor(configured: 131_072, prices: nil),
-        shareExpireDays: 30)
+        user: "ana", mode: .bucket, archiveAfterDays: 180, originalsAfterDays: 180,
+        floor: ArchiveFloor(configured: 131_072, prices: nil), shareExpireDays: 30)
 
     private func editor(_ rules: [LifecycleRule]) async throws -> LifecycleEditor {
         let store = InMemoryStore(lifecycle: .byRules)

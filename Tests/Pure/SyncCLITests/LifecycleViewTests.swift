@@ -9,8 +9,8 @@ import Testing
 
     private func policy(_ mode: TierMode, prices: PriceTable? = nil, bytes: Int64 = 131_072) -> TierPolicy {
         TierPolicy(
-            user: "ana", mode: mode, archiveAfterDays: 180, floor: ArchiveFloor(configured: bytes, prices: prices),
-            shareExpireDays: 30)
+            user: "ana", mode: mode, archiveAfterDays: 180, originalsAfterDays: 180,
+            floor: ArchiveFloor(configured: bytes, prices: prices), shareExpireDays: 30)
     }
 
     private func report(

@@ -10,8 +10,8 @@ import Testing
         let checks = Checks { _ in }
         let scratch = ScratchFolder(store, user: "ana", id: 7)
         let policy = TierPolicy(
-            user: "ana", mode: .off, archiveAfterDays: 180, floor: ArchiveFloor(configured: 131_072, prices: nil),
-            shareExpireDays: 30)
+            user: "ana", mode: .off, archiveAfterDays: 180, originalsAfterDays: 180,
+            floor: ArchiveFloor(configured: 131_072, prices: nil), shareExpireDays: 30)
         try await StoreSteps(checks: checks, policy: policy, s3: nil, triesArchive: triesArchive)
             .run(StoreChecks(store, scratch: scratch), scratch)
         return checks

@@ -56,8 +56,8 @@ import Testing
 
     @Test func `Our rules are compared with the configuration, and nothing is written`() async throws {
         let policy = TierPolicy(
-            user: "ana", mode: .bucket, archiveAfterDays: 180, floor: ArchiveFloor(configured: 131_072, prices: nil),
-            shareExpireDays: 30)
+            user: "ana", mode: .bucket, archiveAfterDays: 180, originalsAfterDays: 180,
+            floor: ArchiveFloor(configured: 131_072, prices: nil), shareExpireDays: 30)
         let store = FaultyStore(InMemoryStore(lifecycle: .byRules))
         let others = LifecycleConfiguration(rules: [
             LifecycleRule(id: "logs", content: .foreign("<Rule/>")),
@@ -80,8 +80,8 @@ import Testing
     @Test(arguments: [StoreError.Code.unsupported, .accessDenied])
     func `Rules that cannot be had are limited, not wrong`(_ code: StoreError.Code) async throws {
         let policy = TierPolicy(
-            user: "ana", mode: .off, archiveAfterDays: 180, floor: ArchiveFloor(configured: 131_072, prices: nil),
-            shareExpireDays: 30)
+            user: "ana", mode: .off, archiveAfterDays: 180, originalsAfterDays: 180,
+            floor: ArchiveFloor(configured: 131_072, prices: nil), shareExpireDays: 30)
         let store = FaultyStore(
             InMemoryStore(lifecycle: .byRules), faults: [StoreFault(.lifecycle, .failBefore(code))])
         #expect(try await probe(store).0.lifecycle(policy).state == .limited)
@@ -103,8 +103,8 @@ import Testing
 
     @Test func `A store without classes is limited, and what follows for the archive is said`() async throws {
         let policy = TierPolicy(
-            user: "ana", mode: .bucket, archiveAfterDays: 180, floor: ArchiveFloor(configured: 131_072, prices: nil),
-            shareExpireDays: 30)
+            user: "ana", mode: .bucket, archiveAfterDays: 180, originalsAfterDays: 180,
+            floor: ArchiveFloor(configured: 131_072, prices: nil), shareExpireDays: 30)
         let store = FaultyStore(InMemoryStore(lifecycle: .byRules), faults: Self.lacking(StoreChecks.classes))
         let (finding, found) = try await probe(store).0.storageClasses()
         #expect(finding.state == .limited)

@@ -4,7 +4,7 @@ import Testing
 @Suite struct LifecyclePlanTests {
     private static func policy(user: String = "ana", mode: TierMode = .bucket, days: Int = 180) -> TierPolicy {
         TierPolicy(
-            user: user, mode: mode, archiveAfterDays: days,
+            user: user, mode: mode, archiveAfterDays: days, originalsAfterDays: days,
             floor: ArchiveFloor(configured: 131_072, prices: .example), shareExpireDays: 30)
     }
 

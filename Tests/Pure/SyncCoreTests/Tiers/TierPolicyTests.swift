@@ -5,11 +5,11 @@ import Testing
 @Suite struct TierPolicyTests {
     private static func policy(
         user: String = "ana", mode: TierMode = .bucket, days: Int = 180, bytes: Int64 = 131_072,
-        prices: PriceTable? = .example
+        prices: PriceTable? = .example, originalDays: Int? = nil
     ) -> TierPolicy {
         TierPolicy(
-            user: user, mode: mode, archiveAfterDays: days, floor: ArchiveFloor(configured: bytes, prices: prices),
-            shareExpireDays: 30)
+            user: user, mode: mode, archiveAfterDays: days, originalsAfterDays: originalDays ?? days,
+            floor: ArchiveFloor(configured: bytes, prices: prices), shareExpireDays: 30)
     }
 
     private static func lines(_ rules: [LifecycleRule]) -> [String] {
@@ -31,6 +31,14 @@ import Testing
                 "sync-agent-originals-ana = users/ana/originals/: to DEEP_ARCHIVE after 180 days, of 128 KiB or more",
                 "sync-agent-gallery-ana = gallery-archive/ana/: to DEEP_ARCHIVE after 180 days, of 128 KiB or more",
             ] + Self.housekeeping)
+    }
+
+    @Test func `originals are archived at an age of their own`() {
+        let originals = Self.lines(Self.policy(originalDays: 7).bucketRules).filter { $0.contains("originals") }
+        #expect(
+            originals == [
+                "sync-agent-originals-ana = users/ana/originals/: to DEEP_ARCHIVE after 7 days, of 128 KiB or more"
+            ])
     }
 
     @Test(arguments: [TierMode.agent, .off])

@@ -9,8 +9,8 @@ import Testing
 @Suite struct StoreUpkeepTests {
     private static func policy(_ mode: TierMode) -> TierPolicy {
         TierPolicy(
-            user: "ana", mode: mode, archiveAfterDays: 0, floor: ArchiveFloor(configured: 0, prices: nil),
-            shareExpireDays: 30)
+            user: "ana", mode: mode, archiveAfterDays: 0, originalsAfterDays: 0,
+            floor: ArchiveFloor(configured: 0, prices: nil), shareExpireDays: 30)
     }
 
     private func upkeep(_ bench: RestoreBench, _ mode: TierMode = .agent) throws -> StoreUpkeep {

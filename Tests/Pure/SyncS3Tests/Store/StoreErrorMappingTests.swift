@@ -32,7 +32,7 @@ import Testing
             (400, "ExpiredTokenException", .credentialsRejected, "get new credentials"),
             (403, "RequestExpired", .credentialsRejected, "get new credentials"),
             (403, "InvalidSignatureException", .credentialsRejected, "AWS_SECRET_ACCESS_KEY"),
-            (404, "NoSuchUpload", .conflict, "begins anew"), (407, nil, .unreachable, "https_proxy"),
+            (404, "NoSuchUpload", .conflict, "starts again"), (407, nil, .unreachable, "https_proxy"),
             (412, "PreconditionFailed", .alreadyExists, "already"),
             (409, "ConditionalRequestConflict", .conflict, "another request"),
             (403, "InvalidObjectState", .archived, "restore it first"),

@@ -1,4 +1,5 @@
 package import SyncCore
+import SyncDigest
 package import SyncLedger
 package import SyncSystem
 import SystemPackage
@@ -106,5 +107,83 @@ package struct EventIntake: Sendable {
 
     private static func untold(_ reason: String) -> String {
         "what cannot be told in it keeps its text; correct it, or remove it (\(reason))"
+    }
+}
+
+/// Reads a file of gallery events, and notes in the ledger what it holds. Everything here blocks.
+struct EventFileNoter: Sendable {
+    enum Finding: Sendable {
+        /// With what is known of each event, in the same order.
+        case events(GalleryEventFile, [EventRecord])
+        case noEvents
+        /// It is no whole JSON, and may hold events all the same. The reason quotes nothing of the file.
+        case unreadable(String)
+    }
+
+    let ledger: Ledger
+    let reducer: any PhotoReducer
+
+    /// - Parameter stamp: of the file as it is read.
+    /// - Throws: ``PhotoError``, ``LedgerError``.
+    func note(_ claim: Claim, stamp: FileStamp) throws -> Finding {
+        let (text, events) = try reducer.eventFile(claim.file, of: claim.folder.profile, stamp: stamp)
+        guard let file = events else {
+            // What a cleanup leaves of a file is the cleanup's to remove.
+            if EventFileReader.holdsNothing(text.bytes) { return .noEvents }
+            if let damage = text.damage ?? JSONElements(of: text.bytes).damage.map({ "is damaged at \($0)" }) {
+                return .unreadable(damage)
+            }
+            if try !ledger.events(of: claim.photoID).isEmpty { try ledger.noteEvents([], of: claim) }
+            return .noEvents
+        }
+        var photos: [Int: MD5Digest] = [:]
+        for event in file.events { photos[event.index] = event.photoDigest(in: text.bytes) }
+        let noted = try ledger.noteEvents(file.events, photos: photos, isWhole: file.malformed.isEmpty, of: claim)
+        guard noted.count == file.events.count else {
+            throw PhotoError(.changed, "the file changed after it was examined")
+        }
+        return .events(file, noted)
+    }
+}
+
+extension PhotoReducer {
+    /// All of a file of events.
+    /// - Throws: ``PhotoError``; `.changed` when the file is not the one with this stamp.
+    func eventText(of file: FilePath, stamp: FileStamp) throws(PhotoError) -> EventFileText {
+        guard stamp.size <= GalleryEventFile.maximumSize else {
+            let limit = GalleryEventFile.maximumSize >> 20
+            throw PhotoError(.overLimit, "a JSON file of more than \(limit) MiB is not read for gallery events")
+        }
+        return EventFileText(try read(file, 0..<Int(stamp.size), stamp: stamp))
+    }
+
+    /// The text of a file with its events; `nil` where it is no file of events.
+    /// - Throws: as ``eventText(of:stamp:)``.
+    func eventFile(
+        _ file: FilePath, of profile: String?, stamp: FileStamp
+    ) throws(PhotoError) -> (text: EventFileText, events: GalleryEventFile?) {
+        let text = try eventText(of: file, stamp: stamp)
+        return (text, GalleryEventFile(text, profile: profile, name: file.lastComponent))
+    }
+
+    /// A piece of the text of a file of events. Of UTF-16 all of it has to be read: where a piece stands is not known.
+    /// - Throws: as ``eventText(of:stamp:)``.
+    func eventText(of file: FilePath, _ range: Range<Int>, stamp: FileStamp) throws(PhotoError) -> [UInt8] {
+        let mark = try read(file, 0..<min(EventFileText.headSize, Int(stamp.size)), stamp: stamp)
+        guard EventFileText.isUTF16(mark) else { return try read(file, range, stamp: stamp) }
+        let text = try eventText(of: file, stamp: stamp)
+        guard range.upperBound <= text.bytes.count else {
+            throw PhotoError(.changed, "the file changed after it was read")
+        }
+        return Array(text.bytes[range])
+    }
+}
+
+extension GalleryEvent {
+    /// The MD5 of a photo that stands in the file itself.
+    /// - Parameter text: of the file.
+    func photoDigest(in text: [UInt8]) -> MD5Digest? {
+        guard case .inline(let range) = photo else { return nil }
+        return Base64Text(text[range]).decoded().map { ContentDigest(of: $0).md5 }
     }
 }

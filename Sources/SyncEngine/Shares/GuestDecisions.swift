@@ -5,7 +5,7 @@ package import SyncSystem
 package import SystemPackage
 
 /// Carries out what the owner has decided on photos of guests.
-package struct GuestDesk: Sendable {
+package struct GuestDecisions: Sendable {
     /// Why no photo can be put where it belongs.
     package struct NoFolder: Error, Hashable, Sendable, CustomStringConvertible {
         package let folder: FilePath

@@ -7,7 +7,7 @@ import SystemPackage
 import Testing
 
 /// The archive of memories in a ledger that knows nothing but the store.
-@Suite struct RebuiltMemoriesTests {
+@Suite struct RebuiltArchiveTests {
     private let old: RetentionBench
 
     init() throws { old = try RetentionBench() }
