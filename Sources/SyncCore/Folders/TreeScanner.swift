@@ -27,6 +27,9 @@ package protocol TreeScanner: Sendable {
     /// Where other file systems are mounted below a folder at the moment: relative to it, in the order of their texts.
     func mountPoints(below root: FilePath) -> [FilePath]
 
+    /// Which file system is seen at a path, or would be, where nothing is there; `nil` where that cannot be told.
+    func drive(at path: FilePath) -> DriveIdentity?
+
     /// Whether there is anything at the path; `true` where that cannot be told.
     func isThere(_ path: FilePath) -> Bool
 
@@ -49,6 +52,7 @@ extension TreeScanner {
     }
 
     package func mountPoints(below root: FilePath) -> [FilePath] { [] }
+    package func drive(at path: FilePath) -> DriveIdentity? { nil }
     package func isThere(_ path: FilePath) -> Bool { true }
     package func holdsPicture(_ file: FilePath) -> Bool { false }
     package func holdsPictures(_ folder: FilePath) -> Bool { false }

@@ -20,6 +20,10 @@ package struct FileTreeScanner: TreeScanner {
         MountPoint.below(root.resolved ?? root, in: mountTable())
     }
 
+    package func drive(at path: FilePath) -> DriveIdentity? {
+        path.resolvedAsFarAsThere.flatMap { DriveReader.system.drive(at: $0, in: mountTable()) }
+    }
+
     package func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
         try scan(root: root, from: start, known: { _ in nil }, visit: visit)
     }
