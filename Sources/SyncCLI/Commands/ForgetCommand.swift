@@ -18,8 +18,7 @@ struct ForgetCommand: WorkspaceCommand {
             included, is deleted unless something else needs it: another path, a vacation, an event, a share, a \
             restore. While another machine stores for the same user, nothing is deleted. What is kept is named with \
             the reason. A photo whose file is still in a watched folder is refused, since it would be stored again: \
-            move it out first. So is a photo on a drive that is not mounted. While another drive is mounted in its \
-            place, photos of the absent one count as missing.
+            move it out first. So is a photo on a drive that is not mounted, or in whose place another one is mounted.
 
             It shows what would be deleted, and what that frees and costs, and asks. It cannot be undone.
 

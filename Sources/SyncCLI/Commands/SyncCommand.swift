@@ -5,11 +5,13 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncSystem
+import SystemPackage
 
 struct SyncCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
         abstract: "Store what is new in the folders, once.",
+        usage: "sync-agent sync [--dry-run] [--new-drive <place>] [<options>]",
         discussion: """
             Scans every watched folder, waits for files that are just being written, stores what the store does not have \
             yet, and ends. Ctrl-C lets the photos in flight finish; what is left is stored next time.
@@ -21,9 +23,14 @@ struct SyncCommand: WorkspaceCommand {
             could not be stored, or are lost; each is named with its reason. So are photos of your silent machines \
             that are damaged or missing in the store. An object of this machine that cannot be looked at counts, too.
 
+            Where another drive is mounted than the one that photos were found on, none of them counts as missing. \
+            What is new on it is stored, and the place is named with exit code 3. Mount the right one, or say with \
+            --new-drive that this one takes its place.
+
             EXAMPLES
               sync-agent sync
               sync-agent sync --dry-run           what would be stored
+              sync-agent sync --new-drive ~/Pictures/SD
               sync-agent sync --json | jq .uploaded
             """
     )
@@ -31,7 +38,20 @@ struct SyncCommand: WorkspaceCommand {
     @Flag(help: "Dry run: show what would be stored; nothing is sent or remembered.")
     var dryRun = false
 
+    @Option(
+        name: .customLong("new-drive"),
+        help: ArgumentHelp(
+            "A watched folder, or a place in one: another drive takes the place of the one that was mounted there. "
+                + "Photos that are not on it are missing from now on.",
+            valueName: "place"),
+        completion: .directory)
+    var newDrive: PathArgument?
+
     @OptionGroup var options: AnswerOptions
+
+    func validate() throws {
+        if newDrive != nil, dryRun { throw ValidationError("--new-drive goes without --dry-run, which notes nothing") }
+    }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         if dryRun { return Answer(try await SyncForecast(try await workspace.withLedgerCopy())) }
@@ -40,6 +60,7 @@ struct SyncCommand: WorkspaceCommand {
         defer { progress.finish() }
         let parts = try await AgentServices(workspace, observe: progress.note)
         try await RebuildCommand.offer(workspace)
+        if let newDrive { try await accept(newDrive.path, parts, workspace) }
         let service = PassService(parts: parts, progress: progress, logger: workspace.logger)
         let signal = try await ServiceGroup.run(
             [service], ending: .gracefullyShutdownGroup, logger: workspace.logger)
@@ -82,6 +103,23 @@ struct SyncCommand: WorkspaceCommand {
             report,
             failure: CommandFailure(
                 ExitStatus(endedBy: signal), "stopped before the pass was whole; the next sync continues"))
+    }
+
+    /// Takes the drive at a place for the one that its photos are on.
+    /// - Throws: ``CommandFailure`` where it is that already.
+    private func accept(_ path: FilePath, _ parts: AgentServices, _ workspace: Workspace) async throws {
+        let name = path.text.escapingControls
+        for candidate in workspace.installation.pathLocator.candidates(for: path) {
+            guard let folder = parts.folders.first(where: { candidate.starts(with: $0.path) }) else { continue }
+            let place = candidate.relative(to: folder.path)
+            let drives = parts.drives
+            let accepted = try await workspace.threads.disk.run { try drives.accept(at: place, of: folder) }
+            if !accepted.isEmpty { return }
+            throw CommandFailure.usage(
+                "--new-drive \(name): no other drive is known to be there than the one that its photos were found on; "
+                    + "sync-agent status names the place where there is one. Nothing was changed")
+        }
+        throw CommandFailure.usage("--new-drive \(name): this is neither a watched folder nor in one")
     }
 }
 

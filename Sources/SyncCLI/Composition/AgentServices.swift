@@ -35,6 +35,7 @@ struct AgentServices: Sendable {
     private let workspace: Workspace
 
     var time: TimeSource { workspace.time }
+    var drives: FolderDrives { FolderDrives(ledger: ledger.ledger, scanner: scanner) }
 
     /// - Parameter workspace: a lock holder's; whatever an earlier agent left in hand is put back into the queue.
     init(_ workspace: Workspace, observe: @escaping @Sendable (PipelineEvent) -> Void) async throws {

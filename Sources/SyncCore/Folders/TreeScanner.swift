@@ -30,6 +30,9 @@ package protocol TreeScanner: Sendable {
     /// The names of a folder without symbolic links: its own, and those by which other mounts show it.
     func names(of folder: FilePath) -> [FilePath]
 
+    /// Which file system is seen at a path, or would be, where nothing is there; `nil` where that cannot be told.
+    func drive(at path: FilePath) -> DriveIdentity?
+
     /// Whether there is anything at the path; `true` where that cannot be told.
     func isThere(_ path: FilePath) -> Bool
 
@@ -53,6 +56,7 @@ extension TreeScanner {
 
     package func mountPoints(below root: FilePath) -> [FilePath] { [] }
     package func names(of folder: FilePath) -> [FilePath] { [folder] }
+    package func drive(at path: FilePath) -> DriveIdentity? { nil }
     package func isThere(_ path: FilePath) -> Bool { true }
     package func holdsPicture(_ file: FilePath) -> Bool { false }
     package func holdsPictures(_ folder: FilePath) -> Bool { false }

@@ -2,8 +2,8 @@ import SyncCore
 import SyncLedger
 import SystemPackage
 
-/// Whether a watched folder can tell what is not there any more: a drive that is not mounted looks like an empty folder, or
-/// like none. Everything here blocks.
+/// Whether a watched folder can tell what is not there any more: a drive that is not mounted looks like an empty
+/// folder, or like none, and another one in its place like a folder from which all was deleted. Everything here blocks.
 struct FolderPresence {
     /// What a look at a folder has found.
     struct Look {
@@ -12,13 +12,18 @@ struct FolderPresence {
         fileprivate let away: String?
         /// Places below it where a drive was mounted, and none is.
         fileprivate let absentDrives: [FilePath]
+        fileprivate let drives: FolderDrives.Look
 
         /// Why a file that is not seen may be there all the same; `nil` when it is gone.
         /// - Parameter file: below the folder.
         func whyAway(_ file: FilePath) -> String? {
             if let away { return away }
-            guard let drive = absentDrives.first(where: { file.starts(with: $0) }) else { return nil }
-            return "no drive is mounted at \(folder.path.pushing(drive).text.escapingControls)"
+            if let drive = absentDrives.first(where: { file.starts(with: $0) }) {
+                return "no drive is mounted at \(folder.path.pushing(drive).text.escapingControls)"
+            }
+            guard let stranger = drives.stranger(above: file) else { return nil }
+            let place = folder.path.pushing(stranger.place).text.escapingControls
+            return "at \(place) is another drive than the one that its photos were found on"
         }
     }
 
@@ -32,7 +37,8 @@ struct FolderPresence {
     func look(at folder: FolderRecord) throws -> Look {
         let mounted = Set(scanner.mountPoints(below: folder.path))
         let absent = try ledger.mounts(of: folder.id).map(\.path).filter { !mounted.contains($0) }
-        return Look(folder: folder, away: try whyAway(folder), absentDrives: absent)
+        let drives = try FolderDrives(ledger: ledger, scanner: scanner).look(at: folder)
+        return Look(folder: folder, away: try whyAway(folder), absentDrives: absent, drives: drives)
     }
 
     private func whyAway(_ folder: FolderRecord) throws -> String? {

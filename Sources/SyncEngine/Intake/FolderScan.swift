@@ -87,16 +87,19 @@ package struct FolderScan: Sendable {
 
     /// A file or folder is said to be gone.
     /// - Parameter path: absolute, below the folder.
-    /// - Returns: how many photos are missing by that; `nil` when a drive that is not mounted may be the reason, and the
-    ///   whole folder has to be scanned to tell.
+    /// - Returns: how many photos are missing by that; `nil` when a drive that is not mounted, or another one in its
+    ///   place, may be the reason, and the whole folder has to be scanned to tell.
     package func noteGone(_ path: FilePath, in folder: FolderRecord, at now: Date) throws -> Int? {
         if try scanner.stamp(of: path) != nil { return 0 }
         let relative = path.relative(to: folder.path)
         let places = try ledger.mounts(of: folder.id).map(\.path)
             .filter { $0.starts(with: relative) || relative.starts(with: $0) }
         if !places.isEmpty, !Set(places).isSubset(of: scanner.mountPoints(below: folder.path)) { return nil }
+        if try drives.mayBeElsewhere(relative, of: folder) { return nil }
         return try ledger.markGone(folder.id, path: relative, at: now)
     }
+
+    var drives: FolderDrives { FolderDrives(ledger: ledger, scanner: scanner) }
 
     private func look(
         at folder: FolderRecord, from start: FilePath, _ now: Date, _ seen: (Int) -> Void, _ result: inout Summary
@@ -110,6 +113,8 @@ package struct FolderScan: Sendable {
         let knownMounts = try ledger.mounts(of: folder.id).map(\.path)
         let known = try ledger.knownDirectories(of: folder.id, below: place)
         var mounts = ScannedMounts(places: Set(knownMounts + scanner.mountPoints(below: folder.path)))
+        let drivesBefore = try drives.look(at: folder)
+        try drives.note(drivesBefore, of: folder)
         do {
             try scanner.scan(root: folder.path, from: start, known: { known[$0]?.digest }) { scanned in
                 try PooledWork.checkCancellation()
@@ -130,6 +135,11 @@ package struct FolderScan: Sendable {
                 leftOut += others
                 var scanned = scanned
                 if !others.isEmpty || !isTold(byDigest: scanned, at: now) { scanned.digest = nil }
+                if drivesBefore.stranger(above: scanned.path) != nil {
+                    if !scanned.files.isEmpty { mounts.meet(filesIn: scanned.path) }
+                    try sight(folder, scanned, at: now, &looks, &result)
+                    return
+                }
                 // A drive that is not mounted looks like an empty root. Only the rest of the scan tells which it is.
                 if scanned.path.isEmpty, scanned.files.isEmpty {
                     emptyRoot = scanned
@@ -143,7 +153,9 @@ package struct FolderScan: Sendable {
                 result.problems.append(error)
                 return
             }
-            if !knownMounts.contains(where: { $0.starts(with: place) || place.starts(with: $0) }) {
+            if !knownMounts.contains(where: { $0.starts(with: place) || place.starts(with: $0) }),
+                try !drives.mayBeElsewhere(place, of: folder)
+            {
                 result.missing += try ledger.markGone(folder.id, path: place, at: now)
                 return
             }
@@ -152,7 +164,7 @@ package struct FolderScan: Sendable {
             try ledger.noteLeftOutEntries(
                 leftOut.sorted { $0.path.string.utf8.lexicographicallyPrecedes($1.path.string.utf8) }, of: folder.id)
         }
-        let absent = try absentMounts(of: folder, mounts, at: now, &result)
+        let absent = try unseen(of: folder, mounts, drivesBefore, at: now, &result)
         if let emptyRoot {
             let known = try ledger.knownFileCount(folder.id)
             guard result.filesSeen > 0 || known == 0 else {
@@ -206,23 +218,6 @@ package struct FolderScan: Sendable {
                         + " use while they work")
             }
         }
-    }
-
-    /// Places below the folder where photos were on a drive that is not mounted. Nothing is concluded about them.
-    private func absentMounts(
-        of folder: FolderRecord, _ mounts: ScannedMounts, at now: Date, _ result: inout Summary
-    ) throws -> [FilePath] {
-        let absent = try ledger.noteMounts(
-            folder.id, mounted: scanner.mountPoints(below: folder.path), inUse: mounts.inUse, at: now)
-        for (mount, files) in absent {
-            result.problems.append(
-                ScanError(
-                    .missing, path: folder.path.pushing(mount.path),
-                    message:
-                        "no drive is mounted here, and \(files.counted("file is", "files are")) known on the one that was. They cannot be"
-                        + " seen now, and nothing was marked as missing. Mount it again"))
-        }
-        return absent.map(\.mount.path)
     }
 
     private func reconcile(

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import GRDB
 import SyncCore
-import SystemPackage
+package import SystemPackage
 
 /// The directories in which photos are known. A directory without photos has no row.
 struct DirectoryTable {
@@ -39,9 +39,10 @@ struct DirectoryTable {
     }
 }
 
-struct DirectoryEntry {
-    let id: DirectoryID
-    let path: FilePath
+package struct DirectoryEntry: Hashable, Sendable {
+    package let id: DirectoryID
+    /// Below the folder.
+    package let path: FilePath
 }
 
 extension DirectoryEntry: FetchableRecord {

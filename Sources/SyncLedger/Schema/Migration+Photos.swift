@@ -164,4 +164,16 @@ extension Migration {
             generation INTEGER NOT NULL
         ) STRICT
         """)
+
+    static let folderDrives = Migration(
+        "drives of folders",
+        // A folder itself, and each place below it where another drive begins. What is in neither is as above it.
+        """
+        CREATE TABLE folder_drives (
+            folder_id INTEGER NOT NULL REFERENCES folders (id),
+            path BLOB NOT NULL,                                -- below the folder, as in directories
+            drive TEXT NOT NULL,                               -- how the file system of its photos is recognised
+            PRIMARY KEY (folder_id, path)
+        ) STRICT, WITHOUT ROWID;
+        """)
 }

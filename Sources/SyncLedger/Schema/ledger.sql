@@ -974,6 +974,13 @@ BEGIN
     DELETE FROM unclear_objects WHERE key = OLD.key;
 END;
 
+CREATE TABLE folder_drives (
+    folder_id INTEGER NOT NULL REFERENCES folders (id),
+    path BLOB NOT NULL,                                -- below the folder, as in directories
+    drive TEXT NOT NULL,                               -- how the file system of its photos is recognised
+    PRIMARY KEY (folder_id, path)
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO grdb_migrations (identifier) VALUES
     ('folders, photos, objects, attempts'),
     ('restores, classes, memory'),
@@ -1036,7 +1043,8 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('restored photos that were given up'),
     ('shares of other machines that are gone'),
     ('objects as they are listed'),
-    ('objects that nobody can tell of');
+    ('objects that nobody can tell of'),
+    ('drives of folders');
 
 INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects) VALUES
     (1, 0, 0, 1, 0, 0);

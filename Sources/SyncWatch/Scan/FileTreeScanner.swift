@@ -25,6 +25,10 @@ package struct FileTreeScanner: TreeScanner {
         return [name] + MountedNames.others(of: name)
     }
 
+    package func drive(at path: FilePath) -> DriveIdentity? {
+        path.resolvedAsFarAsThere.flatMap { DriveReader.system.drive(at: $0, in: mountTable()) }
+    }
+
     package func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
         try scan(root: root, from: start, known: { _ in nil }, visit: visit)
     }

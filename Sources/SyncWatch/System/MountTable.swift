@@ -9,9 +9,7 @@ enum MountTable {
     /// The type, as `mount` shows it; `nil` when the table does not have the device (a btrfs subvolume, a mount that is
     /// no more).
     static func type(ofDevice device: UInt64, in table: String) -> String? {
-        let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF
-        let minor = device & 0xFF | (device >> 12) & 0xFFFF_FF00
-        let number = "\(major):\(minor)"
+        let number = Self.number(ofDevice: device)
         for line in table.split(separator: "\n") {
             // 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
             let fields = line.split(separator: " ")
@@ -20,6 +18,13 @@ enum MountTable {
             return String(fields[dash + 1])
         }
         return nil
+    }
+
+    /// As the table writes it.
+    static func number(ofDevice device: UInt64) -> String {
+        let major = (device >> 8) & 0xFFF | (device >> 32) & ~0xFFF
+        let minor = device & 0xFF | (device >> 12) & 0xFFFF_FF00
+        return "\(major):\(minor)"
     }
 
     /// Whether changes can happen on a file system of this type without this kernel seeing them, so that inotify would
@@ -46,6 +51,9 @@ struct MountPoint: Hashable {
     let device: String
     /// What of the file system is mounted: `/`, or a folder of it (a bind mount, a subvolume).
     let root: FilePath
+    /// As `mount` shows both: `ext4` and `/dev/sda1`, `nfs4` and `server:/photos`.
+    let type: String
+    let source: String
 
     /// All mounts, in the order of the table: a later one covers an earlier one of the same path.
     static func all(in table: [UInt8]) -> [MountPoint] {
@@ -53,10 +61,24 @@ struct MountPoint: Hashable {
             // 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
             let fields = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
             guard fields.count > 4, let id = Int(String(decoding: fields[0], as: UTF8.self)) else { return nil }
+            let rest = fields.dropFirst(5).flatMap { $0.split(separator: UInt8(ascii: " ")) }
+            let origin = rest.drop { !$0.elementsEqual([UInt8(ascii: "-")]) }.dropFirst().map {
+                String(decoding: unescaped($0), as: UTF8.self)
+            }
             return MountPoint(
                 id: id, path: filePath(fields[4]), device: String(decoding: fields[2], as: UTF8.self),
-                root: filePath(fields[3]))
+                root: filePath(fields[3]), type: origin.first ?? "", source: origin.dropFirst().first ?? "")
         }
+    }
+
+    /// The one on which a path is: of several that lead to it the deepest, and of these the last.
+    /// - Parameter path: absolute, without symbolic links.
+    static func holding(_ path: FilePath, of mounts: [MountPoint]) -> MountPoint? {
+        var own: MountPoint?
+        for mount in mounts where path.starts(with: mount.path) {
+            if own.map({ $0.path.components.count <= mount.path.components.count }) ?? true { own = mount }
+        }
+        return own
     }
 
     private static func filePath(_ field: ArraySlice<UInt8>) -> FilePath {
@@ -67,13 +89,8 @@ struct MountPoint: Hashable {
     /// - Parameter folder: absolute, without symbolic links.
     static func otherNames(of folder: FilePath, in table: [UInt8]) -> [FilePath] {
         let mounts = all(in: table)
-        let depth = { (mount: MountPoint) in mount.path.components.count }
-        var own: MountPoint?
-        for mount in mounts where folder.starts(with: mount.path) {
-            if own.map({ depth($0) <= depth(mount) }) ?? true { own = mount }
-        }
-        guard let own else { return [] }
-        let place = own.root.appending(folder.components.dropFirst(depth(own)))
+        guard let own = holding(folder, of: mounts) else { return [] }
+        let place = own.root.appending(folder.components.dropFirst(own.path.components.count))
         return mounts.filter { $0.device == own.device && $0.id != own.id && place.starts(with: $0.root) }.map {
             $0.path.appending(place.components.dropFirst($0.root.components.count))
         }

@@ -22,7 +22,7 @@ import Testing
             found == [
                 "ForgetCommand_paths", "InitCommand_root", "InitCommand_storePath", "ProjectsMigrateCommand_old",
                 "RestoreCommand_paths", "RetryCommand_paths", "ShareCommand_vacation", "StatusCommand_paths",
-                "VerifyCommand_paths",
+                "SyncCommand_newDrive", "VerifyCommand_paths",
             ])
     }
 }

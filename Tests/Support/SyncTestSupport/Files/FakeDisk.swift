@@ -21,6 +21,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         var isMounted = true
         /// Drives below folders, and whether each is mounted. What is below one that is not cannot be seen.
         var drives: [FilePath: Bool] = [:]
+        var identities: [FilePath: DriveIdentity] = [:]
         var examined: [FilePath] = []
         var reduced: [FilePath] = []
         var looks = 0
@@ -120,6 +121,17 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     package func removeDrive(_ path: FilePath) { state.withLock { $0.drives[path] = nil } }
     package func mountPoints(below root: FilePath) -> [FilePath] {
         state.withLock { $0.drives.filter { $0.value && $0.key.starts(with: root) }.keys.map { $0.relative(to: root) } }
+    }
+
+    /// Says which drive is at a path and below it; `nil` where nothing tells.
+    package func setIdentity(_ drive: DriveIdentity?, at path: FilePath) {
+        state.withLock { $0.identities[path] = drive }
+    }
+    package func drive(at path: FilePath) -> DriveIdentity? {
+        state.withLock { state in
+            state.identities.filter { path.starts(with: $0.key) }
+                .max { $0.key.components.count < $1.key.components.count }?.value
+        }
     }
 
     private var files: [FilePath: File] {

@@ -1,0 +1,68 @@
+/// What tells a file system from another one that is mounted in its place, as long as it is not made anew.
+package struct DriveIdentity: Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable {
+        /// On a block device, or in a pool of them.
+        case disk
+        /// Of a server, or of another program.
+        case network
+        /// Made with each mount or container (tmpfs, overlay): nothing tells one from the next.
+        case passing
+    }
+
+    package let kind: Kind
+    /// As blkid(8) shows it.
+    package let uuid: String?
+    /// `f_fsid` of statvfs(3), where the file system keeps it.
+    package let fsid: String?
+    /// What was mounted, of a network file system: `server:/photos`.
+    package let source: String?
+
+    package init(_ kind: Kind, uuid: String? = nil, fsid: String? = nil, source: String? = nil) {
+        self.kind = kind
+        self.uuid = uuid
+        self.fsid = fsid
+        self.source = source
+    }
+
+    /// Whether it can be recognised later.
+    package var isLasting: Bool { uuid != nil || fsid != nil || source != nil }
+
+    /// Whether this is certainly another one. What only one of both tells decides nothing: a service may see less of
+    /// the system than a command does.
+    package func isOther(than noted: DriveIdentity) -> Bool {
+        if kind != noted.kind { return true }
+        for (own, other) in [(uuid, noted.uuid), (fsid, noted.fsid), (source, noted.source)] {
+            if let own, let other { return own != other }
+        }
+        return false
+    }
+
+    /// The same with what was known of it before.
+    package func completed(by noted: DriveIdentity) -> DriveIdentity {
+        DriveIdentity(kind, uuid: uuid ?? noted.uuid, fsid: fsid ?? noted.fsid, source: source ?? noted.source)
+    }
+}
+
+extension DriveIdentity {
+    private static let uuidName = "uuid="
+    private static let fsidName = "fsid="
+    private static let sourceName = "source="
+
+    /// One line for each thing that is known.
+    package var text: String {
+        let marks = [
+            uuid.map { Self.uuidName + $0 }, fsid.map { Self.fsidName + $0 }, source.map { Self.sourceName + $0 },
+        ]
+        return ([kind.rawValue] + marks.compactMap(\.self)).joined(separator: "\n")
+    }
+
+    /// `nil` for what this version does not know.
+    package init?(text: String) {
+        let lines = text.split(separator: "\n").map(String.init)
+        guard let kind = lines.first.flatMap(Kind.init) else { return nil }
+        let mark = { (name: String) in
+            lines.first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
+        }
+        self.init(kind, uuid: mark(Self.uuidName), fsid: mark(Self.fsidName), source: mark(Self.sourceName))
+    }
+}

@@ -1,0 +1,209 @@
+package import SyncCore
+package import SyncLedger
+package import SystemPackage
+
+/// Whether the drives at and below a watched folder are those that its photos were found on. Another one in the place
+/// of a drive that was taken out is a folder full of files, from which all others seem to be deleted.
+///
+/// Each place in a folder where a file system begins is noted with what that is recognised by (``DriveIdentity``).
+/// Where it is another one now, the files that are known there decide. When they are all there, as after a copy to a
+/// new disk, that one takes the place; when one is not, nothing is concluded from what is not seen. Everything here
+/// blocks.
+package struct FolderDrives: Sendable {
+    /// A place with another drive than the one that its photos were found on.
+    struct Stranger {
+        /// Below the folder.
+        let place: FilePath
+        /// Whether a drive is mounted there; that of a whole folder always is. Else there is none where one was.
+        let isMounted: Bool
+        /// What is there.
+        let drive: DriveIdentity
+    }
+
+    /// What a look at a folder has found.
+    struct Look {
+        /// Where one file system ends and the next begins, below the folder, and the folder itself.
+        fileprivate let places: [FilePath]
+        let strangers: [Stranger]
+        /// What is to be noted.
+        fileprivate let changes: [FilePath: DriveIdentity?]
+
+        /// The one on which a path is, or would be; `nil` where that is the drive that is known.
+        /// - Parameter path: below the folder.
+        func stranger(above path: FilePath) -> Stranger? {
+            if strangers.isEmpty { return nil }
+            let place = places.last { path.starts(with: $0) }
+            return strangers.first { $0.place == place }
+        }
+    }
+
+    private struct Place {
+        let path: FilePath
+        let isMounted: Bool
+        let noted: DriveIdentity?
+        /// `noted`, or that of the place around it.
+        let expected: DriveIdentity?
+        let found: DriveIdentity?
+
+        var isOther: Bool {
+            guard let expected, let found else { return false }
+            return found.isOther(than: expected)
+        }
+    }
+
+    private let ledger: Ledger
+    private let scanner: any TreeScanner
+
+    package init(ledger: Ledger, scanner: any TreeScanner) {
+        self.ledger = ledger
+        self.scanner = scanner
+    }
+
+    /// - Throws: ``LedgerError``.
+    func look(at folder: FolderRecord) throws -> Look {
+        let places = try places(of: folder)
+        let paths = places.map(\.path)
+        var strangers: [Stranger] = []
+        var changes: [FilePath: DriveIdentity?] = [:]
+        for place in places {
+            guard let found = place.found else { continue }
+            if place.isOther, try !isTaken(place.path, of: folder, among: paths) {
+                strangers.append(Stranger(place: place.path, isMounted: place.isMounted, drive: found))
+                // Mounted over photos, it has a place of its own from now on: where they are is remembered.
+                if place.noted == nil { changes[place.path] = .some(place.expected) }
+            } else {
+                let drive = Self.note(of: found, at: place)
+                if drive != place.noted { changes[place.path] = .some(drive) }
+            }
+        }
+        return Look(places: paths, strangers: strangers, changes: changes)
+    }
+
+    /// - Throws: ``LedgerError``.
+    func note(_ look: Look, of folder: FolderRecord) throws {
+        try ledger.noteDrives(look.changes, of: folder.id)
+    }
+
+    /// Whether a file that is not seen may be on another drive than the one that is mounted. What else is there is not
+    /// looked at: that takes longer.
+    /// - Parameter path: below the folder; a file, or a directory with all below it.
+    /// - Throws: ``LedgerError``.
+    func mayBeElsewhere(_ path: FilePath, of folder: FolderRecord) throws -> Bool {
+        try places(of: folder).contains {
+            $0.isOther && ($0.path.starts(with: path) || path.starts(with: $0.path))
+        }
+    }
+
+    /// Other drives than those that photos were found on. It asks for each file that is known there.
+    /// - Throws: ``LedgerError``.
+    package func others(in folder: FolderRecord) throws -> [OtherDrive] {
+        let look = try look(at: folder)
+        return try look.strangers.map { try describe($0, in: look, of: folder) }
+    }
+
+    /// - Throws: ``LedgerError``.
+    func describe(_ stranger: Stranger, in look: Look, of folder: FolderRecord) throws -> OtherDrive {
+        var notSeen = 0
+        for directory in try directories(at: stranger.place, of: folder, among: look.places) {
+            notSeen += try ledger.knownFiles(in: directory.id).count { !isSeen($0, in: directory, of: folder) }
+        }
+        return OtherDrive(
+            path: folder.path.pushing(stranger.place), isMounted: stranger.isMounted, filesNotSeen: notSeen)
+    }
+
+    /// Somebody says that other drives take the places of those that were known. What was on those and is not on these
+    /// is missing from the next scan on.
+    /// - Parameter place: below the folder; it stands for all places below it, too.
+    /// - Returns: the places where there are other ones, below the folder.
+    /// - Throws: ``LedgerError``.
+    package func accept(at place: FilePath, of folder: FolderRecord) throws -> [FilePath] {
+        let look = try look(at: folder)
+        let strangers = look.strangers.filter { $0.place.starts(with: place) }
+        if strangers.isEmpty { return [] }
+        var changes = look.changes
+        for stranger in strangers {
+            let isOwn = stranger.drive.isLasting && stranger.isMounted
+            changes[stranger.place] = .some(isOwn ? stranger.drive : nil)
+        }
+        try ledger.noteDrives(changes, plain: strangers.filter { !$0.isMounted }.map(\.place), of: folder.id)
+        return strangers.map(\.place)
+    }
+
+    // MARK: What is there
+
+    /// Those above before those below.
+    private func places(of folder: FolderRecord) throws -> [Place] {
+        let noted = try ledger.drives(of: folder.id)
+        let known = try Set(ledger.mounts(of: folder.id).map(\.path))
+        let mounted = Set(scanner.mountPoints(below: folder.path))
+        let root = FilePath()
+        let paths = known.union(mounted).union(noted.keys).union([root])
+            .sorted { $0.components.count < $1.components.count }
+        var places: [Place] = []
+        for path in paths {
+            // A drive that was mounted before and told nothing of itself is not compared with what is around it.
+            let isUnknown = path == root || known.contains(path)
+            let around = isUnknown ? nil : places.last { path.starts(with: $0.path) }?.expected
+            places.append(
+                Place(
+                    path: path, isMounted: path == root || mounted.contains(path), noted: noted[path],
+                    expected: noted[path] ?? around, found: scanner.drive(at: folder.path.pushing(path))))
+        }
+        return places
+    }
+
+    private static func note(of found: DriveIdentity, at place: Place) -> DriveIdentity? {
+        // Where nothing is mounted any more, it is a folder like the one around it.
+        guard found.isLasting, place.isMounted else { return nil }
+        guard let noted = place.noted, !found.isOther(than: noted) else { return found }
+        return found.completed(by: noted)
+    }
+
+    private func directories(
+        at place: FilePath, of folder: FolderRecord, among places: [FilePath]
+    ) throws -> [DirectoryEntry] {
+        let below = places.filter { $0 != place && $0.starts(with: place) }
+        return try ledger.directories(of: folder.id, below: place).filter { directory in
+            !below.contains { directory.path.starts(with: $0) }
+        }
+    }
+
+    /// Whether the drive that is there takes the place of the one that was, without anybody saying so: no photo is
+    /// missing by that.
+    private func isTaken(_ place: FilePath, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
+        try directories(at: place, of: folder, among: places).allSatisfy { directory in
+            try ledger.knownFiles(in: directory.id).allSatisfy { isSeen($0, in: directory, of: folder) }
+        }
+    }
+
+    /// What cannot be looked at is not known to be there.
+    private func isSeen(_ name: FilePath.Component, in directory: DirectoryEntry, of folder: FolderRecord) -> Bool {
+        let stamp = try? scanner.stamp(of: folder.path.pushing(directory.path).appending(name))
+        return stamp != nil
+    }
+}
+
+/// Another drive than the one that photos were found on, for people.
+package struct OtherDrive: Hashable, Sendable {
+    /// Absolute.
+    package let path: FilePath
+    let isMounted: Bool
+    /// Known files that are not on it.
+    let filesNotSeen: Int
+
+    package var words: String {
+        let known = filesNotSeen.counted("known file is", "known files are")
+        return isMounted
+            ? "this is not the drive that photos were found on, and \(known) not on it"
+            : "no drive is mounted here, but other files are, and \(known) not among them"
+    }
+
+    package var remedy: String {
+        "mount the right drive, or, where this one takes its place: sync-agent sync --new-drive "
+            + path.text.escapingControls
+    }
+
+    var problem: ScanError {
+        ScanError(.missing, path: path, message: "\(words). Nothing was marked as missing; \(remedy)")
+    }
+}
