@@ -34,6 +34,8 @@ static int32_t look(int folder, const char *path, int flags, CSyncLinux_Status *
         .modified = time_of(found.stx_mtime),
         .changed = time_of(found.stx_ctime),
         .isBirthKnown = (found.stx_mask & STATX_BTIME) != 0,
+        .isFixed = (found.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND)) != 0,
+        .isMountRoot = (found.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0,
     };
     if (status->isBirthKnown) status->born = time_of(found.stx_btime);
     return 0;

@@ -35,6 +35,10 @@ typedef struct {
     /// When the file was made; nothing where the file system does not tell.
     CSyncLinux_Time born;
     bool isBirthKnown;
+    /// Immutable or append-only: nobody takes its name away, nor, where it is a folder, a name in it.
+    bool isFixed;
+    /// The root of a mount, which may be a file.
+    bool isMountRoot;
 } CSyncLinux_Status;
 
 /// The status of an open file.

@@ -14,7 +14,8 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
         usage: "sync-agent projects delete <ids> ... [<options>]",
         discussion: """
             Removes what is stored of a project, earlier images included, then its record in projects.json, then its \
-            image and metadata on this machine. It asks first. What fails is named and kept; run it again to continue.
+            image and metadata on this machine. It asks first. A project with a file that cannot be deleted is left as it \
+            is. What else fails is named and kept; run it again to continue.
 
             EXAMPLES
               sync-agent projects delete 0F3A9C21-6C0E-4C57-9C55-1B1A0C9B5B2D

@@ -170,7 +170,8 @@ struct RestoreCommand: WorkspaceCommand {
         let (console, view) = (restores.workspace.console, try restores.view())
         let request = try await restores.request(proposal)
         let job = request.job
-        var answer = try await restores.report(request)
+        let begun = try await restores.report(request)
+        var answer = begun
         let comesLater = answer.items.contains { ["planned", "retrieving"].contains($0.state) }
         if !options.json {
             view.result(answer, readyAt: comesLater ? job?.end(after: request.hours) : nil)
@@ -212,7 +213,9 @@ struct RestoreCommand: WorkspaceCommand {
             case .done where !isSaved || isLeftToOthers: .partlyDone
             case let status: status
             }
-        return Answer(answer, status: status) { [answer, last] _ in last.map { view.end(answer, $0) } ?? [] }
+        return Answer(answer, status: status) { [answer, last] _ in
+            last.map { view.end(answer, $0, besides: begun) } ?? []
+        }
     }
 
     private func names(_ installation: Installation, _ parts: RestoreServices) async throws -> [String] {

@@ -21,7 +21,8 @@ struct SyncCommand: WorkspaceCommand {
 
             What the store refuses is retried a few times before the pass ends. Exit code 3 means that some photos \
             could not be stored, or are lost; each is named with its reason. So are photos of your silent machines \
-            that are damaged or missing in the store. An object of this machine that cannot be looked at counts, too.
+            that are damaged or missing in the store, and projects that are half deleted. An object of this machine \
+            that cannot be looked at counts, too.
 
             Where another drive is mounted than the one that photos were found on, none of them counts as missing. \
             What is new on it is stored, and the place is named with exit code 3. Mount the right one, or say with \
@@ -69,6 +70,7 @@ struct SyncCommand: WorkspaceCommand {
         let found = service.found
         let refusal = found.refusal.map { SyncReport.Problem(path: place, message: $0) }
         let store = parts.restores.store.identity.location
+        let projects = workspace.settings.watch.filter { $0.kind == .projects }.map(\.path)
         let report = try await workspace.ledger { ledger in
             // One that was told to stop is none that anybody may rely on.
             if signal == nil, found.unlisted == nil { try ledger.noteSync(at: now) }
@@ -85,6 +87,7 @@ struct SyncCommand: WorkspaceCommand {
                 elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage).filter {
                     CalendarDay($0.seenAt) == CalendarDay(now)
                 }, guests: try ledger.guestProblems(),
+                halfDeleted: try projects.map { (folder: $0, ids: try ledger.projectsBeingDeleted(in: $0)) },
                 catalog: refusal,
                 unclear: (store, found.inspection.isWhole ? try ledger.unclearOwnObjects(parts.keys) : 0),
                 told: progress.told)

@@ -220,6 +220,25 @@ struct ProjectDeletionReport: Report {
     }
 }
 
+/// Projects of one folder that somebody asked to delete, and of which something is left.
+struct HalfDeletedProjects {
+    /// How many of them are named to people.
+    private static let shown = 3
+
+    let ids: [String]
+
+    init(_ ids: [String]) { self.ids = ids }
+
+    /// For people, with the next step; `nil` where there are none.
+    var problem: String? {
+        if ids.isEmpty { return nil }
+        let names = ids.prefix(Self.shown).map(\.escapingControls).joined(separator: " ")
+        let projects = Quantities.counted(ids.count, "project is", plural: "projects are")
+        let rest = ids.count > Self.shown ? "; sync-agent projects list names the others" : ""
+        return "\(projects) half deleted: give sync-agent projects delete \(names) again\(rest)"
+    }
+}
+
 /// Projects in numbers, for people and as JSON.
 struct ProjectStatistics: Report {
     struct Template: Encodable, Hashable {

@@ -297,7 +297,7 @@ struct RestoreView {
         var lines: [String] = []
         let failed = report.items.filter { $0.error != nil }
         lines += failures(failed)
-        lines += notes(report)
+        lines += notes(report.items)
         let asked = report.items.count - failed.count
         guard let job = report.jobId else {
             if asked > 0 { lines.append("\(Quantities.counted(asked, "restore")) changed.") }
@@ -316,7 +316,7 @@ struct RestoreView {
         return lines
     }
 
-    private func failures(_ items: [RestoreReport.Item]) -> [String] {
+    func failures(_ items: [RestoreReport.Item]) -> [String] {
         let shown = 10
         var lines = items.prefix(shown).flatMap { item in
             [terminal.styled("failed", .red)] + named(item.path ?? item.key, item.error ?? "")
@@ -325,20 +325,10 @@ struct RestoreView {
         return lines
     }
 
-    private func notes(_ report: RestoreReport) -> [String] {
-        Dictionary(grouping: report.items.compactMap(\.note)) { $0 }.sorted { $0.key < $1.key }.flatMap { note, all in
+    func notes(_ items: [RestoreReport.Item]) -> [String] {
+        Dictionary(grouping: items.compactMap(\.note)) { $0 }.sorted { $0.key < $1.key }.flatMap { note, all in
             terminal.wrapped("\(Quantities.counted(all.count, "photo")): \(note)")
         }
-    }
-
-    /// How it ended, for those who waited.
-    func end(_ report: RestoreReport, _ ended: Restores.Ended) -> [String] {
-        let ready = ended.summary.counts[.restored] ?? 0
-        var line = "\(Quantities.counted(ready, "photo")) can be read now"
-        if let output = ended.output {
-            line += ", \(Quantities.count(ended.summary.saved)) saved in \(output.text.escapingControls)"
-        }
-        return failures(report.items.filter { $0.error != nil }) + notes(report) + [line]
     }
 
     static func hours(_ hours: Double) -> String { Quantities.span(.seconds(hours * 3_600)) }

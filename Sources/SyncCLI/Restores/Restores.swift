@@ -373,6 +373,6 @@ extension RestoreJobSummary {
         return open == 0 && unsaved > 0 && saved + unsaved >= (counts[.restored] ?? 0)
     }
 
-    /// Whether all that can be read is where it was to be saved.
-    var isSaved: Bool { job.output == nil || saved >= (counts[.restored] ?? 0) }
+    /// Whether all that came is where it was to be saved, also what has ended since.
+    var isSaved: Bool { job.output == nil || saved >= (counts[.restored] ?? 0) + (counts[.expired] ?? 0) }
 }

@@ -89,6 +89,9 @@ struct StatusReader {
             case .gallery:
                 if let doubt { report.folders[index].add(note: "texts of old events stay: \(doubt)") }
             case .projects:
+                if let problem = HalfDeletedProjects(try ledger.projectsBeingDeleted(in: folder.path)).problem {
+                    report.folders[index].add(problem: problem)
+                }
                 let count = try ledger.unrecordedProjects(in: folder.path).count
                 guard count > 0 else { continue }
                 let projects = Quantities.counted(count, "stored project")

@@ -46,10 +46,11 @@ struct StatusReport: Encodable {
         @Nullable var scannedAt: Date?
         /// What is wrong with watching it, and the remedy.
         @Nullable var note: String?
-        /// What its last scan could not see, or that there was none, and the remedy.
+        /// What its last scan could not see, that there was none, or which projects are half deleted, and the remedy.
         @Nullable var problem: String?
 
         mutating func add(note more: String) { note = note.map { "\($0); \(more)" } ?? more }
+        mutating func add(problem more: String) { problem = problem.map { "\($0); \(more)" } ?? more }
     }
 
     struct Totals: Encodable {

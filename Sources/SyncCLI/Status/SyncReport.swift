@@ -31,7 +31,7 @@ struct SyncReport: Report {
     var originals: Int
     /// Folders that could not be read, files that kept changing, originals that could not be kept, restored photos that
     /// could not be saved, what today was found to be damaged of machines that are silent, a ledger that is older than its
-    /// own catalogue, and stored objects that this pass could not look at.
+    /// own catalogue, stored objects that this pass could not look at, and projects that are half deleted.
     var problems: [Problem]
     /// Photos that failed, in this pass or an earlier one; at most ``failuresNamed``.
     var failures: [Problem]
@@ -105,6 +105,7 @@ extension SyncReport {
     ///   - originalsRefused: why the pass did not come to the end of the originals.
     ///   - elsewhere: what is damaged of machines that are silent.
     ///   - guests: what keeps photos of guests from being taken in.
+    ///   - halfDeleted: projects folders with projects that are being deleted, and their ids.
     ///   - catalog: why the catalogue in the store is not written any more.
     ///   - unclear: where the objects are, and how many of this ledger's the pass could not look at.
     ///   - told: photos that were told while the pass ran.
@@ -115,6 +116,7 @@ extension SyncReport {
         leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
         delayed: [PhotoStatus], elsewhere: [OtherDamage] = [],
         guests: [(share: ShareID, location: String, problem: String)] = [],
+        halfDeleted: [(folder: FilePath, ids: [String])] = [],
         catalog: Problem? = nil, unclear: (store: String, objects: Int), told: Set<FilePath>
     ) {
         func problem(_ photo: PhotoStatus) -> Problem { Problem(path: photo.path.text, message: photo.error ?? "") }
@@ -131,6 +133,9 @@ extension SyncReport {
             Problem(
                 path: "\($0.location), share \($0.share)", message: "photos of guests cannot be taken in: \($0.problem)"
             )
+        }
+        problems += halfDeleted.compactMap { folder, ids in
+            HalfDeletedProjects(ids).problem.map { Problem(path: folder.text, message: $0) }
         }
         problems += elsewhere.map { Problem(path: $0.place, message: $0.words) }
         if let catalog { problems.append(catalog) }

@@ -56,9 +56,13 @@ package enum ProjectVerdict: Hashable, Sendable {
         case .giveUp: "its project has been processing for more than 24 h; it is stored when that changes"
         case .failed: "its project failed; failed projects are not stored"
         case .duplicate(let original): Self.duplicateOf + original.escapingControls
-        case .deleting: "its project is being deleted, and that is not done; give sync-agent projects delete again"
+        case .deleting: Self.isBeingDeleted
         }
     }
+
+    /// Why a file waits whose project is to be deleted, as long as it is on the disk.
+    package static let isBeingDeleted =
+        "its project is being deleted, and that is not done; give sync-agent projects delete again"
 
     private static let duplicateOf = "a duplicate of project "
 

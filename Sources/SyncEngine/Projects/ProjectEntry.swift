@@ -54,6 +54,15 @@ extension ProjectEntry {
             state: .unrecorded, reason: "its image is stored, and projects.json does not name it")
     }
 
+    /// A project that is being deleted, and whose record is gone.
+    init(deleting id: String, in folder: FilePath, image: PhotoStatus?, metadata: PhotoStatus?, versions: Int) {
+        let record = ProjectRecord(
+            id: id, templateID: "", templateName: "", createdAt: image?.modified ?? .distantPast, status: .completed)
+        self.init(
+            folder: folder, project: KnownProject(record: record, isDeleting: true), image: image, metadata: metadata,
+            versions: versions, state: .deleting, reason: ProjectVerdict.isBeingDeleted)
+    }
+
     /// A project whose record cannot be used.
     /// - Parameter record: what can be read of it.
     init(
@@ -97,17 +106,26 @@ package struct ProjectCatalogue: Sendable {
         let versions = try ledger.projectVersionCounts()
         var entries: [ProjectEntry] = []
         for folder in folders {
-            guard try shelf.look(at: folder, isUrgent: true) != nil else { continue }
+            let hasList = try shelf.look(at: folder, isUrgent: true) != nil
+            var deleting = Set(try ledger.projectsBeingDeleted(in: folder).map(\.inBytes))
+            guard hasList || !deleting.isEmpty else { continue }
             let files = try files(in: folder)
             for project in try ledger.projects(in: folder) {
                 let id = project.record.id.inBytes
+                deleting.remove(id)
                 entries.append(
                     ProjectEntry(
                         folder: folder, project: project, image: files.images[id], metadata: files.metadata[id],
                         versions: versions[id] ?? 0, now: now()))
             }
+            for id in deleting {
+                entries.append(
+                    ProjectEntry(
+                        deleting: id.string, in: folder, image: files.images[id], metadata: files.metadata[id],
+                        versions: versions[id] ?? 0))
+            }
             let unusable = try shelf.unusableRecords(in: folder)
-            for (id, problem) in unusable {
+            for (id, problem) in unusable where !deleting.contains(id) {
                 guard let record = problem.record else { continue }
                 entries.append(
                     ProjectEntry(
@@ -116,7 +134,7 @@ package struct ProjectCatalogue: Sendable {
             }
             for id in try ledger.unrecordedProjects(in: folder) {
                 let key = id.inBytes
-                if unusable[key]?.record != nil { continue }
+                if unusable[key]?.record != nil || deleting.contains(key) { continue }
                 entries.append(
                     ProjectEntry(
                         unrecorded: id, in: folder, image: files.images[key], metadata: files.metadata[key],

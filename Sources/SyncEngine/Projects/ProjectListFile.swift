@@ -1,4 +1,3 @@
-import Glibc
 package import SyncCore
 import SyncSystem
 package import SystemPackage
@@ -71,21 +70,23 @@ package struct ProjectListNotRewritten: Error, Hashable, Sendable, CustomStringC
 }
 
 extension ProjectListFile {
-    /// How often a file that somebody else changes meanwhile is tried again.
-    private static let rewriteAttempts = 200
+    /// What one look at a file has come to that another program may be writing.
+    package enum Attempt: Sendable {
+        /// Whether there was such a record.
+        case done(Bool)
+        /// It is not whole at this moment, or has just changed: once more, a little later.
+        case again(ProjectListNotRewritten)
+    }
 
     /// Takes the records of some projects out of the file; all other bytes stay as they are, and what another program
     /// writes at any moment is kept. See ``FileReplacement``.
-    /// - Parameters:
-    ///   - isBeingWritten: whether a process has a file open for writing.
-    ///   - pause: called before a file that was being changed is looked at again.
-    /// - Returns: whether there was such a record.
+    /// - Parameter isBeingWritten: whether a process has a file open for writing.
     /// - Throws: ``ProjectListNotRewritten``.
     package func remove(
-        _ ids: Set<ByteString>, isBeingWritten: @escaping (FilePath) -> Bool, pause: () -> Void
-    ) throws(ProjectListNotRewritten) -> Bool {
+        _ ids: Set<ByteString>, isBeingWritten: @escaping (FilePath) -> Bool
+    ) throws(ProjectListNotRewritten) -> Attempt {
         let replacement = FileReplacement(calls: calls, isBeingWritten: isBeingWritten)
-        return try untilDone(pause: pause) { (list, stamp) throws(ProjectListNotRewritten) in
+        return try attempt { (list, stamp) throws(ProjectListNotRewritten) in
             guard let rest = list.removing(ids) else { return false }
             return try replace(stamp, by: rest, replacement) ? true : nil
         }
@@ -93,47 +94,40 @@ extension ProjectListFile {
 
     /// What keeps the records of some projects from being taken out, as far as that can be told beforehand: it is asked
     /// before anything of them is deleted.
-    /// - Parameter pause: as for ``remove(_:isBeingWritten:pause:)``.
     /// - Throws: ``ProjectListNotRewritten``.
-    package func requireRemovable(_ ids: Set<ByteString>, pause: () -> Void) throws(ProjectListNotRewritten) {
-        _ = try untilDone(pause: pause) { (list, _) throws(ProjectListNotRewritten) in
+    package func requireRemovable(_ ids: Set<ByteString>) throws(ProjectListNotRewritten) -> Attempt {
+        try attempt { (list, _) throws(ProjectListNotRewritten) in
             guard list.removing(ids) != nil else { return false }
-            do throws(Errno) {
-                try path.removingLastComponent().requireAccess(AccessRights(rawValue: W_OK | X_OK))
-                // One that its owner cannot write can be replaced; one that is immutable cannot (access(2)).
-                do throws(Errno) { try path.requireAccess(.write) } catch { if error == .notPermitted { throw error } }
-            } catch {
-                throw notRewritten(error)
-            }
+            // Its place is taken by another file: that it may be written to does not matter.
+            if let reason = path.removalObstacle { throw notRewritten(reason) }
             return true
         }
     }
 
     /// - Parameter body: gets the list and the stamp of its file, and answers `nil` for once more.
-    /// - Returns: what `body` answers; `false` where there is no file.
-    private func untilDone(
-        pause: () -> Void, _ body: (ProjectList, FileStamp) throws(ProjectListNotRewritten) -> Bool?
-    ) throws(ProjectListNotRewritten) -> Bool {
-        var obstacle = "it keeps changing; try again when its app is idle"
-        for attempt in 0..<Self.rewriteAttempts {
-            if attempt > 0 { pause() }
-            switch read(unless: nil) {
-            case .missing: return false
-            case .changing, .unchanged: continue
-            case .refused(let reason, _): throw ProjectListNotRewritten(description: "\(path): \(reason)")
-            case .read(let bytes, let stamp):
-                let list: ProjectList
-                do {
-                    list = try ProjectList(bytes)
-                } catch {
-                    // Half-written, most likely.
-                    obstacle = "it is damaged (\(error)); nothing was taken out of it"
-                    continue
-                }
-                if let answer = try body(list, stamp) { return answer }
+    /// - Returns: what `body` answers; that there was no record where there is no file.
+    private func attempt(
+        _ body: (ProjectList, FileStamp) throws(ProjectListNotRewritten) -> Bool?
+    ) throws(ProjectListNotRewritten) -> Attempt {
+        let changing = Attempt.again(
+            ProjectListNotRewritten(description: "\(path): it keeps changing; try again when its app is idle"))
+        switch read(unless: nil) {
+        case .missing: return .done(false)
+        case .changing, .unchanged: return changing
+        case .refused(let reason, _): throw ProjectListNotRewritten(description: "\(path): \(reason)")
+        case .read(let bytes, let stamp):
+            let list: ProjectList
+            do {
+                list = try ProjectList(bytes)
+            } catch {
+                // Half-written, most likely.
+                return .again(
+                    ProjectListNotRewritten(
+                        description: "\(path): it is damaged (\(error)); nothing was taken out of it"))
             }
+            guard let answer = try body(list, stamp) else { return changing }
+            return .done(answer)
         }
-        throw ProjectListNotRewritten(description: "\(path): \(obstacle)")
     }
 
     /// Deals with what a process that was killed while it rewrote the file left beside it.
@@ -174,7 +168,10 @@ extension ProjectListFile {
 
     private func notRewritten(_ error: any Error) -> ProjectListNotRewritten {
         let fault = (error as? Errno).map { FileFault($0, or: "move the folder to another disk") }
-        let reason = fault?.message ?? "\(error)"
-        return ProjectListNotRewritten(description: "\(path): cannot be rewritten: \(reason)")
+        return notRewritten(fault?.message ?? "\(error)")
+    }
+
+    private func notRewritten(_ reason: String) -> ProjectListNotRewritten {
+        ProjectListNotRewritten(description: "\(path): cannot be rewritten: \(reason)")
     }
 }

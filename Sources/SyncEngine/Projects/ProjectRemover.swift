@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 package import SyncCore
 package import SyncLedger
 import SyncSystem
@@ -7,7 +6,8 @@ package import SystemPackage
 
 /// Deletes projects: what is stored of them, their records in `projects.json`, and their files, in this order. Whatever
 /// fails is named, and leaves the rest of that project as it is: asked again, it goes on from there. Where the records
-/// cannot be taken out, nothing is deleted, or, where that shows too late, stored anew.
+/// cannot be taken out, nothing is deleted, or, where that shows too late, stored anew. Where a file cannot be deleted,
+/// nothing is either, or, where that shows too late, the project stays one that is being deleted.
 package struct ProjectRemover: Sendable {
     /// A project in one folder, and all that goes with it.
     package struct Target: Hashable, Sendable {
@@ -26,6 +26,10 @@ package struct ProjectRemover: Sendable {
         /// What failed, in plain words; empty when the project is gone.
         package var failures: [String]
     }
+
+    /// How often, and how soon, a list that another program changes meanwhile is looked at again.
+    private static let attempts = 200
+    private static let pause = Duration.milliseconds(20)
 
     private let store: any ObjectStore
     private let ledger: LedgerQueue
@@ -58,7 +62,7 @@ package struct ProjectRemover: Sendable {
                 try shelf.look(at: folder)
                 return (
                     try ledger.project(id, in: folder),
-                    try ledger.projectsBeingDeleted(in: folder).contains { $0.inBytes == id.inBytes }
+                    try ledger.isProjectBeingDeleted(id, in: folder)
                 )
             }
             let files = try Self.files(of: id, in: folder)
@@ -86,11 +90,27 @@ package struct ProjectRemover: Sendable {
     }
 
     private func remove(_ targets: [Target], from folder: FilePath) async throws -> [Outcome] {
+        var outcomes: [Outcome] = []
+        var free: [Target] = []
+        for target in targets {
+            let held = try await heldFiles(of: target)
+            if held.isEmpty {
+                free.append(target)
+            } else {
+                outcomes.append(Outcome(target: target, failures: held))
+            }
+        }
+        guard !free.isEmpty else { return outcomes }
+        return outcomes + (try await removeFree(free, from: folder))
+    }
+
+    /// Those of which every file can be deleted, as far as one can tell.
+    private func removeFree(_ targets: [Target], from folder: FilePath) async throws -> [Outcome] {
         let ids = targets.map(\.id)
         if let refusal = try await obstacle(to: Set(ids.map(\.inBytes)), in: folder) {
             return targets.map { Outcome(target: $0, failures: [refusal]) }
         }
-        let busy = try await ledger { try $0.beginProjectDeletion(ids, in: folder) }
+        let busy = try await ledger { [time] in try $0.beginProjectDeletion(ids, in: folder, at: time.now()) }
         var outcomes: [Outcome] = []
         for target in targets {
             var failures: [String] = []
@@ -121,20 +141,43 @@ package struct ProjectRemover: Sendable {
         return outcomes
     }
 
+    private static let isBeingDeleted = "; then give sync-agent projects delete again"
     private static let isStoredAnew =
         "; what was stored of it is deleted: the next pass stores its image anew, and earlier ones are gone"
+
+    /// Files that could not be deleted once all else is gone, and why, as far as one can tell.
+    private func heldFiles(of target: Target) async throws -> [String] {
+        try await ledger { _ in
+            do {
+                return try Self.files(of: target.id, in: target.folder).compactMap { file in
+                    file.removalObstacle.map { "\(Self.kept(file, $0)); nothing of its project was deleted" }
+                }
+            } catch {
+                return ["\(error)"]
+            }
+        }
+    }
+
+    private static func kept(_ file: FilePath, _ reason: String) -> String { "\(file): cannot be removed: \(reason)" }
 
     /// Why the records could not be taken out of the list, once all else is gone.
     private func obstacle(to ids: Set<ByteString>, in folder: FilePath) async throws -> String? {
         let file = ProjectListFile(in: folder)
-        return try await ledger { _ in
-            do {
-                try file.requireRemovable(ids) { usleep(20_000) }
-                return nil
-            } catch {
-                return "\(error)"
+        return try await tryOften { try file.requireRemovable(ids) }
+    }
+
+    /// - Returns: why the list is not as it is to be; `nil` when it is.
+    private func tryOften(_ look: @escaping @Sendable () throws -> ProjectListFile.Attempt) async throws -> String? {
+        var reason: String?
+        for number in 0..<Self.attempts {
+            if number > 0 { try await time.sleep(Self.pause) }
+            switch try await ledger.finish({ _ in Result { try look() } }) {
+            case .success(.done): return nil
+            case .success(.again(let refusal)): reason = refusal.description
+            case .failure(let error): return "\(error)"
             }
         }
+        return reason
     }
 
     private func removeObjects(of target: Target) async throws -> [String] {
@@ -153,14 +196,9 @@ package struct ProjectRemover: Sendable {
     /// - Returns: why they could not be taken out.
     private func removeRecords(_ ids: Set<ByteString>, from folder: FilePath) async throws -> String? {
         let file = ProjectListFile(in: folder)
-        return try await ledger.finish { [scanner, shelf] _ in
-            do {
-                for kept in try file.settle(isBeingWritten: scanner.isBeingWritten) { shelf.tell(of: kept) }
-                _ = try file.remove(ids, isBeingWritten: scanner.isBeingWritten) { usleep(20_000) }
-                return nil
-            } catch {
-                return "\(error)"
-            }
+        return try await tryOften { [scanner, shelf] in
+            for kept in try file.settle(isBeingWritten: scanner.isBeingWritten) { shelf.tell(of: kept) }
+            return try file.remove(ids, isBeingWritten: scanner.isBeingWritten)
         }
     }
 
@@ -172,16 +210,8 @@ package struct ProjectRemover: Sendable {
             return ["\(error)"]
         }
         return try await ledger.finish { [time] ledger in
-            var failures: [String] = []
-            for file in files {
-                do throws(Errno) {
-                    try file.unlink()
-                } catch {
-                    let fault = FileFault(error, or: "remove it by hand")
-                    failures.append("\(file): cannot be removed: \(fault.message)")
-                }
-            }
-            guard failures.isEmpty else { return failures }
+            let failures = files.compactMap { file in file.removeFile().map { Self.kept(file, $0) } }
+            guard failures.isEmpty else { return failures.map { $0 + Self.isBeingDeleted } }
             try ledger.forgetProjectFiles(files.compactMap(\.lastComponent), in: target.folder)
             try ledger.endProjectDeletion(target.id, in: target.folder, at: time.now())
             return []

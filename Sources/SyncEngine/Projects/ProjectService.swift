@@ -230,6 +230,11 @@ package struct ProjectUploadPolicy: Sendable {
     package func decide(_ claim: Claim) throws -> Decision {
         guard claim.folder.kind == .projects else { return .pass }
         let name = ProjectFileName(below: claim.relativePath)
+        if let id = name.id, try ledger.isProjectBeingDeleted(id, in: claim.folder.path) {
+            // It is on the disk, and what was stored of it may be gone, and its record: as long as that is so, it is not
+            // safe.
+            return .done(.waits(ProjectVerdict.isBeingDeleted, until: now() + Self.pause))
+        }
         guard name != .other, let list = try shelf.look(at: claim.folder.path, isUrgent: name == .list) else {
             return .pass
         }
@@ -274,10 +279,6 @@ package struct ProjectUploadPolicy: Sendable {
             return .done(.waits("projects.json cannot be used: \(problem)", until: now() + Self.pause))
         }
         let verdict = try verdict(on: project, claim, isImage: isImage)
-        if verdict == .deleting, let reason = verdict.reason {
-            // It is on the disk, and what was stored of it may be gone: as long as that is so, it is not safe.
-            return .done(.waits(reason, until: now() + Self.pause))
-        }
         if let reason = verdict.reason { return .done(.skipped(reason, isImage ? verdict.leftOut : nil)) }
         guard isImage else { return .pass }
         return verdict == .store ? .image(of: id) : .unfinishedImage(of: id)

@@ -204,7 +204,10 @@ package struct RestoreDownloader: Sendable {
         var isOver = false
         if let job = items.first?.job, outcomes.contains(where: Self.isAway) { isOver = try await folders.isOver(job) }
         for ((item, task), outcome) in zip(tasks, outcomes) {
-            if case .failure(let error as StoreError) = outcome { try await audit.recheck(item.key, after: error) }
+            if case .failure(let error as StoreError) = outcome, let reason = try await end(item, after: error) {
+                visit.result.fail(item, at: task.destination, reason)
+                continue
+            }
             switch outcome {
             case .success where givenUp.contains(item.id): continue
             case .success(.kept):
@@ -234,6 +237,29 @@ package struct RestoreDownloader: Sendable {
                 visit.result.fail(item, at: task.destination, reason)
             }
         }
+    }
+
+    /// Ends an item whose object is not what was asked for, or is gone: the same would come whenever it is tried again.
+    /// - Returns: why, and the next step; `nil` where the error does not say so.
+    private func end(_ item: RestoreItem, after error: StoreError) async throws -> String? {
+        try await audit.recheck(item.key, after: error)
+        let known = try await ledger { try $0.object(item.key) }
+        let reason: String
+        switch error.code {
+        case .badDigest where known.map(item.isOfAnother) ?? false:
+            reason = "it was stored anew since it was asked for; restore it again"
+        case .badDigest where known?.problem == nil && known?.storageClass.isArchive == false:
+            // Read once more, it was right: the line was not.
+            return nil
+        case .badDigest:
+            reason = item.endWords("is damaged in the store, or is another than was stored")
+        case .notFound where known == nil || known?.problem != nil:
+            reason = item.endWords("is no longer in the store")
+        default:
+            return nil
+        }
+        try await ledger.finish { try $0.noteRuined(item.id, reason) }
+        return reason
     }
 
     /// What was in hand, and is not saved in all of its places.
@@ -277,6 +303,23 @@ package struct RestoreDownloader: Sendable {
         return DownloadTask(
             key: item.key, folder: folder, name: name, sha256: item.sha256, original: original, modified: times,
             home: home)
+    }
+}
+
+extension RestoreItem {
+    /// Whether what is stored is whole, and has other bytes than when it was asked for.
+    fileprivate func isOfAnother(_ object: ObjectRecord) -> Bool {
+        guard object.problem == nil, let asked = sha256, let stored = object.sha256 else { return false }
+        return asked != stored
+    }
+
+    /// Why nothing comes of it any more, and the next step.
+    /// - Parameter fault: what is wrong with its object.
+    fileprivate func endWords(_ fault: String) -> String {
+        key.copyOfOriginal == nil
+            ? "what is stored of it \(fault); any copy of the photo in a watched folder brings it back"
+            : "its original \(fault); restore the stored copy (without --original), or put its file into a watched "
+                + "folder: the original is kept anew"
     }
 }
 

@@ -181,12 +181,13 @@ package struct RestoreAnnouncer: Sendable {
         // Noted first: a notice that is lost with a crash is a smaller evil than one that comes with every restart, or
         // from each process that works on the job.
         guard try await ledger({ try $0.noteJob(job.id, finishedAt: now, announced: true) }) else { return }
-        let lost = (summary.counts[.failed] ?? 0) + unsaved + summary.endedUnread
+        let left = summary.left(of: unsaved)
+        let lost = (summary.counts[.failed] ?? 0) + left + summary.endedUnread
         try await notifiers.tell(
             Notice(
                 lost > 0 ? .restoreFailed : .restoreReady,
                 title: lost > 0 ? "Restore \(job.id): \(lost.counted("photo")) failed" : "Restore \(job.id) is ready",
-                message: summary.end(unsaved),
+                message: summary.end(left),
                 facts: [
                     "jobId": "\(job.id)", "ready": "\(summary.counts[.restored] ?? 0)",
                     "failed": "\(summary.counts[.failed] ?? 0)", "output": job.output?.string ?? "",
@@ -230,6 +231,13 @@ extension RestoreJobSummary {
 
     /// Copies that have ended before they were saved, where they were to be, or before anybody was told of them.
     fileprivate var endedUnread: Int { max(0, (counts[.expired] ?? 0) - saved) }
+
+    /// How many of the items that could not be saved can still be read: the others have failed or ended since, and are
+    /// told as such.
+    fileprivate func left(of unsaved: Int) -> Int {
+        let notSaved = (counts[.restored] ?? 0) + (counts[.expired] ?? 0) - saved
+        return min(unsaved, max(0, notSaved - endedUnread))
+    }
 
     /// What became of it, in a sentence or two.
     fileprivate func end(_ unsaved: Int) -> String {

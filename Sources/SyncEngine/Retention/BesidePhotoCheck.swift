@@ -24,10 +24,18 @@ struct BesidePhotoCheck: Sendable {
             photo = try reducer.examine(place.file.removingLastComponent().appending(name))
         } catch {
             guard error.code == .missing else { return "its photo beside the file: \(error.message)" }
-            // Somebody has taken it away since it was stored.
-            let known = try ledger.photo(name, besideFile: place.photoID)?.proven
-            return known?.md5 == md5 ? nil : Self.missing
+            return Self.whyMissing(try ledger.photo(name, besideFile: place.photoID), stored: md5)
         }
         return photo.digest.md5 == md5 ? nil : Self.another
+    }
+
+    /// Of a photo that is not beside the file.
+    /// - Parameters:
+    ///   - known: what is known of it.
+    ///   - md5: of what is stored of its event.
+    /// - Returns: `nil` when somebody has taken it away since it was stored.
+    static func whyMissing(_ known: PhotoBeside?, stored md5: MD5Digest?) -> String? {
+        guard let md5, known?.proven?.md5 == md5 else { return missing }
+        return nil
     }
 }

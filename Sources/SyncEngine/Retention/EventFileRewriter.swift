@@ -253,7 +253,7 @@ struct EventFileRewriter: Sendable {
                         if photo == archived {
                             removed.append(event.index)
                         } else {
-                            reason = "its photo is another one than was archived; the next sync looks at it again"
+                            reason = EventFileRewriter.another
                         }
                     case (let archived?, .beside(let name)):
                         if let why = try whyOther(name, archived) {
@@ -311,6 +311,9 @@ struct EventFileRewriter: Sendable {
     static let unfinished = "the file is still being written; the next cleanup reads it"
     static let renamed = "its id was the name of the file, which has another one; the next sync looks at it"
     static let changed = "the file changed meanwhile; the next cleanup reads it"
+    static let another = "its photo is another one than was archived; the next sync looks at it again"
+    /// What another look at the file settles.
+    static let readAgain: Set<String> = [edited, renamed, another]
     /// What passes by itself, and is no failure.
     static let passing: Set<String> = [edited, unfinished, changed]
 }

@@ -66,8 +66,7 @@ extension EventPlan {
             do throws(Errno) {
                 _ = try FileStatus(at: occurrence.file.removingLastComponent().appending(name))
             } catch {
-                if let stored = due.event.photoMD5, photo?.proven?.md5 == stored { return nil }
-                return error.isMissing ? BesidePhotoCheck.missing : nil
+                return error.isMissing ? BesidePhotoCheck.whyMissing(photo, stored: due.event.photoMD5) : nil
             }
             return photo?.state == .failed ? "its photo beside the file cannot be stored" : nil
         }

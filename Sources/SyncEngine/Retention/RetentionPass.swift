@@ -231,7 +231,21 @@ package struct RetentionPass: Sendable {
             if left.isFailure { summary.errors.add(left.issue) } else { summary.skipped.add(left.issue) }
         }
         let (left, now) = (leftovers.map { ($0.event, $0.issue.reason) }, time.now())
-        try await ledger.finish { try $0.noteRetention(left, at: now) }
+        let unread = Self.unread(leftovers, of: batch)
+        try await ledger.finish {
+            try $0.noteRetention(left, at: now)
+            try $0.readEventFilesAgain(unread, at: now)
+        }
+    }
+
+    /// Files that do not hold their events as they were read. The next look at them is promised, and would pass by
+    /// those that are as they were.
+    private static func unread(_ leftovers: [Leftover], of batch: [DueEvent]) -> [Int64] {
+        let places = Dictionary(batch.map { ($0.event.id, $0.places) }, uniquingKeysWith: { first, _ in first })
+        return leftovers.compactMap { left in
+            guard EventFileRewriter.readAgain.contains(left.issue.reason) else { return nil }
+            return places[left.event.id]?.first(where: { $0.file == left.issue.file })?.photoID
+        }
     }
 
     private func plans(for batch: [DueEvent]) async throws -> [EventPlan] {

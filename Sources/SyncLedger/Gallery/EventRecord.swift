@@ -237,9 +237,11 @@ extension Database {
             try $0.isOf(event, photo: identity.md5) && mayHavePhoto(of: event, in: file, $0, before: before)
         }) {
             id = record.id
+            // Once it is stored, a photo in one file and beside another is one event: the file that names it is told by
+            // the name alone, one that holds it by the digest of what is stored.
             try run(
                 """
-                UPDATE events SET mark = IIF(?1, ?2, mark), retention = IIF(?3, retention, 'kept'),
+                UPDATE events SET mark = IIF(?1, COALESCE(mark, ?2), mark), retention = IIF(?3, retention, 'kept'),
                     photo_state = IIF(?1 AND photo_state <> 'stored', 'pending', photo_state)
                 WHERE id = ?4
                 """, [event.photo != .none, identity.mark, event.isBare, id])

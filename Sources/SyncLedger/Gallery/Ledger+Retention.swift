@@ -156,6 +156,14 @@ extension Ledger {
             each: problems.map { [time.milliseconds, $0.reason, $0.event.id] })
     }
 
+    /// Has files of events read again, also where they are as they were: they do not hold what is known of them.
+    package func readEventFilesAgain(_ files: [Int64], at time: Date) throws(LedgerError) {
+        if files.isEmpty { return }
+        try write("have files of events read again") { db in
+            for file in files { try PhotoTable(db).repend(read: file, at: time) }
+        }
+    }
+
     /// Those of the objects below a prefix that no record tells of, in the order of their keys.
     /// - Parameter last: the last one of the page before; `nil` for the first page.
     package func unrecordedObjects(

@@ -154,6 +154,15 @@ struct PhotoTable {
             [time.milliseconds, id])
     }
 
+    /// A file that was read is to be read again, whatever came of it.
+    func repend(read id: Int64, at time: Date) throws {
+        try db.run(
+            """
+            UPDATE photos SET queued_at = ?, \(Self.pendingAgain)
+            WHERE id = ? AND state IN ('uploaded', 'skipped', 'failed')
+            """, [time.milliseconds, id])
+    }
+
     /// The file is as it was; only its stamp tells more than the row knows.
     func complete(_ row: PhotoRow, stamp: FileStamp) throws {
         try db.run(

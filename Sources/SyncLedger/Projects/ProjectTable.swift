@@ -24,9 +24,10 @@ struct ProjectTable {
             guard let original = project.duplicateOf?.inBytes else { return true }
             return !present.contains(original) && known[original] != nil
         }
+        // What was stored of one that is being deleted is gone before its record is.
         try remember(
             known.filter { id, project in
-                project.duplicateOf == nil && stored.contains(id) && !present.contains(id)
+                project.duplicateOf == nil && (stored.contains(id) || project.isDeleting) && !present.contains(id)
             }.map(\.value.record))
         let onDisk = Set(files.filter(\.isImageOnDisk).compactMap(\.id))
         let duplicates = ProjectDuplicates.find(

@@ -31,8 +31,9 @@ extension Ledger {
     /// verification. This is the one way by which a photo stops being safe while its file is as it was. Objects that only
     /// other machines need are not counted: see ``leftToOthers()``.
     ///
-    /// Photos whose file is on the disk are pending again; those whose file is gone are lost, but for files of events whose
-    /// photo is in the archive as well. Events whose photo it was have none stored, and their files are read again. An
+    /// Photos whose file is on the disk are pending again; those whose file is gone are lost, and so are those in
+    /// folders that are no longer watched, whose file nobody would store; but for files of events whose photo is in the
+    /// archive as well. Events whose photo it was have none stored, and their files are read again. An
     /// object that was stored anew since it was looked at is left alone.
     @discardableResult
     package func markBroken(_ broken: [BrokenObject], at time: Date) throws(LedgerError) -> BrokenCount {
@@ -106,17 +107,26 @@ extension Database {
         if let copy = key.copyOfOriginal { count.lost += try noteOriginalBroken(of: copy) }
         // Before its photos: the file of an event has the object of its first photo, and is read anew.
         try unstoreEvents(of: id, problem)
-        let pending = try run(
-            """
-            UPDATE photos SET state = 'pending', queued_at = ?, attempts = 0, next_try_at = 0, error = ?
-            WHERE object_id = ? AND state = 'uploaded'
-            """, [time.milliseconds, "what was stored of it \(problem.words); it is stored again", id])
+        let pending = try queueAgain(photosOf: id, problem, watched: true, at: time)
+        try queueAgain(photosOf: id, problem, watched: false, at: time)
         try run("UPDATE photos SET queued_at = ? WHERE object_id = ? AND state = 'missing'", [time.milliseconds, id])
         // Another name of the photo is here: what has gone with the object comes back with it.
         let lost = try lose(photosOf: id)
         count.pending += pending
         if pending == 0 { count.lost += lost }
         if try !isLeftToOthers(id) { count.objects += 1 }
+    }
+
+    /// - Parameter watched: those in folders that are watched, or the others.
+    @discardableResult
+    private func queueAgain(
+        photosOf object: Int64, _ problem: ObjectFault, watched: Bool, at time: Date
+    ) throws -> Int {
+        try run(
+            """
+            UPDATE photos SET state = 'pending', queued_at = ?, attempts = 0, next_try_at = 0, error = ?
+            WHERE object_id = ? AND state = 'uploaded' AND folder_id IN (SELECT id FROM folders WHERE active = ?)
+            """, [time.milliseconds, "what was stored of it \(problem.words); it is stored again", object, watched])
     }
 
     /// Whether nothing that is stored of a photo can be had back: its copy is broken, and so is its original, if it has one.
@@ -128,24 +138,32 @@ extension Database {
         return problem
     }
 
-    /// Photos that are not on the disk, and of which nothing that is stored can be had back. What other machines need of it
-    /// they tell: a ledger that was rebuilt knows what they named then.
+    /// Photos that are not on the disk, and of which nothing that is stored can be had back. Nobody looks whether those in
+    /// folders that are no longer watched are on the disk, and nobody stores them: they count as gone until their folder
+    /// is watched again. What other machines need of it they tell: a ledger that was rebuilt knows what they named then.
     /// - Parameter object: their copy.
     @discardableResult
     func lose(photosOf object: Int64) throws -> Int {
         guard let fault = try loss(of: object) else { return 0 }
         return try run(
             """
-            UPDATE photos SET state = 'lost',
-                error = IIF(folder_id IN (SELECT id FROM folders WHERE machine IS NULL), ?, ?)
-            WHERE object_id = ? AND state = 'missing'
+            UPDATE photos SET state = 'lost', next_try_at = 0, error = CASE
+                WHEN folder_id IN (SELECT id FROM folders WHERE machine IS NOT NULL) THEN ?1
+                WHEN folder_id IN (SELECT id FROM folders WHERE active = 0) THEN ?2
+                ELSE ?3 END
+            WHERE object_id = ?4 AND (state = 'missing' OR \(LedgerQuery.isOnUnwatchedDisk))
             AND folder_id IN (SELECT id FROM folders WHERE \(LedgerQuery.isNoOthers)) AND NOT EXISTS (
                 SELECT 1 FROM event_files JOIN events ON events.id = event_files.event
                 WHERE event_files.photo_id = photos.id AND events.object_id = photos.object_id
                 AND events.retention = 'archived'
             )
             """,
-            [fault.lossWords, fault.othersLossWords, object])
+            [fault.othersLossWords, fault.unwatchedLossWords, fault.lossWords, object])
+    }
+
+    /// What is gone or damaged of photos whose folder was watched still when that was found, and is not any more.
+    func losePhotosNoLongerWatched() throws {
+        for object in try numbers(LedgerQuery.brokenOfUnwatched) { try lose(photosOf: object) }
     }
 
     /// The other way round: what was lost for want of an object that is there.
@@ -219,6 +237,11 @@ package enum ObjectFault: Hashable, Sendable {
     /// Why a photo is lost.
     var lossWords: String { "its file is gone, and \(othersLossWords)" }
 
+    /// The same of a photo in a folder that is no longer watched, where its file may be.
+    var unwatchedLossWords: String {
+        "its folder is no longer watched, and \(othersLossWords)"
+    }
+
     /// The same of a photo of another machine, whose file may be there.
     var othersLossWords: String {
         "what was stored of it \(words); any copy of the photo in a watched folder brings it back"
@@ -277,6 +300,17 @@ extension Database {
 }
 
 extension LedgerQuery {
+    /// Of a photo: whether it was on the disk when its folder was watched last, which it is no longer. What is in hand
+    /// is settled when its upload is committed.
+    static let isOnUnwatchedDisk = """
+        (photos.state IN ('uploaded', 'pending', 'failed', 'skipped')
+        AND photos.folder_id IN (SELECT id FROM folders WHERE active = 0))
+        """
+    static let brokenOfUnwatched = """
+        SELECT id FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL AND key > '' AND EXISTS (
+            SELECT 1 FROM photos WHERE photos.object_id = objects.id AND \(isOnUnwatchedDisk)
+        )
+        """
     package static let firstLost = """
         SELECT id FROM photos INDEXED BY photos_lost_in_folder
         WHERE folder_id = ? AND state = 'lost' ORDER BY queued_at LIMIT ?

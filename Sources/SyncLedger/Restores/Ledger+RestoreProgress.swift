@@ -95,6 +95,18 @@ extension Ledger {
             """, [time.milliseconds, item]) > 0
     }
 
+    /// Notes that nothing comes of an item that can be read: its object is gone, or not what was asked for. One that was
+    /// saved stays saved.
+    /// - Parameter reason: in plain words, with the next step.
+    package func noteRuined(_ item: Int64, _ reason: String) throws(LedgerError) {
+        try write(
+            "note that a restore has failed",
+            """
+            UPDATE restore_items SET state = 'failed', note = ?, claimed_by = NULL
+            WHERE id = ? AND state = 'restored' AND saved_at IS NULL
+            """, [reason, item])
+    }
+
     /// Forgets, for good, where a job's photos were to be saved: its file goes right after. What was saved stays, and what is
     /// readable stays readable. What is given up is known by that from now on (``RestoreItem/isGivenUp``), and so is the folder
     /// (``RestoreJob/stoppedOutput``).

@@ -54,8 +54,10 @@ package struct Overview: Hashable, Sendable {
     package var brokenOfLost = 0
     /// Archived photos of events, and earlier images of projects, of which nothing is left.
     package var lostBesidePhotos = 0
-    /// Photos of which nothing is left, in folders that are not watched: of other machines, since a rebuild.
+    /// Photos of which nothing is left, in folders that are no longer watched.
     package var lostUnwatched = 0
+    /// Likewise, of other machines, since a rebuild.
+    package var lostOfOthers = 0
     package var oldestUnsynced: Unsynced?
     /// Since when the photo is there that waits longest, and of which nobody says that it cannot be stored.
     package var oldestWaiting: Date?
@@ -78,9 +80,9 @@ package struct Overview: Hashable, Sendable {
     /// Objects that are gone or damaged, without those that are left to other machines.
     package var broken: Int { brokenTiers.reduce(0) { $0 + $1.objects } - leftToOthers }
     package var bytesStored: Int64 { storedTiers.reduce(0) { $0 + $1.bytes } }
-    package var lost: Int { lostHere + lostUnwatched }
+    package var lost: Int { lostHere + lostOfOthers }
     /// Without what other machines count themselves.
-    package var lostHere: Int { totals[.lost].files + lostBesidePhotos }
+    package var lostHere: Int { totals[.lost].files + lostUnwatched + lostBesidePhotos }
 }
 
 extension Ledger {
@@ -114,9 +116,8 @@ extension Ledger {
                     LedgerQuery.lostBesidePhotos, ["", Int.max], as: ObjectRecord.self
                 ).count
                 overview.brokenOfLost = try db.total(LedgerQuery.brokenOfLost)
-                overview.lostUnwatched = try db.numbers("SELECT id FROM folders WHERE active = 0").reduce(0) {
-                    try $0 + db.tallies(of: FolderID(rawValue: $1))[.lost].files
-                }
+                overview.lostUnwatched = try db.lost(in: "active = 0 AND machine IS NULL")
+                overview.lostOfOthers = try db.lost(in: "active = 0 AND machine IS NOT NULL")
             }
             return overview
         }
@@ -160,6 +161,13 @@ extension Database {
         let rows = try rawRows(LedgerQuery.photoTallies, [folder.rawValue])
         return rows.reduce(into: PhotoTallies()) { tallies, row in
             if let state = PhotoState(rawValue: row[0]) { tallies[state] = Tally(files: row[1], bytes: row[2]) }
+        }
+    }
+
+    /// - Parameter folders: a condition.
+    fileprivate func lost(in folders: String) throws -> Int {
+        try numbers("SELECT id FROM folders WHERE \(folders)").reduce(0) {
+            try $0 + tallies(of: FolderID(rawValue: $1))[.lost].files
         }
     }
 

@@ -16,6 +16,10 @@ package struct FileStatus: Sendable {
     package let links: UInt32
     package let user: UInt32
     package let group: UInt32
+    /// Immutable or append-only (chattr(1)).
+    let isFixed: Bool
+    /// The root of a mount, which may be a file.
+    let isMountRoot: Bool
 
     /// Of an open file.
     /// - Throws: `Errno`.
@@ -77,6 +81,7 @@ package struct FileStatus: Sendable {
             born: status.isBirthKnown ? status.born.sinceEpoch : nil)
         permissions = FilePermissions(rawValue: status.mode & 0o7777)
         (links, user, group) = (status.links, status.user, status.group)
+        (isFixed, isMountRoot) = (status.isFixed, status.isMountRoot)
     }
 
     /// Whether both are one file, under one name or two.

@@ -12,7 +12,7 @@ import Testing
     private static let trips: FilePath = "/pictures/trips"
 
     let tree: TemporaryTree
-    private let memory = InMemoryStore()
+    let memory = InMemoryStore()
     let store: FaultyStore
     let ledger: Ledger
     let time = ManualTime()
@@ -40,7 +40,7 @@ import Testing
 
     func bytes(_ name: String) -> [UInt8] { Array("bytes of \(name)".utf8) }
 
-    private func key(_ name: String) throws -> ObjectKey {
+    func key(_ name: String) throws -> ObjectKey {
         try KeyLayout(user: "ana").photo(PhotoID(ContentDigest(of: Array(name.utf8)).md5))
     }
 

@@ -127,6 +127,24 @@ struct ProjectBench {
     func key(_ name: String) throws -> ObjectKey { try keys.projectFile(name) }
 }
 
+extension ProjectListFile {
+    /// Looks again as long as the file is being changed.
+    /// - Returns: whether there was such a record.
+    func removeAtLast(
+        _ ids: Set<ByteString>, isBeingWritten: @escaping (FilePath) -> Bool = { _ in false }, pause: () -> Void = {}
+    ) throws -> Bool {
+        var last = ProjectListNotRewritten(description: "nobody has looked at it")
+        for _ in 0..<200 {
+            switch try remove(ids, isBeingWritten: isBeingWritten) {
+            case .done(let wasThere): return wasThere
+            case .again(let reason): last = reason
+            }
+            pause()
+        }
+        throw last
+    }
+}
+
 /// Shows the time of the machine, plus all that was slept for: nobody waits.
 final class JumpingClock: Sendable {
     private let elapsed = Mutex(Duration.zero)

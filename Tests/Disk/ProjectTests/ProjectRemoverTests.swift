@@ -112,6 +112,63 @@ import Testing
         #expect(try bench.ledger.check() == [])
     }
 
+    @Test func `a file that cannot be deleted is named, and nothing of its project is deleted`() async throws {
+        let bench = try await bench()
+        // What unlink(2) refuses to everybody.
+        _ = try bench.tree.makeFolder("projects/a.png")
+        let outcomes = try await remove(["a", "b"], in: bench)
+        let failures = Dictionary(uniqueKeysWithValues: outcomes.map { ($0.target.id, $0.failures) })
+        #expect(failures["b"] == [])
+        let held = bench.folder.appending("a.png")
+        let words = "cannot be removed: it is a folder; move it away; nothing of its project was deleted"
+        #expect(failures["a"] == ["\(held): \(words)"])
+        #expect(bench.stored.count == 5)
+        #expect(try bench.states() == ["a": "uploaded", "ab": "uploaded"])
+        #expect(try bench.ledger.projectsBeingDeleted(in: bench.folder) == [])
+        #expect(try bench.tree.files(below: "projects").contains("a.jpg"))
+    }
+
+    @Test func `a file that turns out to hold leaves its project one that is being deleted, until it is gone`()
+        async throws
+    {
+        let bench = try await bench()
+        let tree = bench.tree
+        bench.store.add(
+            StoreFault(.deleteMany, number: 1, .afterwards { _ = try? tree.makeFolder("projects/a.png") }))
+        let outcomes = try await remove(["a"], in: bench)
+        #expect(outcomes.first?.failures.first?.contains("it is a folder") == true)
+        try await bench.pass()
+        // Its record is gone, and nobody has forgotten it.
+        #expect(try bench.ledger.project("a", in: bench.folder) == nil)
+        #expect(try bench.states() == ["a": "deleting", "ab": "uploaded", "b": "uploaded"])
+        // What came back meanwhile waits, too.
+        try bench.write("image a once more.", to: "a.jpg")
+        try await bench.pass()
+        #expect(try bench.status("a.jpg")?.why == ProjectVerdict.isBeingDeleted)
+        #expect(try bench.ledger.isAnythingUnsynced())
+        #expect(!bench.stored.contains("a.jpg"))
+        try FileManager.default.removeItem(atPath: bench.folder.appending("a.png").string)
+        #expect(try await remove(["a"], in: bench).map(\.failures) == [[]])
+        #expect(try bench.states() == ["ab": "uploaded", "b": "uploaded"])
+        #expect(try bench.ledger.projectsBeingDeleted(in: bench.folder) == [])
+        try bench.write("image a again.", to: "replay.jpg")
+        try bench.list([ProjectBench.record("b"), ProjectBench.record("replay", age: 5, request: "request a")])
+        try await bench.pass()
+        #expect(try bench.states()["replay"] == "duplicate")
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `files of a project without a record wait while it is being deleted`() async throws {
+        let bench = try await bench()
+        try bench.list([ProjectBench.record("b")])
+        let tree = bench.tree
+        bench.store.add(
+            StoreFault(.deleteMany, number: 1, .afterwards { _ = try? tree.makeFolder("projects/ab.png") }))
+        #expect(try await remove(["ab"], in: bench).map(\.failures.count) == [1])
+        #expect(try bench.states()["ab"] == "deleting")
+        #expect(try bench.ledger.projectsBeingDeleted(in: bench.folder) == ["ab"])
+    }
+
     @Test func `objects of a project without a record can be deleted too, and an unknown id is nothing`() async throws {
         let bench = try await bench()
         try bench.list([ProjectBench.record("b")])

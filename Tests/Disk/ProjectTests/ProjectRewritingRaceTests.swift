@@ -46,7 +46,7 @@ import Testing
     }
 
     private func remove(_ calls: FileRewriteCalls) throws -> Bool {
-        try ProjectListFile(in: bench.folder, calls: calls).remove(["a"], isBeingWritten: { _ in false }, pause: {})
+        try ProjectListFile(in: bench.folder, calls: calls).removeAtLast(["a"])
     }
 
     private var text: String? {

@@ -23,14 +23,14 @@ import Testing
         let path = bench.folder.appending("projects.json")
         chmod(path.string, 0o640)
         let file = ProjectListFile(in: bench.folder)
-        #expect(try file.remove(["a"], isBeingWritten: { _ in false }, pause: {}))
+        #expect(try file.removeAtLast(["a"]))
         #expect(
             String(decoding: try bench.tree.read("projects/projects.json"), as: UTF8.self)
                 == "{\"projects\":[\(other)],\"z\":0}")
         var status = stat()
         #expect(stat(path.string, &status) == 0 && status.st_mode & 0o777 == 0o640)
         #expect(try bench.tree.files(below: "projects") == ["projects.json"])
-        #expect(try !file.remove(["a"], isBeingWritten: { _ in false }, pause: {}))
+        #expect(try !file.removeAtLast(["a"]))
     }
 
     @Test func `a file that comes in the last moment is not lost`() throws {
@@ -38,7 +38,7 @@ import Testing
         try bench.write(texts(["a", "b"]), to: "projects.json")
         // Asked when ours is ready to take the place: another program puts its own there.
         let asked = Mutex(0)
-        let removed = try ProjectListFile(in: bench.folder).remove(["a"]) { _ in
+        let removed = try ProjectListFile(in: bench.folder).removeAtLast(["a"]) { _ in
             if asked.withLock({
                 $0 += 1; return $0
             }) == 1 {
@@ -46,7 +46,6 @@ import Testing
                 rename(bench.folder.appending(".theirs").string, bench.folder.appending("projects.json").string)
             }
             return false
-        } pause: {
         }
         #expect(removed)
         #expect(try ids(bench) == ["b", "c"])
@@ -145,7 +144,7 @@ import Testing
                     if isFirst { turns.ask() }
                     return scanner.isBeingWritten(path)
                 }
-                return try file.remove([id.inBytes], isBeingWritten: look) { turns.askAndWait() }
+                return try file.removeAtLast([id.inBytes], isBeingWritten: look) { turns.askAndWait() }
             }
         }
         turns.free()

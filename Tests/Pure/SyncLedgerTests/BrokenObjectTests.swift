@@ -85,6 +85,35 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
+    @Test(arguments: [true, false])
+    func `a photo whose folder is no longer watched is lost with what was stored of it`(
+        isUnwatchedBefore: Bool
+    ) throws {
+        let stamp = world.write(path)
+        try world.scan()
+        try world.storeAll()
+        let record = try #require(try world.ledger.object(World.key(of: stamp)))
+        if isUnwatchedBefore { try world.register([World.trips]) }
+        let count = try world.ledger.markBroken([BrokenObject(record, .missing)], at: world.now)
+        #expect(count.objects == 1)
+        #expect(count.lost == (isUnwatchedBefore ? 1 : 0) && count.pending == (isUnwatchedBefore ? 0 : 1))
+        if !isUnwatchedBefore { try world.register([World.trips]) }
+        let overview = try world.ledger.overview()
+        #expect(overview.lost == 1 && overview.lostHere == 1 && overview.lostUnwatched == 1)
+        let lost = try world.ledger.lostPhotos(limit: 9)
+        #expect(lost.map(\.path) == [path])
+        #expect(lost.first?.why?.hasPrefix("its folder is no longer watched, and what was stored of it is") == true)
+        #expect(try world.ledger.check() == [])
+        // Its file is where it was.
+        try world.register([World.gallery, World.trips])
+        try world.scan()
+        #expect(try world.state(path) == .pending)
+        try world.storeAll()
+        #expect(try world.state(path) == .uploaded)
+        #expect(try world.ledger.overview().lost == 0)
+        #expect(try world.ledger.check() == [])
+    }
+
     @Test func `an object that was stored anew since it was looked at is left alone`() throws {
         var record = try storeTwins()
         record.storedAt -= 1

@@ -101,6 +101,33 @@ import Testing
         #expect(archived == 2)
     }
 
+    @Test func `an event whose photo is beside one file and in another goes from both`() async throws {
+        try bench.write(bench.event("1", photo: "pic.jpg"), to: "h.json")
+        try replace("pic.jpg", by: try Self.good())
+        try await bench.sync()
+        try bench.write(bench.event("1", photo: Data(try Self.good()).base64EncodedString()), to: "sub/h.json")
+        try await bench.sync()
+        #expect(try bench.ledger.events(withID: "1").map(\.photoState) == [.stored])
+        let summary = try await bench.cleanUp()
+        #expect((summary.archived, summary.errors.count, summary.skipped.count) == (1, 0, 0))
+        #expect(try bench.files() == [])
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `a file that does not hold an event as it was read is read again, as it lies there`() async throws {
+        var bench = bench
+        // Nobody has seen that it was edited.
+        bench.looksFirst = false
+        try bench.write(bench.event("1", photo: try RetentionBench.photo(1)), to: "h.json")
+        try await bench.sync()
+        try bench.write(bench.event("1", age: 92, photo: try RetentionBench.photo(1)), to: "h.json")
+        let summary = try await bench.cleanUp()
+        #expect((summary.deleted, summary.skipped.count) == (0, 1))
+        var states: [PhotoState] = []
+        try bench.ledger.photos(at: bench.gallery.appending("h.json")) { states.append($0.state) }
+        #expect(states == [.pending])
+    }
+
     /// A photo in the file, one beside it, and one that is missing there.
     @Test(arguments: ["inside", "beside", "missing"])
     func `a dry run names what is known to have failed, and the cleanup does nothing else`(place: String) async throws {

@@ -107,7 +107,7 @@ import Testing
         }
         try note(records)
         for record in records {
-            _ = try world.ledger.beginProjectDeletion([record.id], in: folder)
+            _ = try world.ledger.beginProjectDeletion([record.id], in: folder, at: world.now)
             try world.ledger.endProjectDeletion(record.id, in: folder, at: world.now)
         }
         try note((0..<count).map { record("q\($0)", request: "r\($0)") })
@@ -189,7 +189,7 @@ import Testing
         try note([record("a"), record("b")])
         let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
         #expect(claim.relativePath == "a.jpg")
-        #expect(try world.ledger.beginProjectDeletion(["a", "b"], in: folder) == ["a"])
+        #expect(try world.ledger.beginProjectDeletion(["a", "b"], in: folder, at: world.now) == ["a"])
         #expect(try world.ledger.project("a", in: folder)?.isDeleting == false)
         #expect(try world.ledger.project("b", in: folder)?.verdict(at: world.now) == .deleting)
         #expect(try world.ledger.projectsBeingDeleted(in: folder) == ["b"])

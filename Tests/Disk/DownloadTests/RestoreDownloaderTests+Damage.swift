@@ -1,0 +1,57 @@
+import FoundationEssentials
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncLedger
+import SyncSystem
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+extension RestoreDownloaderTests {
+    private var quickDelivery: RestoreDownloader {
+        let time = TimeSource(
+            now: { Date(timeIntervalSince1970: 0) }, monotonic: { .zero }, sleep: { _ in }, random: { 0 })
+        return RestoreDownloader(
+            store: store, ledger: LedgerQueue(ledger), owner: owner,
+            pool: BlockingPool(name: "disk", threads: 3), time: time)
+    }
+
+    /// A job of one object that can be read, and of which other bytes are expected than are there.
+    /// - Parameter isThere: whether there are any.
+    private func restoreRuined(_ key: ObjectKey, isThere: Bool = true) async throws -> RestoreJobID {
+        if isThere {
+            try await memory.store(Array("another photo".utf8), at: key)
+            memory.setClass(.deepArchive, restore: .restored(until: nil), of: key)
+        }
+        let item = RestoreJobDraft.Item(
+            key: key, path: nil, destination: "1.jpg", size: 5, sha256: SHA256Digest(of: bytes("1.jpg")),
+            storageClass: .deepArchive, tier: .bulk)
+        let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, output: output, items: [item])
+        let job = try #require(try ledger.addRestoreJob(draft, as: nil, at: time.now).job)
+        try bringBack(job.id)
+        return job.id
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func `what is not what was asked for ends its restore, and the next step is told`(
+        isOriginal: Bool, isThere: Bool
+    ) async throws {
+        let copy = try key("1.jpg")
+        let original = try #require(copy.original)
+        let job = try await restoreRuined(isOriginal ? original : copy, isThere: isThere)
+        let result = try await quickDelivery.run()
+        let item = try #require(try ledger.restoreItems(of: job, after: 0, limit: .max).first)
+        #expect(result.saved == 0 && result.unsaved == [job: [item.id]])
+        #expect(item.state == .failed)
+        let step = isOriginal ? "restore the stored copy (without --original)" : "any copy of the photo"
+        #expect(item.error?.contains(step) == true)
+        #expect(result.problems.map(\.reason) == [item.error])
+        #expect(try ledger.restoreJob(job)?.isOver == true)
+        #expect(try tree.photos().filter { !$0.contains("part") } == [])
+        // It is over: nobody asks for it again.
+        let calls = store.calls.count
+        #expect(try await quickDelivery.run().problems == [])
+        #expect(store.calls.count == calls)
+    }
+}
