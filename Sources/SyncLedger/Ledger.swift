@@ -1,4 +1,3 @@
-import CSyncSQLite
 import GRDB
 import Glibc
 import SyncSystem
@@ -144,11 +143,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// SQLite takes it before its first use only: where something else in the process was earlier, its caches are larger.
-    private static let smallCaches: Void = { _ = CSyncSQLite_AllocatePagesSingly() }()
-
     private static var configuration: Configuration {
-        smallCaches
         var configuration = Configuration()
         configuration.label = "ledger"
         configuration.foreignKeysEnabled = true
