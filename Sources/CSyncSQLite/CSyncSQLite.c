@@ -2,8 +2,10 @@
 
 #include <sqlite3.h>
 
-int CSyncSQLite_AllocatePagesSingly(void) {
-    return sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, 0, 0);
+// Settings of the whole process, which SQLite takes before its first use only: so they are made when the program is loaded.
+__attribute__((constructor)) static void configure(void) {
+    sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, 0, 0);
+    sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, 256 * 1024);
 }
 
 const void *CSyncSQLite_ColumnBytes(void *statement, int column, int *count) {

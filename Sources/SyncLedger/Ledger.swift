@@ -1,4 +1,3 @@
-import CSyncSQLite
 import GRDB
 import Glibc
 import SyncSystem
@@ -123,12 +122,6 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// Lets go what SQLite keeps of the file: up to 2 MiB for each connection, and those that read. What is asked for next is
-    /// read again.
-    func releaseMemory() {
-        (database as? DatabasePool)?.releaseMemory()
-    }
-
     /// Folds the write-ahead log into the file, and closes: every later call throws. A ledger in memory stays as it is.
     package func close() throws(LedgerError) {
         guard !path.isEmpty else { return }
@@ -144,11 +137,7 @@ package final class Ledger: Sendable {
         }
     }
 
-    /// SQLite takes it before its first use only: where something else in the process was earlier, its caches are larger.
-    private static let smallCaches: Void = { _ = CSyncSQLite_AllocatePagesSingly() }()
-
     private static var configuration: Configuration {
-        smallCaches
         var configuration = Configuration()
         configuration.label = "ledger"
         configuration.foreignKeysEnabled = true
@@ -159,6 +148,7 @@ package final class Ledger: Sendable {
             // file is whole. That only repeats a step which is idempotent: a file is scanned again, a photo is put
             // again under the same key. What would not be found again is written durably.
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
+            try Self.boundLog(db)
             // What is deleted is overwritten: of events that were signed off, only their records remain.
             try db.execute(sql: "PRAGMA secure_delete = ON")
         }

@@ -104,12 +104,12 @@ extension LocalStore {
     ) throws -> ObjectRecord {
         var record = record
         var takesPlainName = true
-        for _ in 0..<16 {
+        for attempt in 0..<16 {
             let folder = try makeContentFolder(for: key)
             record.file = try freeName(
                 in: folder, for: key, record, besides: current, id: staged.id, takesPlainName: takesPlainName, flag
             ).string
-            try Disk.remove(staged.record)
+            if attempt > 0 { try Disk.remove(staged.record) }
             try Disk.write(record.json(), to: staged.record)
             try onStep(.recorded)
             switch try move(staged.content, to: layout.content(record)) {

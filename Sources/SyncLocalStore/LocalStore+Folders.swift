@@ -120,7 +120,10 @@ extension LocalStore {
     /// another disk and linked.
     /// - Throws: ``FileError`` that becomes `.storeMissing`.
     func requireReachable(_ path: FilePath, below top: FilePath) throws {
-        for folder in [top] + folders(above: path, below: top) {
+        let folders = [top] + folders(above: path, below: top)
+        // Where the last one is there, all above it are.
+        if let last = folders.last, try Disk.folderStatus(last) != nil { return }
+        for folder in folders {
             if try Disk.folderStatus(folder) != nil { continue }
             guard try folder == top || Disk.status(folder)?.kind == .link else {
                 return

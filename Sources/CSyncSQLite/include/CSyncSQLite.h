@@ -2,15 +2,16 @@
 #define CSYNCSQLITE_H
 
 // What GRDB does not give: what is set for the whole process, by a variadic function, and values as SQLite has them.
-
-/// Before SQLite is used (https://www.sqlite.org/c3ref/c_config_covering_index_scan.html).
-///
-/// No cache allocates its first pages in one block (SQLITE_CONFIG_PAGECACHE).
-///
-/// A block of 20 pages pays for a connection, and not for the tables of a few rows that a statement makes for itself: each
-/// `IN` with a list has one, also in the condition of an index or a trigger, and 88 KB were taken from the system and given
-/// back for each. Returns SQLITE_OK, or SQLITE_MISUSE when SQLite is in use already.
-int CSyncSQLite_AllocatePagesSingly(void);
+//
+// A program that links this has SQLite configured from its start
+// (https://www.sqlite.org/c3ref/c_config_covering_index_scan.html):
+//
+// - No cache allocates its first pages in one block (SQLITE_CONFIG_PAGECACHE). A block of 20 pages pays for a connection,
+//   and not for the tables of a few rows that a statement makes for itself: each `IN` with a list has one, also in the
+//   condition of an index or a trigger, and 88 KB were taken from the system and given back for each.
+// - What one statement may have to take back stays in memory up to 256 KiB (SQLITE_CONFIG_STMTJRNL_SPILL), and not only
+//   up to 64. An object with its indexes and triggers changes more than 16 pages, if seldom; and from the first such
+//   statement on, each one of the transaction writes the pages that it changes to a temporary file, too.
 
 /// The bytes of a column in the row at which a statement (`sqlite3_stmt *`) stands: of a TEXT in UTF-8, without an end
 /// (https://www.sqlite.org/c3ref/column_blob.html).

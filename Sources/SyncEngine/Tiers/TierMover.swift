@@ -64,7 +64,7 @@ package struct TierMover: Sendable {
         for rule in rules {
             guard let transition = rule.transition else { continue }
             let age = Double(transition.afterDays) * 86_400
-            var last: ObjectKey?
+            var last: (storedAt: Date, key: ObjectKey)?
             while true {
                 let after = last
                 let cutoff = time.now().addingTimeInterval((offset ?? 0) - age)
@@ -73,14 +73,14 @@ package struct TierMover: Sendable {
                         classes: classes, storedBefore: cutoff, largerThan: rule.largerThan ?? 0,
                         prefix: rule.prefix, after: after, limit: Self.pageSize)
                 }
-                guard let end = due.last?.key else { break }
+                guard let end = due.last else { break }
                 // A class in the archive is paid for months: what is due by this machine's clock alone is not.
                 if offset == nil {
                     let told = try await store.clockOffset()
                     offset = told
                     if told != 0 { continue }
                 }
-                last = end
+                last = (storedAt: end.storedAt, key: end.key)
                 for failure in try await move(due, to: transition.storageClass, &result) {
                     result.failed += 1
                     if result.failures.count < Summary.namedFailures { result.failures.append(failure) }

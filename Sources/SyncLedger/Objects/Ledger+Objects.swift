@@ -45,24 +45,25 @@ extension Ledger {
         try read("look up a deletion") { try $0.isBeingDeleted(key, isSent: true) }
     }
 
-    /// A page of the objects that may move to an archive class, in the order of keys: those whose key begins with
-    /// `prefix`, of these classes, stored before a moment and larger than so many bytes. What is young, small or archived
-    /// costs a step in an index.
+    /// A page of the objects that may move to an archive class, the oldest first, and by their keys: those whose key
+    /// begins with `prefix`, of these classes, stored before a moment and larger than so many bytes. What is young or
+    /// archived costs nothing, what is small a step in an index.
     /// - Parameters:
     ///   - classes: archive classes among them have no candidates.
     ///   - last: the last one of the page before; `nil` for the first page.
     package func archiveCandidates(
         classes: [StorageClass], storedBefore time: Date, largerThan size: Int64, prefix: String,
-        after last: ObjectKey?, limit: Int
+        after last: (storedAt: Date, key: ObjectKey)?, limit: Int
     ) throws(LedgerError) -> [ObjectRecord] {
         // SQLite can use no index for a list of nothing.
         if classes.isEmpty { return [] }
-        let range = KeyRange(prefix: prefix, after: last)
+        let range = KeyRange(prefix: prefix, after: nil)
+        let (since, key) = (last?.storedAt.milliseconds ?? .min, last?.key.rawValue ?? "")
         return try read("list what may be archived") { db in
             let names = StatementArguments(classes.map(\.rawValue))
             return try db.rows(
                 LedgerQuery.archiveCandidates(classes: classes.count),
-                [range.from, range.to, time.milliseconds, size] + names + [limit])
+                [time.milliseconds, since, key, range.from, range.to, size] + names + [limit])
         }
     }
 
@@ -210,8 +211,9 @@ extension LedgerQuery {
         let names = [String](repeating: "?", count: classes).joined(separator: ", ")
         return """
             SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_unarchived
-            WHERE storage_class NOT IN ('GLACIER', 'DEEP_ARCHIVE') AND \(KeyRange.condition)
-            AND stored_at < ? AND size > ? AND storage_class IN (\(names)) ORDER BY key LIMIT ?
+            WHERE storage_class NOT IN ('GLACIER', 'DEEP_ARCHIVE')
+            AND stored_at < ? AND (stored_at, key) > (?, ?) AND \(KeyRange.condition)
+            AND size > ? AND storage_class IN (\(names)) ORDER BY stored_at, key LIMIT ?
             """
     }
     /// Of the photos on the disk, those whose capture time was read before offsets were kept.

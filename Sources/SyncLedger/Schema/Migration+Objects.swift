@@ -148,4 +148,14 @@ extension Migration {
             DELETE FROM unclear_objects WHERE key = OLD.key;
         END;
         """)
+
+    static let archiveOrder = Migration(
+        "objects by their age",
+        // Keys are spread: each object that is stored was put into another page of an index that begins with them. And
+        // who looks for the old ones has no young ones to pass.
+        "DROP INDEX objects_unarchived",
+        """
+        CREATE INDEX objects_unarchived ON objects (stored_at, key, size)
+            WHERE storage_class NOT IN ('GLACIER', 'DEEP_ARCHIVE');
+        """)
 }

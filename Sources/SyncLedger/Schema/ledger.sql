@@ -227,9 +227,6 @@ WHEN OLD.state <> NEW.state OR OLD.size <> NEW.size BEGIN
     ON CONFLICT DO UPDATE SET items = items + 1, bytes = bytes + excluded.bytes;
 END;
 
-CREATE INDEX objects_unarchived ON objects (key, stored_at, size)
-    WHERE storage_class NOT IN ('GLACIER', 'DEEP_ARCHIVE');
-
 CREATE INDEX objects_archived_by_taken ON objects (taken_at)
     WHERE storage_class IN ('GLACIER', 'DEEP_ARCHIVE') AND taken_at IS NOT NULL;
 
@@ -981,6 +978,9 @@ CREATE TABLE folder_drives (
     PRIMARY KEY (folder_id, path)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX objects_unarchived ON objects (stored_at, key, size)
+    WHERE storage_class NOT IN ('GLACIER', 'DEEP_ARCHIVE');
+
 INSERT INTO grdb_migrations (identifier) VALUES
     ('folders, photos, objects, attempts'),
     ('restores, classes, memory'),
@@ -1044,7 +1044,8 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('shares of other machines that are gone'),
     ('objects as they are listed'),
     ('objects that nobody can tell of'),
-    ('drives of folders');
+    ('drives of folders'),
+    ('objects by their age');
 
 INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects) VALUES
     (1, 0, 0, 1, 0, 0);

@@ -22,7 +22,7 @@ import Testing
         (LedgerQuery.unsavedItems, "restore_items_unsaved (job_id=? AND rowid>?)"),
         (LedgerQuery.endedItem, "restore_items_ending (expires_at<?)"),
         (LedgerQuery.endedObject, "objects_restored (restored_until<?)"),
-        (LedgerQuery.archiveCandidates(classes: 1), "objects_unarchived (key>? AND key<?)"),
+        (LedgerQuery.archiveCandidates(classes: 1), "objects_unarchived ((stored_at,key)>(?,?) AND stored_at<?)"),
         (LedgerQuery.listedObjects, "objects_listed (key>? AND key<?)"),
         (LedgerQuery.photosOfObject, "photos_by_object (object_id=?)"),
         (LedgerQuery.restoredAlbums, "restore_items_by_job (job_id>?)"),

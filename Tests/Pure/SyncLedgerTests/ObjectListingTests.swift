@@ -16,15 +16,15 @@ import Testing
         let archive = try Archive([])
         for name in Self.names.reversed() { try archive.put(name, size: 1, storedAt: archive.now - 1) }
         for limit in [1, 2, 9] {
-            var found: [ObjectKey] = []
+            var found: [ObjectRecord] = []
             while case let page = try archive.ledger.archiveCandidates(
-                classes: [.standard], storedBefore: archive.now, largerThan: 0, prefix: prefix, after: found.last,
-                limit: limit), !page.isEmpty
+                classes: [.standard], storedBefore: archive.now, largerThan: 0, prefix: prefix,
+                after: found.last.map { (storedAt: $0.storedAt, key: $0.key) }, limit: limit), !page.isEmpty
             {
                 #expect(page.count <= limit)
-                found += page.map(\.key)
+                found += page
             }
-            #expect(found.map(\.rawValue) == expected)
+            #expect(found.map(\.key.rawValue) == expected)
         }
     }
 
@@ -39,7 +39,8 @@ import Testing
         try archive.put("q/old", size: 101, storedAt: old)
         let find = { (classes: [StorageClass], prefix: String, last: ObjectKey?) in
             try archive.ledger.archiveCandidates(
-                classes: classes, storedBefore: old + 1, largerThan: 100, prefix: prefix, after: last, limit: 1
+                classes: classes, storedBefore: old + 1, largerThan: 100, prefix: prefix,
+                after: last.map { (storedAt: old, key: $0) }, limit: 1
             ).map(\.key.rawValue)
         }
         #expect(try find([.standard], "p/", nil) == ["p/old"])
@@ -49,6 +50,23 @@ import Testing
         #expect(try find([], "", nil) == [])
         try archive.ledger.setStorageClass(.deepArchive, of: archive.keys[0], at: archive.now)
         #expect(try find([.standard], "p/", nil) == [])
+    }
+
+    @Test func `the oldest may be archived first, and each is listed once`() throws {
+        let archive = try Archive([])
+        for (name, age) in [("p/c", 3.0), ("p/a", 1), ("p/e", 3), ("q/d", 2), ("p/b", 2)] {
+            try archive.put(name, size: 1, storedAt: archive.now - age)
+        }
+        for limit in [1, 2, 9] {
+            var found: [ObjectRecord] = []
+            while case let page = try archive.ledger.archiveCandidates(
+                classes: [.standard], storedBefore: archive.now, largerThan: 0, prefix: "p/",
+                after: found.last.map { (storedAt: $0.storedAt, key: $0.key) }, limit: limit), !page.isEmpty
+            {
+                found += page
+            }
+            #expect(found.map(\.key.rawValue) == ["p/c", "p/e", "p/b", "p/a"])
+        }
     }
 
     @Test func `an object knows its photos, wherever they were`() throws {
