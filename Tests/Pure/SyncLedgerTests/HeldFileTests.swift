@@ -1,6 +1,6 @@
 import FoundationEssentials
 import SyncCore
-import SyncLedger
+@testable import SyncLedger
 import SystemPackage
 import Testing
 
