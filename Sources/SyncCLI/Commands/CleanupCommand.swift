@@ -4,6 +4,7 @@ import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncLocalStore
 import SyncPhone
 import SyncPhotos
 import SyncWatch

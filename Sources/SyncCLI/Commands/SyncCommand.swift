@@ -1,6 +1,7 @@
 import ArgumentParser
 import Logging
 import ServiceLifecycle
+import SyncConfig
 import SyncCore
 import SyncEngine
 import SyncLedger

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import SyncCore
-@testable import SyncLedger
 import SystemPackage
 import Testing
+
+@testable import SyncLedger
 
 /// Files that were seen before they were whole: they are not called safe, and nobody claims them.
 @Suite struct HeldFileTests {
