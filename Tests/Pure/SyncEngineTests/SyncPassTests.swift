@@ -32,7 +32,7 @@ import Testing
         for (path, text) in [(photo, "sunset"), (note, "text"), (gone, "dawn")] {
             bench.disk.write(text, to: path, modifiedSeconds: now)
         }
-        let scanned = try await takeIn {
+        let scanned = try await takeIn { () throws in
             #expect(try bench.ledger.overview().totals[.pending].files == 3)
             #expect(try bench.ledger.claim(limit: 9, at: bench.time.now).isEmpty)
             bench.disk.remove(gone)
