@@ -2,6 +2,7 @@ import Foundation
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncTestSupport
 import Testing
 
 @Suite struct ClockCheckTests {
