@@ -33,7 +33,7 @@ package struct VacationDescription: Hashable, Sendable {
         do {
             fields = try JSONDecoder().decode(Fields.self, from: Data(text))
         } catch {
-            self.init(problems: [EventFileText.isUTF16(bytes) ? EventFileText.refusal : "it is not a JSON object"])
+            self.init(problems: ["it is not a JSON object"])
             return
         }
         self.init(
