@@ -345,6 +345,6 @@ struct ShareView: Sendable {
             throw PageError(.reference, "what stands for a share is a text of one line, its id or a link to it")
         }
         let folder = PageText.fileName("\(page.location)_\(page.startDate)")
-        return "sync-agent mirror \(PageText.shellWord(reference)) ~/Pictures/\(folder)"
+        return "sync-agent mirror \(reference.shellWord) ~/Pictures/\(folder)"
     }
 }

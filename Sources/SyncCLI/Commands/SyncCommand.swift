@@ -117,8 +117,19 @@ struct SyncCommand: WorkspaceCommand {
             guard let folder = parts.folders.first(where: { candidate.starts(with: $0.path) }) else { continue }
             let place = candidate.relative(to: folder.path)
             let drives = parts.drives
-            let accepted = try await workspace.threads.disk.run { try drives.accept(at: place, of: folder) }
-            if !accepted.isEmpty { return }
+            let acceptance = try await workspace.threads.disk.run { try drives.accept(at: place, of: folder) }
+            for other in acceptance.taken {
+                let files = Quantities.counted(other.filesNotSeen, "known file")
+                workspace.logger.notice(
+                    "\(other.path.text.escapingControls): this drive takes the place; \(files) that are not on it count as missing"
+                )
+            }
+            if !acceptance.taken.isEmpty { return }
+            if let empty = acceptance.empty.first {
+                throw CommandFailure.usage(
+                    "--new-drive \(name): there is no file at \(empty.text.escapingControls): is the drive mounted that takes the "
+                        + "place? Nothing was changed")
+            }
             throw CommandFailure.usage(
                 "--new-drive \(name): no other drive is known to be there than the one that its photos were found on; "
                     + "sync-agent status names the place where there is one. Nothing was changed")

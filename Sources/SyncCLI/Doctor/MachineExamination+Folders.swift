@@ -31,6 +31,13 @@ extension MachineExamination {
                 continue
             }
             let place = "\(folder.path.string.escapingControls), \(facts.type ?? "unknown file system")"
+            if agentRuns, known?.contains(where: { $0.isWatched(as: folder) }) == false {
+                checks.add(
+                    .limited(
+                        name, "\(place): the agent at work does not know it as it is configured",
+                        instead: "what is new in it may not be stored until the agent is started again"))
+                continue
+            }
             switch reports.first(where: { $0.root == folder.path }) {
             case let report? where report.mode == .polling || report.note != nil:
                 checks.add(
@@ -38,11 +45,6 @@ extension MachineExamination {
                         name, "\(place): " + (report.mode == .polling ? "polled" : "partly watched"),
                         instead: report.note ?? "changes are seen some seconds later"))
             case .some: checks.add(.ok(name, "\(place), watched by inotify"))
-            case nil where agentRuns && known?.contains(where: { $0.path == folder.path }) == false:
-                checks.add(
-                    .limited(
-                        name, "\(place): the agent at work does not know it",
-                        instead: "nothing of it is stored until the agent is started again"))
             case nil: checks.add(.ok(name, place))
             }
         }

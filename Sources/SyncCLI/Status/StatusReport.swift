@@ -227,19 +227,22 @@ extension StatusReport {
     /// Why nothing is known of a folder, and the remedy; `nil` once all of it was looked at.
     /// - Parameter record: `nil` where it is none of those that were watched last.
     private static func unseen(_ folder: WatchedFolder, _ record: FolderRecord?, agentRuns: Bool) -> String? {
-        guard record?.scannedAt == nil else { return nil }
+        let isCurrent = record?.isWatched(as: folder) ?? false
+        guard !isCurrent || record?.scannedAt == nil else { return nil }
         let remedy: String
         if !agentRuns {
             remedy = "run sync-agent sync"
-        } else if let record {
+        } else if let record, isCurrent {
             // A sync watches nothing, and other commands than the agent's take folders into the ledger, too.
             remedy =
                 record.watching == nil
                 ? "what is at work is about to, else start the agent again" : "the agent is about to"
         } else {
-            remedy = "start the agent again, it does not know this folder"
+            remedy = "start the agent again, it does not know this folder" + (record == nil ? "" : " as it is now")
         }
-        return "\(folder.path.text.escapingControls): it was not looked at yet; \(remedy)"
+        let name = folder.path.text.escapingControls
+        let isOther = record?.scannedAt != nil
+        return "\(name): it was not looked at \(isOther ? "since its kind or filter was changed" : "yet"); \(remedy)"
     }
 
     /// - Parameters:
@@ -264,14 +267,15 @@ extension StatusReport {
             since: storeError == nil ? nil : overview.store?.since, note: storeNote)
         folders = watched.map { folder in
             let known = overview.folders.first { $0.record.path == folder.path }
+            let current = known.map(\.record).flatMap { $0.isWatched(as: folder) ? $0 : nil }
             let tallies = known?.tallies ?? PhotoTallies()
             return Folder(
                 path: folder.path.text, kind: folder.kind.rawValue, profile: folder.profile,
                 watching: holder == nil ? nil : known?.record.watching?.rawValue, files: tallies.onDisk.files,
                 uploaded: tallies[.uploaded].files, pending: tallies.waiting, failed: tallies[.failed].files,
                 skipped: tallies[.skipped].files, lost: tallies[.lost].files,
-                scannedAt: known?.record.scannedAt, note: known.flatMap(Self.note),
-                problem: known?.record.problem ?? Self.unseen(folder, known?.record, agentRuns: holder != nil))
+                scannedAt: current?.scannedAt, note: known.flatMap(Self.note),
+                problem: current?.problem ?? Self.unseen(folder, known?.record, agentRuns: holder != nil))
         }
         totals = Totals(overview, leftOut: leftOut)
         notes = leftOut.items.map { PathRemark($0.path, $0.reason) }

@@ -1,3 +1,5 @@
+package import SystemPackage
+
 /// What tells a file system from another one that is mounted in its place, as long as it is not made anew.
 package struct DriveIdentity: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable {
@@ -16,12 +18,18 @@ package struct DriveIdentity: Hashable, Sendable {
     package let fsid: String?
     /// What was mounted, of a network file system: `server:/photos`.
     package let source: String?
+    /// Which folder of the file system, absolute in it: two subvolumes, or two folders that are mounted elsewhere, are
+    /// two drives.
+    package let folder: FilePath?
 
-    package init(_ kind: Kind, uuid: String? = nil, fsid: String? = nil, source: String? = nil) {
+    package init(
+        _ kind: Kind, uuid: String? = nil, fsid: String? = nil, source: String? = nil, folder: FilePath? = nil
+    ) {
         self.kind = kind
         self.uuid = uuid
         self.fsid = fsid
         self.source = source
+        self.folder = folder
     }
 
     /// Whether it can be recognised later.
@@ -32,14 +40,25 @@ package struct DriveIdentity: Hashable, Sendable {
     package func isOther(than noted: DriveIdentity) -> Bool {
         if kind != noted.kind { return true }
         for (own, other) in [(uuid, noted.uuid), (fsid, noted.fsid), (source, noted.source)] {
-            if let own, let other { return own != other }
+            guard let own, let other else { continue }
+            if own != other { return true }
+            break
         }
-        return false
+        guard let folder, let other = noted.folder else { return false }
+        return folder != other
+    }
+
+    /// The same of a folder below.
+    /// - Parameter path: relative to it.
+    package func below(_ path: FilePath) -> DriveIdentity {
+        DriveIdentity(kind, uuid: uuid, fsid: fsid, source: source, folder: folder?.pushing(path))
     }
 
     /// The same with what was known of it before.
     package func completed(by noted: DriveIdentity) -> DriveIdentity {
-        DriveIdentity(kind, uuid: uuid ?? noted.uuid, fsid: fsid ?? noted.fsid, source: source ?? noted.source)
+        DriveIdentity(
+            kind, uuid: uuid ?? noted.uuid, fsid: fsid ?? noted.fsid, source: source ?? noted.source,
+            folder: folder ?? noted.folder)
     }
 }
 
@@ -47,11 +66,13 @@ extension DriveIdentity {
     private static let uuidName = "uuid="
     private static let fsidName = "fsid="
     private static let sourceName = "source="
+    private static let folderName = "folder="
 
     /// One line for each thing that is known.
     package var text: String {
         let marks = [
             uuid.map { Self.uuidName + $0 }, fsid.map { Self.fsidName + $0 }, source.map { Self.sourceName + $0 },
+            folder.map { Self.folderName + RawText.text(of: $0.bytes).uriEncoded(keepingSlashes: true) },
         ]
         return ([kind.rawValue] + marks.compactMap(\.self)).joined(separator: "\n")
     }
@@ -63,6 +84,8 @@ extension DriveIdentity {
         let mark = { (name: String) in
             lines.first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
         }
-        self.init(kind, uuid: mark(Self.uuidName), fsid: mark(Self.fsidName), source: mark(Self.sourceName))
+        self.init(
+            kind, uuid: mark(Self.uuidName), fsid: mark(Self.fsidName), source: mark(Self.sourceName),
+            folder: mark(Self.folderName)?.percentDecoded().map { FilePath(argument: $0) })
     }
 }

@@ -54,6 +54,21 @@ extension TreeScanner {
         try scan(root: root, from: start, visit: visit)
     }
 
+    /// Whether there is any file in a folder: it is read until there is one.
+    /// - Parameter place: relative to the root.
+    /// - Throws: ``ScanError``.
+    package func holdsFiles(below place: FilePath = "", of root: FilePath) throws -> Bool {
+        struct Found: Error {}
+        do {
+            try scan(root: root, from: root.pushing(place)) { scanned in
+                if !scanned.files.isEmpty { throw Found() }
+            }
+            return false
+        } catch is Found {
+            return true
+        }
+    }
+
     package func mountPoints(below root: FilePath) -> [FilePath] { [] }
     package func names(of folder: FilePath) -> [FilePath] { [folder] }
     package func drive(at path: FilePath) -> DriveIdentity? { nil }

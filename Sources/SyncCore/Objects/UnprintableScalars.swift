@@ -32,6 +32,14 @@ extension Unicode.Scalar {
 }
 
 extension String {
+    /// As one word for a POSIX shell: in single quotes unless nothing in it can be misread.
+    package var shellWord: String {
+        let isPlain = utf8.allSatisfy { $0.isAlphanumeric || "-._~/:@%+,".utf8.contains($0) }
+        // A "~" in front would be the home folder, a "-" an option.
+        guard !isPlain || isEmpty || hasPrefix("~") || hasPrefix("-") else { return self }
+        return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+
     /// The text with control characters, and what is not seen, as `\u{…}`: safe to print on a terminal.
     package var escapingControls: String {
         escapingUnseen(and: \.isControl) { "\\u{\(String($0.value, radix: 16))}" }

@@ -5,10 +5,10 @@ package import SystemPackage
 /// Whether the drives at and below a watched folder are those that its photos were found on. Another one in the place
 /// of a drive that was taken out is a folder full of files, from which all others seem to be deleted.
 ///
-/// Each place in a folder where a file system begins is noted with what that is recognised by (``DriveIdentity``).
-/// Where it is another one now, the files that are known there decide. When they are all there, as after a copy to a
-/// new disk, that one takes the place; when one is not, nothing is concluded from what is not seen. Everything here
-/// blocks.
+/// Each place in a folder where a file system begins is noted with what that is recognised by (``DriveIdentity``), once
+/// a file that is known there is seen on it. Where it is another one now, or none, these files decide. When they are all
+/// there, in their sizes, as after a copy to a new disk, that one takes the place; when one is not, nothing is concluded
+/// from what is not seen. Everything here blocks.
 package struct FolderDrives: Sendable {
     /// A place with another drive than the one that its photos were found on.
     struct Stranger {
@@ -16,8 +16,8 @@ package struct FolderDrives: Sendable {
         let place: FilePath
         /// Whether a drive is mounted there; that of a whole folder always is. Else there is none where one was.
         let isMounted: Bool
-        /// What is there.
-        let drive: DriveIdentity
+        /// What is there, as far as it tells of itself.
+        let drive: DriveIdentity?
     }
 
     /// What a look at a folder has found.
@@ -40,12 +40,15 @@ package struct FolderDrives: Sendable {
     private struct Place {
         let path: FilePath
         let isMounted: Bool
+        /// Whether photos were found on a drive that was mounted there.
+        let wasMounted: Bool
         let noted: DriveIdentity?
         /// `noted`, or that of the place around it.
         let expected: DriveIdentity?
         let found: DriveIdentity?
 
         var isOther: Bool {
+            if wasMounted, !isMounted { return true }
             guard let expected, let found else { return false }
             return found.isOther(than: expected)
         }
@@ -66,12 +69,13 @@ package struct FolderDrives: Sendable {
         var strangers: [Stranger] = []
         var changes: [FilePath: DriveIdentity?] = [:]
         for place in places {
-            guard let found = place.found else { continue }
             if place.isOther, try !isTaken(place.path, of: folder, among: paths) {
-                strangers.append(Stranger(place: place.path, isMounted: place.isMounted, drive: found))
+                strangers.append(Stranger(place: place.path, isMounted: place.isMounted, drive: place.found))
                 // Mounted over photos, it has a place of its own from now on: where they are is remembered.
-                if place.noted == nil { changes[place.path] = .some(place.expected) }
-            } else {
+                if place.noted == nil, let expected = place.expected { changes[place.path] = .some(expected) }
+            } else if let found = place.found,
+                try place.noted != nil || found.isLasting && isProved(place.path, of: folder, among: paths)
+            {
                 let drive = Self.note(of: found, at: place)
                 if drive != place.noted { changes[place.path] = .some(drive) }
             }
@@ -104,29 +108,48 @@ package struct FolderDrives: Sendable {
     /// - Throws: ``LedgerError``.
     func describe(_ stranger: Stranger, in look: Look, of folder: FolderRecord) throws -> OtherDrive {
         var notSeen = 0
-        for directory in try directories(at: stranger.place, of: folder, among: look.places) {
-            notSeen += try ledger.knownFiles(in: directory.id).count { !isSeen($0, in: directory, of: folder) }
+        _ = try hasFile(at: stranger.place, of: folder, among: look.places) { file in
+            if !isSeen(file, of: folder) { notSeen += 1 }
+            return false
         }
         return OtherDrive(
             path: folder.path.pushing(stranger.place), isMounted: stranger.isMounted, filesNotSeen: notSeen)
     }
 
+    /// What became of it that somebody says a drive takes the place of another one.
+    package struct Acceptance {
+        /// What takes the place of what was known, and how many known files are missing by that.
+        package var taken: [OtherDrive] = []
+        /// Places at which nothing is: no drive is mounted, and there is no file.
+        package var empty: [FilePath] = []
+    }
+
     /// Somebody says that other drives take the places of those that were known. What was on those and is not on these
     /// is missing from the next scan on.
-    /// - Parameter place: below the folder; it stands for all places below it, too.
-    /// - Returns: the places where there are other ones, below the folder.
+    /// - Parameter place: below the folder. It stands for the place that it is in, and for all places below it at which
+    ///   another drive is mounted; one that has none is to be named itself.
     /// - Throws: ``LedgerError``.
-    package func accept(at place: FilePath, of folder: FolderRecord) throws -> [FilePath] {
+    package func accept(at place: FilePath, of folder: FolderRecord) throws -> Acceptance {
         let look = try look(at: folder)
-        let strangers = look.strangers.filter { $0.place.starts(with: place) }
-        if strangers.isEmpty { return [] }
-        var changes = look.changes
-        for stranger in strangers {
-            let isOwn = stranger.drive.isLasting && stranger.isMounted
-            changes[stranger.place] = .some(isOwn ? stranger.drive : nil)
+        let around = look.places.last { place.starts(with: $0) }
+        var (acceptance, changes, plain) = (Acceptance(), look.changes, [FilePath]())
+        for stranger in look.strangers {
+            let isNamed = stranger.place == around
+            guard isNamed || stranger.isMounted && stranger.place.starts(with: place) else { continue }
+            // A whole folder always counts as mounted.
+            if !stranger.isMounted || stranger.place.isEmpty,
+                try !scanner.holdsFiles(below: stranger.place, of: folder.path)
+            {
+                acceptance.empty.append(folder.path.pushing(stranger.place))
+                continue
+            }
+            acceptance.taken.append(try describe(stranger, in: look, of: folder))
+            let drive = stranger.isMounted ? stranger.drive.flatMap { $0.isLasting ? $0 : nil } : nil
+            changes[stranger.place] = .some(drive)
+            if !stranger.isMounted { plain.append(stranger.place) }
         }
-        try ledger.noteDrives(changes, plain: strangers.filter { !$0.isMounted }.map(\.place), of: folder.id)
-        return strangers.map(\.place)
+        if !acceptance.taken.isEmpty { try ledger.noteDrives(changes, plain: plain, of: folder.id) }
+        return acceptance
     }
 
     // MARK: What is there
@@ -143,11 +166,13 @@ package struct FolderDrives: Sendable {
         for path in paths {
             // A drive that was mounted before and told nothing of itself is not compared with what is around it.
             let isUnknown = path == root || known.contains(path)
-            let around = isUnknown ? nil : places.last { path.starts(with: $0.path) }?.expected
+            let above = isUnknown ? nil : places.last { path.starts(with: $0.path) }
+            let around = above.flatMap { above in above.expected?.below(path.relative(to: above.path)) }
             places.append(
                 Place(
-                    path: path, isMounted: path == root || mounted.contains(path), noted: noted[path],
-                    expected: noted[path] ?? around, found: scanner.drive(at: folder.path.pushing(path))))
+                    path: path, isMounted: path == root || mounted.contains(path), wasMounted: known.contains(path),
+                    noted: noted[path], expected: noted[path] ?? around,
+                    found: scanner.drive(at: folder.path.pushing(path))))
         }
         return places
     }
@@ -159,27 +184,44 @@ package struct FolderDrives: Sendable {
         return found.completed(by: noted)
     }
 
-    private func directories(
-        at place: FilePath, of folder: FolderRecord, among places: [FilePath]
-    ) throws -> [DirectoryEntry] {
+    /// A file of which something is stored, or is to be.
+    private struct KnownFile {
+        /// Below the folder.
+        let path: FilePath
+        let size: Int64
+    }
+
+    private func hasFile(
+        at place: FilePath, of folder: FolderRecord, among places: [FilePath], where isSo: (KnownFile) -> Bool
+    ) throws -> Bool {
         let below = places.filter { $0 != place && $0.starts(with: place) }
-        return try ledger.directories(of: folder.id, below: place).filter { directory in
-            !below.contains { directory.path.starts(with: $0) }
+        for directory in try ledger.directories(of: folder.id, below: place)
+        where !below.contains(where: directory.path.starts) {
+            let files = try ledger.knownFiles(in: directory.id)
+            if files.contains(where: { isSo(KnownFile(path: directory.path.appending($0.name), size: $0.stamp.size)) })
+            {
+                return true
+            }
         }
+        return false
     }
 
     /// Whether the drive that is there takes the place of the one that was, without anybody saying so: no photo is
     /// missing by that.
     private func isTaken(_ place: FilePath, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
-        try directories(at: place, of: folder, among: places).allSatisfy { directory in
-            try ledger.knownFiles(in: directory.id).allSatisfy { isSeen($0, in: directory, of: folder) }
-        }
+        try !hasFile(at: place, of: folder, among: places) { !isSeen($0, of: folder) }
+    }
+
+    /// Whether a drive of which nothing is noted is the one that photos were found on: an empty mount point is not.
+    private func isProved(_ place: FilePath, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
+        if try hasFile(at: place, of: folder, among: places, where: { isSeen($0, of: folder) }) { return true }
+        return try !hasFile(at: place, of: folder, among: places) { _ in true }
     }
 
     /// What cannot be looked at is not known to be there.
-    private func isSeen(_ name: FilePath.Component, in directory: DirectoryEntry, of folder: FolderRecord) -> Bool {
-        let stamp = try? scanner.stamp(of: folder.path.pushing(directory.path).appending(name))
-        return stamp != nil
+    private func isSeen(_ file: KnownFile, of folder: FolderRecord) -> Bool {
+        guard let stamp = try? scanner.stamp(of: folder.path.pushing(file.path)) else { return false }
+        return stamp.size == file.size
     }
 }
 
@@ -189,7 +231,7 @@ package struct OtherDrive: Hashable, Sendable {
     package let path: FilePath
     let isMounted: Bool
     /// Known files that are not on it.
-    let filesNotSeen: Int
+    package let filesNotSeen: Int
 
     package var words: String {
         let known = filesNotSeen.counted("known file is", "known files are")
@@ -200,7 +242,7 @@ package struct OtherDrive: Hashable, Sendable {
 
     package var remedy: String {
         "mount the right drive, or, where this one takes its place: sync-agent sync --new-drive "
-            + path.text.escapingControls
+            + path.text.escapingControls.shellWord
     }
 
     var problem: ScanError {

@@ -27,8 +27,6 @@ struct FolderPresence {
         }
     }
 
-    private struct FilesFound: Error {}
-
     let ledger: Ledger
     let scanner: any TreeScanner
 
@@ -44,11 +42,7 @@ struct FolderPresence {
     private func whyAway(_ folder: FolderRecord) throws -> String? {
         let name = folder.path.text.escapingControls
         do {
-            try scanner.scan(root: folder.path, from: folder.path) { scanned in
-                if !scanned.files.isEmpty { throw FilesFound() }
-            }
-        } catch is FilesFound {
-            return nil
+            if try scanner.holdsFiles(of: folder.path) { return nil }
         } catch let error as ScanError {
             return "\(name) \(error.message)"
         }

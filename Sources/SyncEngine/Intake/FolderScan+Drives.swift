@@ -6,14 +6,17 @@ import SystemPackage
 /// What a scan does about drives that are not there, and about others in their places.
 extension FolderScan {
     /// Places in the folder whose photos are on a drive that is not mounted. Nothing is concluded about them.
-    /// - Parameter before: what the scan began with. A drive may have been changed since.
+    /// - Parameters:
+    ///   - before: what the scan began with. A drive may have been changed since.
+    ///   - isBare: whether there is no file in the whole folder, which is told as such.
     func unseen(
-        of folder: FolderRecord, _ mounts: ScannedMounts, _ before: FolderDrives.Look, at now: Date,
+        of folder: FolderRecord, _ mounts: ScannedMounts, _ before: FolderDrives.Look, isBare: Bool, at now: Date,
         _ result: inout Summary
     ) throws -> [FilePath] {
         let after = try drives.look(at: folder)
         let known = Set(before.strangers.map(\.place))
-        let strangers = before.strangers + after.strangers.filter { !known.contains($0.place) }
+        var strangers = before.strangers + after.strangers.filter { !known.contains($0.place) }
+        if isBare { strangers.removeAll(where: \.place.isEmpty) }
         let strange = Set(strangers.map(\.place))
         let absent = try ledger.noteMounts(
             folder.id, mounted: scanner.mountPoints(below: folder.path), inUse: mounts.inUse.subtracting(strange),
@@ -27,7 +30,9 @@ extension FolderScan {
         }
         let told = Set(absent.map(\.mount.path)).subtracting(mounts.inUse)
         for stranger in strangers where !told.contains(stranger.place) {
-            result.problems.append(try drives.describe(stranger, in: after, of: folder).problem)
+            let other = try drives.describe(stranger, in: after, of: folder)
+            // Its files may have been found elsewhere by this scan.
+            if other.filesNotSeen > 0 { result.problems.append(other.problem) }
         }
         return absent.map(\.mount.path) + strangers.map(\.place)
     }

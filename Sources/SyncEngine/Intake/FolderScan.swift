@@ -135,14 +135,14 @@ package struct FolderScan: Sendable {
                 leftOut += others
                 var scanned = scanned
                 if !others.isEmpty || !isTold(byDigest: scanned, at: now) { scanned.digest = nil }
-                if drivesBefore.stranger(above: scanned.path) != nil {
-                    if !scanned.files.isEmpty { mounts.meet(filesIn: scanned.path) }
-                    try sight(folder, scanned, at: now, &looks, &result)
-                    return
-                }
                 // A drive that is not mounted looks like an empty root. Only the rest of the scan tells which it is.
                 if scanned.path.isEmpty, scanned.files.isEmpty {
                     emptyRoot = scanned
+                    return
+                }
+                if drivesBefore.stranger(above: scanned.path) != nil {
+                    if !scanned.files.isEmpty { mounts.meet(filesIn: scanned.path) }
+                    try sight(folder, scanned, at: now, &looks, &result)
                     return
                 }
                 guard mounts.meet(scanned) else { return }
@@ -164,7 +164,8 @@ package struct FolderScan: Sendable {
             try ledger.noteLeftOutEntries(
                 leftOut.sorted { $0.path.string.utf8.lexicographicallyPrecedes($1.path.string.utf8) }, of: folder.id)
         }
-        let absent = try unseen(of: folder, mounts, drivesBefore, at: now, &result)
+        let isBare = emptyRoot != nil && result.filesSeen == 0
+        let absent = try unseen(of: folder, mounts, drivesBefore, isBare: isBare, at: now, &result)
         if let emptyRoot {
             let known = try ledger.knownFileCount(folder.id)
             guard result.filesSeen > 0 || known == 0 else {
@@ -177,7 +178,9 @@ package struct FolderScan: Sendable {
                             + "Were they removed on purpose: put a file (a note) into it"))
                 return
             }
-            try reconcile(folder, emptyRoot, at: now, &looks, &met, &result)
+            if drivesBefore.stranger(above: "") == nil {
+                try reconcile(folder, emptyRoot, at: now, &looks, &met, &result)
+            }
         }
         for scanned in mounts.empty where !absent.contains(where: { scanned.path.starts(with: $0) }) {
             try reconcile(folder, scanned, at: now, &looks, &met, &result)

@@ -90,6 +90,9 @@ package struct ProjectRemover: Sendable {
     }
 
     private func remove(_ targets: [Target], from folder: FilePath) async throws -> [Outcome] {
+        if let reason = try await whyAway(folder) {
+            return targets.map { Outcome(target: $0, failures: ["\(reason); nothing of its project was deleted"]) }
+        }
         var outcomes: [Outcome] = []
         var free: [Target] = []
         for target in targets {
@@ -144,6 +147,16 @@ package struct ProjectRemover: Sendable {
     private static let isBeingDeleted = "; then give sync-agent projects delete again"
     private static let isStoredAnew =
         "; what was stored of it is deleted: the next pass stores its image anew, and earlier ones are gone"
+
+    /// Why what is not seen of a folder's projects may be there all the same: on a drive that is not mounted, or in whose
+    /// place another one is. They would come back with it.
+    private func whyAway(_ folder: FilePath) async throws -> String? {
+        try await ledger { [scanner] ledger in
+            guard let record = try ledger.watchedFolder(at: folder) else { return nil }
+            return try FolderPresence(ledger: ledger, scanner: scanner).look(at: record)
+                .whyAway(FilePath(ProjectFileName.listName))
+        }
+    }
 
     /// Files that could not be deleted once all else is gone, and why, as far as one can tell.
     private func heldFiles(of target: Target) async throws -> [String] {

@@ -36,6 +36,11 @@ package struct FolderRecord: Hashable, Sendable {
 }
 
 extension FolderRecord: FetchableRecord {
+    /// Whether what its scans have found is what this folder of the configuration holds.
+    package func isWatched(as folder: WatchedFolder) -> Bool {
+        path == folder.path && kind == folder.kind && filter == folder.filter
+    }
+
     static let columns =
         "id, kind, path, profile, watching, note, problem, scanned_at, filter AS folder_filter, untold, untold_at"
 
@@ -206,7 +211,7 @@ extension Ledger {
                     """,
                     [folder.path.blob, folder.kind.rawValue, folder.profile, position, folder.filter.filterText])
                 guard let old = before[folder.path] else { continue }
-                if old.filter != folder.filter || old.kind != folder.kind {
+                if !old.isWatched(as: folder) {
                     try db.forgetScans("path = ?", [folder.path.blob])
                 }
                 if old.filter != folder.filter { try PhotoTable(db).repend(filteredBelow: folder.path) }
@@ -254,6 +259,13 @@ extension Ledger {
                 """, [folder.rawValue])
             return Int((count ?? 0) - (leaving ?? 0))
         }
+    }
+}
+
+extension Ledger {
+    /// The folder that is watched at a path; `nil` where none is.
+    package func watchedFolder(at path: FilePath) throws(LedgerError) -> FolderRecord? {
+        try read("look up a folder") { try $0.activeFolders().first { $0.path == path } }
     }
 }
 

@@ -50,10 +50,15 @@ extension Ledger {
         try read("list directories") { try DirectoryTable($0).subtree(start, in: folder) }
     }
 
-    /// The files of a directory that are believed to be on the disk: neither missing nor lost.
-    package func knownFiles(in directory: DirectoryID) throws(LedgerError) -> [FilePath.Component] {
+    /// The files of a directory that are believed to be on the disk, and of which something is stored or is to be.
+    package func knownFiles(in directory: DirectoryID) throws(LedgerError) -> [ScannedFile] {
         try read("list the files of a directory") { db in
-            try PhotoTable(db).rows(in: directory).filter(\.isOnDisk).compactMap { FilePath.Component(bytes: $0.name) }
+            try PhotoTable(db).rows(in: directory).compactMap { row in
+                guard row.isOnDisk, row.objectID != nil || [.pending, .uploading].contains(row.state) else {
+                    return nil
+                }
+                return FilePath.Component(bytes: row.name).map { ScannedFile(name: $0, stamp: row.stamp) }
+            }
         }
     }
 }

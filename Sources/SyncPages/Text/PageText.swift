@@ -50,14 +50,6 @@ package enum PageText {
         return String(view)
     }
 
-    /// As one word for a POSIX shell: in single quotes unless nothing in it can be misread.
-    static func shellWord(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { $0.isAlphanumeric || "-._~/:@%+,".utf8.contains($0) }
-        // A "~" in front would be the home folder, a "-" an option.
-        guard !isPlain || text.isEmpty || text.hasPrefix("~") || text.hasPrefix("-") else { return text }
-        return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
-    }
-
     /// Bytes in decimal units, two or three digits: `830 kB`, `4.2 MB`, `62 MB`; `4,2 Mo` in French.
     static func size(_ bytes: Int64, _ language: PageLanguage = .en) -> String {
         var value = Double(max(bytes, 0))

@@ -19,16 +19,18 @@ struct DriveReader: Sendable {
     func drive(at path: FilePath, in table: [UInt8]) -> DriveIdentity? {
         guard let mount = MountPoint.holding(path, of: MountPoint.all(in: table)) else { return nil }
         if Self.passing.contains(mount.type) { return DriveIdentity(.passing) }
+        let folder = mount.root.appending(path.components.dropFirst(mount.path.components.count))
         let isOfDevice = mount.source.hasPrefix("/dev/")
         // Those of a cluster are on a device.
         if MountTable.isRemote(mount.type), !isOfDevice {
-            return DriveIdentity(.network, source: mount.source == "none" ? nil : mount.source)
+            return DriveIdentity(.network, source: mount.source == "none" ? nil : mount.source, folder: folder)
         }
         // A file system of several devices has a number of its own (btrfs), and the table names one of them.
         let hasOwnNumber = mount.device.hasPrefix("0:")
         let number = hasOwnNumber ? (isOfDevice ? device(FilePath(mount.source)) : nil) : mount.device
         let drive = DriveIdentity(
-            .disk, uuid: number.flatMap(uuid), fsid: Self.keepingID.contains(mount.type) ? fsid(mount.path) : nil)
+            .disk, uuid: number.flatMap(uuid), fsid: Self.keepingID.contains(mount.type) ? fsid(mount.path) : nil,
+            folder: folder)
         return drive.isLasting ? drive : nil
     }
 

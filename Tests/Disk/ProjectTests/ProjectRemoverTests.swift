@@ -55,6 +55,17 @@ import Testing
         #expect(!bench.stored.contains("replay.jpg"))
     }
 
+    @Test func `nothing of a project is deleted while its folder is an empty mount point`() async throws {
+        let bench = try await bench()
+        let stored = bench.stored
+        for name in try bench.tree.files(below: "projects") {
+            #expect(unlink(bench.folder.appending(name).string) == 0)
+        }
+        let outcomes = try await remove(["a"], in: bench)
+        #expect(outcomes.first?.failures.first?.contains("is empty, and files are known in it") == true)
+        #expect(bench.stored == stored)
+    }
+
     @Test func `what the store does not give up is named, and the project stays here until it does`() async throws {
         let bench = try await bench()
         bench.store.add(StoreFault(.deleteMany, number: 1, .failBefore(.serverFailed)))

@@ -41,7 +41,9 @@ struct MonitoringTests {
         let problems = try await home.overview().folders.map(\.problem)
         #expect(problems.count == 4 && problems[0]?.contains("not looked at yet") == true)
         #expect(problems.dropFirst().allSatisfy { $0 == nil })
-        #expect(try await home.run("doctor", "--json").text.contains("the agent at work does not know it"))
+        #expect(
+            try await home.run("doctor", "--json").text.contains(
+                "the agent at work does not know it as it is configured"))
         agent.send(SIGTERM)
         #expect(try await agent.finished().code == 0)
         #expect(try await home.run("sync").code == 0)

@@ -117,12 +117,51 @@ import Testing
         try await swap()
         bench.disk.write("noon", to: Self.c)
         #expect(try bench.scan()[0].missing == 0)
-        #expect(try drives.accept(at: "2024", of: folder).isEmpty)
-        #expect(try drives.accept(at: "", of: folder) == [""])
+        let acceptance = try drives.accept(at: "2024", of: folder)
+        #expect(acceptance.taken.map(\.path) == [Bench.gallery] && acceptance.taken.map(\.filesNotSeen) == [2])
         let result = try bench.scan()[0]
         #expect(result.problems.isEmpty)
         #expect(try state(Self.a) == .missing && state(Self.b) == .missing)
-        #expect(try drives.accept(at: "", of: folder).isEmpty)
+        #expect(try drives.accept(at: "", of: folder).taken.isEmpty)
+    }
+
+    @Test func `an empty mount point takes no drive's place, and is not noted as one`() async throws {
+        try await swap()
+        let empty = try bench.scan()[0]
+        #expect(empty.problems.count == 1 && empty.problems[0].message.contains("Is its drive mounted?"))
+        let acceptance = try drives.accept(at: "", of: folder)
+        #expect(acceptance.taken.isEmpty && acceptance.empty == [Bench.gallery])
+        bench.disk.write("noon", to: Self.c)
+        #expect(try bench.scan()[0].missing == 0)
+        #expect(try state(Self.a) == .uploaded && state(Self.b) == .uploaded)
+    }
+
+    @Test func `a drive on which no known file is seen is not taken for theirs`() async throws {
+        bench.disk.write("sunset", to: Self.a)
+        try await bench.pass()
+        bench.disk.move(Self.a, to: Self.away(Self.a))
+        bench.disk.setIdentity(Self.second, at: Bench.gallery)
+        #expect(try bench.scan()[0].problems.count == 1)
+        bench.disk.move(Self.away(Self.a), to: Self.a)
+        bench.disk.setIdentity(Self.first, at: Bench.gallery)
+        #expect(try bench.scan()[0].problems.isEmpty)
+        bench.disk.setIdentity(Self.second, at: Bench.gallery)
+        bench.disk.move(Self.a, to: Self.away(Self.a))
+        bench.disk.write("noon", to: Self.c)
+        #expect(try bench.scan()[0].missing == 0 && state(Self.a) == .uploaded)
+    }
+
+    @Test func `a drive with other files of the same names takes no place by itself`() async throws {
+        try await swap()
+        bench.disk.write("another sunset", to: Self.a)
+        bench.disk.write("dawn", to: Self.b)
+        let result = try bench.scan()[0]
+        #expect(result.problems.first?.message.contains("1 known file is not on it") == true)
+    }
+
+    @Test func `the command that is proposed can be pasted`() throws {
+        let other = OtherDrive(path: "/media/My SD", isMounted: true, filesNotSeen: 1)
+        #expect(other.remedy.hasSuffix("sync-agent sync --new-drive '/media/My SD'"))
     }
 
     @Test func `a removal that is told while another drive is there needs a look at the whole folder`() async throws {
@@ -165,7 +204,7 @@ import Testing
         let result = try bench.scan()[0]
         #expect(result.missing == 1 && result.problems.map(\.path) == [Self.card])
         #expect(try state(Self.a) == .missing && state(photo) == .uploaded)
-        #expect(try drives.accept(at: "SD", of: folder) == ["SD"])
+        #expect(try drives.accept(at: "SD", of: folder).taken.map(\.path) == [Self.card])
         #expect(try bench.scan()[0].problems.isEmpty)
         #expect(try state(photo) == .missing)
     }
@@ -182,10 +221,22 @@ import Testing
             #expect(result.problems.first?.message.contains("no drive is mounted here, but other files") == true)
         }
         #expect(try state(photo) == .uploaded)
-        #expect(try drives.accept(at: "", of: folder) == ["SD"])
+        // Its place has to be named: a folder above may have more of them.
+        #expect(try drives.accept(at: "", of: folder).taken.isEmpty)
+        #expect(try drives.accept(at: "SD", of: folder).taken.map(\.filesNotSeen) == [1])
         let result = try bench.scan()[0]
         #expect(result.missing == 1 && result.problems.isEmpty)
-        #expect(try drives.accept(at: "", of: folder).isEmpty)
+        #expect(try drives.accept(at: "SD", of: folder).taken.isEmpty)
+    }
+
+    @Test func `a folder of the same file system that is no longer mounted is a drive that is away`() async throws {
+        try await plug()
+        bench.disk.move(photo, to: Self.away(photo))
+        bench.disk.removeDrive(Self.card)
+        bench.disk.setIdentity(Self.first, at: Self.card)
+        #expect(try drives.accept(at: "SD", of: folder).empty == [Self.card])
+        bench.disk.write("tower", to: Self.card.appending("y.jpg"))
+        #expect(try bench.scan()[0].missing == 0 && state(photo) == .uploaded)
     }
 
     @Test func `photos over which a drive was mounted are not missing`() async throws {
