@@ -47,6 +47,9 @@ package protocol TreeScanner: Sendable {
     func holdsPictures(_ folder: FilePath) -> Bool
 }
 
+/// Ends a scan that only asks whether there is a file.
+private struct FileFound: Error {}
+
 extension TreeScanner {
     package func scan(
         root: FilePath, from start: FilePath, known: (FilePath) -> SHA256Digest?, visit: (ScannedFolder) throws -> Void
@@ -58,13 +61,12 @@ extension TreeScanner {
     /// - Parameter place: relative to the root.
     /// - Throws: ``ScanError``.
     package func holdsFiles(below place: FilePath = "", of root: FilePath) throws -> Bool {
-        struct Found: Error {}
         do {
             try scan(root: root, from: root.pushing(place)) { scanned in
-                if !scanned.files.isEmpty { throw Found() }
+                if !scanned.files.isEmpty { throw FileFound() }
             }
             return false
-        } catch is Found {
+        } catch is FileFound {
             return true
         }
     }

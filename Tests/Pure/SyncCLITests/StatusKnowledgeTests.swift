@@ -15,8 +15,10 @@ import Testing
     /// - Parameters:
     ///   - scannedAgo: of each folder that the ledger knows; `nil` for one that was not looked at.
     ///   - watching: how they are watched.
+    ///   - configured: the folders of the configuration, where they are others.
     private func view(
-        scannedAgo: [Double?], watching: WatchReport.Mode? = nil, holder: AgentLock.Holder? = nil
+        scannedAgo: [Double?], watching: WatchReport.Mode? = nil, holder: AgentLock.Holder? = nil,
+        configured: [WatchedFolder]? = nil
     ) -> StatusView {
         let records = zip(folders, scannedAgo).enumerated().map { index, pair in
             FolderRecord(
@@ -27,7 +29,7 @@ import Testing
         tallies[.uploaded] = Tally(files: 3, bytes: 9)
         let overview = Overview(folders: records.map { Overview.Folder(record: $0, tallies: tallies) }, tiers: [])
         let report = StatusReport(
-            overview, watched: folders, holder: holder,
+            overview, watched: configured ?? folders, holder: holder,
             store: StoreIdentity(type: "directory", location: "/home/ana/store"), storeError: nil)
         return StatusView(
             report: report, failed: [], terminal: .standardOutput(["TERM": "dumb"]), now: now, home: "/home/ana")
@@ -84,6 +86,23 @@ import Testing
         let check = StatusCheck(report: report, waitingSince: nil, now: now).result
         #expect(check.level == .warning)
         #expect(check.line.hasPrefix("SYNC-AGENT WARNING - \(problem) | "), "\(check.line)")
+    }
+
+    @Test func `a folder that was looked at as another kind, or by another filter, was not looked at as it is`() throws
+    {
+        let filtered = WatchedFolder(kind: .gallery, path: folders[1].path, filter: try PathFilter(["- *.png"]))
+        for configured in [WatchedFolder(kind: .vacations, path: folders[1].path), filtered] {
+            for holder in [nil, AgentLock.Holder(pid: 1, since: now)] {
+                let view = view(
+                    scannedAgo: [60, 60], watching: .inotify, holder: holder, configured: [folders[0], configured])
+                let problem = try #require(view.report.folders[1].problem)
+                #expect(problem.hasPrefix("/home/ana/b: it was not looked at since its kind or filter was changed; "))
+                #expect(
+                    problem.hasSuffix(
+                        holder == nil ? "run sync-agent sync" : "it does not know this folder as it is now"))
+                #expect(view.report.folders[1].scannedAt == nil && !view.text.contains("Everything is safe"))
+            }
+        }
     }
 }
 
