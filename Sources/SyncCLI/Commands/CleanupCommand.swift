@@ -70,14 +70,22 @@ struct CleanupCommand: WorkspaceCommand {
             let report = try await OverdueReport(parts, daysOld: days, now: now)
             return Answer(report) { _ in report.lines(now: now) }
         }
+        try await requireRightClock(ledger, at: now)
+        let summary = try await dryRun ? preview(days, workspace) : cleanUp(days, workspace)
+        return Answer(CleanupReport(summary, daysOld: days, dryRun: dryRun), failure: summary.outage)
+    }
+
+    private func requireRightClock(_ ledger: LedgerQueue, at now: Date) async throws {
         if !trustClock, let doubt = try await ledger({ try ClockCheck($0).doubt(at: now) }) {
             throw CommandFailure.failed("\(doubt)")
         }
-        let summary =
-            dryRun
-            ? try await RetentionServices(lookingAt: workspace, waits: true).retention.preview(olderThan: days)
-            : try await cleanUp(days, workspace)
-        return Answer(CleanupReport(summary, daysOld: days, dryRun: dryRun), failure: summary.outage)
+    }
+
+    private func preview(_ days: Int, _ workspace: Workspace) async throws -> RetentionSummary {
+        let parts = try await RetentionServices(lookingAt: workspace, waits: true)
+        let summary = try await parts.retention.preview(olderThan: days)
+        try await requireRightClock(parts.ledger, at: workspace.time.now())
+        return summary
     }
 
     private func cleanUp(_ days: Int, _ workspace: Workspace) async throws -> RetentionSummary {
@@ -90,8 +98,10 @@ struct CleanupCommand: WorkspaceCommand {
         }
         defer { withExtendedLifetime(lock) {} }
         let (parts, unclear) = try await takeIn(workspace)
-        // Before anything is done: with a clock that is wrong after all, the next one notices.
+        // A ledger that knew nothing could not tell.
         let now = workspace.time.now()
+        try await requireRightClock(parts.ledger, at: now)
+        // Before anything is done: with a clock that is wrong after all, the next one notices.
         try await parts.ledger.finish { try ClockCheck($0).accept(at: now) }
         let cutoff = parts.retention.cutoff(days: days)
         let total = try await parts.ledger { try $0.dueEventCount(createdBefore: cutoff) }

@@ -61,6 +61,8 @@ package final class RetentionService: Service {
     /// - Returns: `false` when the store or the lock was not to be had: the run is not over.
     private func runIfDue() async throws -> Bool {
         let now = time.now()
+        // Nothing tells of the time before the folders were looked at.
+        if try await ledger({ try $0.lastCleanup() == nil && $0.hasUnscannedFolder() }) { return false }
         if let doubt = try await ledger({ try ClockCheck($0).doubt(at: now) }) {
             // Each kind of doubt is told once; the next look is at a clock that was set, maybe.
             let isNews = told.withLock { exchange(&$0, with: doubt.isBefore) } != doubt.isBefore

@@ -267,6 +267,11 @@ extension Ledger {
     package func watchedFolder(at path: FilePath) throws(LedgerError) -> FolderRecord? {
         try read("look up a folder") { try $0.activeFolders().first { $0.path == path } }
     }
+
+    /// Whether there is a watched folder that nobody has looked at as a whole.
+    package func hasUnscannedFolder() throws(LedgerError) -> Bool {
+        try read("look for folders to scan") { try $0.activeFolders().contains { $0.scannedAt == nil } }
+    }
 }
 
 extension Database {

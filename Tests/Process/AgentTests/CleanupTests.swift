@@ -69,6 +69,21 @@ struct CleanupTests {
         try home.store.objects().filter { $0.key.hasPrefix("gallery-archive/ana/") }
     }
 
+    @Test func `with a new ledger the clock is judged by what is found, before a text is deleted`() async throws {
+        let home = try AgentHome()
+        try Self.write([Self.event("e1", age: 800)], "old.json", in: home)
+        let file = home.gallery.appending("old.json")
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -800 * 86_400)], ofItemAtPath: file.string)
+        for arguments in [["cleanup", "--dry-run"], ["cleanup"]] {
+            let finished = try await home.run(arguments)
+            #expect(finished.code == 1 && finished.complaint.contains("--trust-clock"), "\(finished.complaint)")
+        }
+        #expect(try planted(below: home.gallery) == ["old.json"])
+        #expect(try await home.run("cleanup", "--trust-clock").code == 0)
+        #expect(try planted(below: home.gallery).isEmpty)
+    }
+
     @Test func `what failed keeps its text beside what is stored, and the dry run says so, too`() async throws {
         let home = try AgentHome()
         let event = try Self.event("e1", age: 100).replacing("\"text\":", with: "\"photoData\":\"pic.jpg\",\"text\":")

@@ -26,7 +26,8 @@ import Testing
 
     /// Runs the service while the test does something.
     private func serve(
-        _ bench: RetentionBench, at time: (hour: Int, minute: Int), in zone: String, _ body: () async throws -> Void
+        _ bench: RetentionBench, at time: (hour: Int, minute: Int), in zone: String, isScanned: Bool = true,
+        _ body: () async throws -> Void
     ) async throws {
         let lock = bench.tree.path("cleanup.lock")
         let schedule = DailySchedule(hour: time.hour, minute: time.minute, in: try #require(TimeZone(identifier: zone)))
@@ -48,6 +49,7 @@ import Testing
                 ledger: LedgerQueue(bench.ledger),
                 time: bench.time.source, logger: logger),
             time: bench.time.source, logger: logger)
+        if isScanned { try bench.ledger.noteScan(bench.folder.id, problem: nil, at: bench.time.now) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await service.run() }
             await bench.time.waitForSleepers()
@@ -79,6 +81,19 @@ import Testing
         calendar.timeZone = try #require(TimeZone(identifier: zone))
         #expect(runs.all.count == 3)
         #expect(Set(runs.all.map { calendar.dateComponents([.month, .day], from: $0) }).count == 3)
+    }
+
+    @Test func `a first run waits until the folders were looked at: before, nothing tells whether the clock is right`()
+        async throws
+    {
+        let bench = try RetentionBench(start: try Self.date("2026-06-10T15:00:00Z"))
+        try await serve(bench, at: (0, 0), in: "UTC", isScanned: false) {
+            await advance(bench, hours: 1)
+            #expect(runs.all.isEmpty)
+            try bench.ledger.noteScan(bench.folder.id, problem: nil, at: bench.time.now)
+            await advance(bench, hours: 1)
+        }
+        #expect(runs.all.count == 1)
     }
 
     @Test func `a missed run is made up at the start, once for all days`() async throws {
