@@ -75,8 +75,7 @@ struct CleanupTests {
         let file = home.gallery.appending("old.json")
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSinceNow: -800 * 86_400)], ofItemAtPath: file.string)
-        for arguments in [["cleanup", "--dry-run"], ["cleanup"]] {
-            let finished = try await home.run(arguments)
+        for finished in [try await home.run("cleanup", "--dry-run"), try await home.run("cleanup")] {
             #expect(finished.code == 1 && finished.complaint.contains("--trust-clock"), "\(finished.complaint)")
         }
         #expect(try planted(below: home.gallery) == ["old.json"])
