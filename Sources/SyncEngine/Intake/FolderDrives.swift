@@ -40,15 +40,12 @@ package struct FolderDrives: Sendable {
     private struct Place {
         let path: FilePath
         let isMounted: Bool
-        /// Whether photos were found on a drive that was mounted there.
-        let wasMounted: Bool
         let noted: DriveIdentity?
         /// `noted`, or that of the place around it.
         let expected: DriveIdentity?
         let found: DriveIdentity?
 
         var isOther: Bool {
-            if wasMounted, !isMounted { return true }
             guard let expected, let found else { return false }
             return found.isOther(than: expected)
         }
@@ -138,7 +135,7 @@ package struct FolderDrives: Sendable {
             guard isNamed || stranger.isMounted && stranger.place.starts(with: place) else { continue }
             // A whole folder always counts as mounted.
             if !stranger.isMounted || stranger.place.isEmpty,
-                try !scanner.holdsFiles(below: stranger.place, of: folder.path)
+                try isBare(stranger.place, of: folder)
             {
                 acceptance.empty.append(folder.path.pushing(stranger.place))
                 continue
@@ -170,7 +167,7 @@ package struct FolderDrives: Sendable {
             let around = above.flatMap { above in above.expected?.below(path.relative(to: above.path)) }
             places.append(
                 Place(
-                    path: path, isMounted: path == root || mounted.contains(path), wasMounted: known.contains(path),
+                    path: path, isMounted: path == root || mounted.contains(path),
                     noted: noted[path], expected: noted[path] ?? around,
                     found: scanner.drive(at: folder.path.pushing(path))))
         }
@@ -216,6 +213,11 @@ package struct FolderDrives: Sendable {
     private func isProved(_ place: FilePath, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
         if try hasFile(at: place, of: folder, among: places, where: { isSeen($0, of: folder) }) { return true }
         return try !hasFile(at: place, of: folder, among: places) { _ in true }
+    }
+
+    /// Whether no file can be seen at a place.
+    private func isBare(_ place: FilePath, of folder: FolderRecord) throws -> Bool {
+        do { return try !scanner.holdsFiles(below: place, of: folder.path) } catch is ScanError { return true }
     }
 
     /// What cannot be looked at is not known to be there.

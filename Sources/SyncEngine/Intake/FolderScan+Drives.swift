@@ -37,13 +37,17 @@ extension FolderScan {
         return absent.map(\.mount.path) + strangers.map(\.place)
     }
 
-    /// Takes in what a drive holds that is mounted in the place of another one. What is not on it is not missing.
+    /// Takes in what a drive holds that is mounted in the place of another one. What is not on it is not missing, and a
+    /// file that has a known name and another size is not taken for that one: it waits until somebody says what is so.
     func sight(
         _ folder: FolderRecord, _ scanned: ScannedFolder, at now: Date, _ looks: inout FirstLook.Looks?,
         _ result: inout Summary
     ) throws {
         var (settled, changing): ([SettledFile], [SettledFile]) = ([], [])
-        for file in scanned.files {
+        let directory = try ledger.directories(of: folder.id, below: scanned.path).first { $0.path == scanned.path }
+        let known = try directory.map { try ledger.knownFiles(in: $0.id) } ?? []
+        let sizes = Dictionary(known.map { ($0.name, $0.stamp.size) }, uniquingKeysWith: { first, _ in first })
+        for file in scanned.files where sizes[file.name, default: file.stamp.size] == file.stamp.size {
             let seen = SettledFile(folder: folder.id, path: scanned.path.appending(file.name), stamp: file.stamp)
             if let wait = file.stamp.timeToSettle(settle, at: now) {
                 result.unsettled.append((folder.path.pushing(seen.path), wait))
