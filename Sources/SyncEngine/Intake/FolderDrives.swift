@@ -116,9 +116,9 @@ package struct FolderDrives: Sendable {
     /// What became of it that somebody says a drive takes the place of another one.
     package struct Acceptance {
         /// What takes the place of what was known, and how many known files are missing by that.
-        package var taken: [OtherDrive] = []
+        package fileprivate(set) var taken: [OtherDrive] = []
         /// Places at which nothing is: no drive is mounted, and there is no file.
-        package var empty: [FilePath] = []
+        package fileprivate(set) var empty: [FilePath] = []
     }
 
     /// Somebody says that other drives take the places of those that were known. What was on those and is not on these
@@ -128,15 +128,16 @@ package struct FolderDrives: Sendable {
     /// - Throws: ``LedgerError``.
     package func accept(at place: FilePath, of folder: FolderRecord) throws -> Acceptance {
         let look = try look(at: folder)
+        // A drive that was just formatted may be empty; a name that was mistyped is none.
+        let isNewDrive = look.strangers.contains { $0.place == place && $0.isMounted && !place.isEmpty }
+        if try !isNewDrive && isBare(place, of: folder) { return Acceptance(empty: [folder.path.pushing(place)]) }
         let around = look.places.last { place.starts(with: $0) }
         var (acceptance, changes, plain) = (Acceptance(), look.changes, [FilePath]())
         for stranger in look.strangers {
             let isNamed = stranger.place == around
             guard isNamed || stranger.isMounted && stranger.place.starts(with: place) else { continue }
             // A whole folder always counts as mounted.
-            if !stranger.isMounted || stranger.place.isEmpty,
-                try isBare(stranger.place, of: folder)
-            {
+            if !stranger.isMounted || stranger.place.isEmpty, try isBare(stranger.place, of: folder) {
                 acceptance.empty.append(folder.path.pushing(stranger.place))
                 continue
             }

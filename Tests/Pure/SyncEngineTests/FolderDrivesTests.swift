@@ -117,6 +117,10 @@ import Testing
         try await swap()
         bench.disk.write("noon", to: Self.c)
         #expect(try bench.scan()[0].missing == 0)
+        // What is not there is mistyped.
+        let mistyped = try drives.accept(at: "2024", of: folder)
+        #expect(mistyped.taken.isEmpty && mistyped.empty == [Bench.gallery.appending("2024")])
+        bench.disk.write("evening", to: Self.b.removingLastComponent().appending("d.jpg"))
         let acceptance = try drives.accept(at: "2024", of: folder)
         #expect(acceptance.taken.map(\.path) == [Bench.gallery] && acceptance.taken.map(\.filesNotSeen) == [2])
         let result = try bench.scan()[0]
