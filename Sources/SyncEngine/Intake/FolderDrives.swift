@@ -71,7 +71,8 @@ package struct FolderDrives: Sendable {
                 // Mounted over photos, it has a place of its own from now on: where they are is remembered.
                 if place.noted == nil, let expected = place.expected { changes[place.path] = .some(expected) }
             } else if let found = place.found,
-                try place.noted != nil || found.isLasting && isProved(place.path, of: folder, among: paths)
+                try place.noted != nil
+                    || place.isMounted && found.isLasting && isProved(place.path, of: folder, among: paths)
             {
                 let drive = Self.note(of: found, at: place)
                 if drive != place.noted { changes[place.path] = .some(drive) }
@@ -90,9 +91,9 @@ package struct FolderDrives: Sendable {
     /// - Parameter path: below the folder; a file, or a directory with all below it.
     /// - Throws: ``LedgerError``.
     func mayBeElsewhere(_ path: FilePath, of folder: FolderRecord) throws -> Bool {
-        try places(of: folder).contains {
-            $0.isOther && ($0.path.starts(with: path) || path.starts(with: $0.path))
-        }
+        let places = try places(of: folder)
+        return places.last { path.starts(with: $0.path) }?.isOther == true
+            || places.contains { $0.isOther && $0.path.starts(with: path) }
     }
 
     /// Other drives than those that photos were found on. It asks for each file that is known there.
@@ -244,7 +245,7 @@ package struct OtherDrive: Hashable, Sendable {
     }
 
     package var remedy: String {
-        "mount the right drive, or, where this one takes its place: sync-agent sync --new-drive "
+        "mount the right drive, or, where this one takes its place, and while no agent runs: sync-agent sync --new-drive "
             + path.text.escapingControls.shellWord
     }
 

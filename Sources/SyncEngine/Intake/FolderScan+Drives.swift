@@ -8,14 +8,18 @@ extension FolderScan {
     /// Places in the folder whose photos are on a drive that is not mounted. Nothing is concluded about them.
     /// - Parameters:
     ///   - before: what the scan began with. A drive may have been changed since.
+    ///   - place: what was scanned, below the folder. Other places are not looked at.
     ///   - isBare: whether there is no file in the whole folder, which is told as such.
     func unseen(
-        of folder: FolderRecord, _ mounts: ScannedMounts, _ before: FolderDrives.Look, isBare: Bool, at now: Date,
-        _ result: inout Summary
+        of folder: FolderRecord, _ mounts: ScannedMounts, _ before: FolderDrives.Look, at place: FilePath,
+        isBare: Bool, at now: Date, _ result: inout Summary
     ) throws -> [FilePath] {
         let after = try drives.look(at: folder)
+        // Before a mount that has just come is known as one of the folder's.
+        try drives.note(after, of: folder)
         let known = Set(before.strangers.map(\.place))
         var strangers = before.strangers + after.strangers.filter { !known.contains($0.place) }
+        strangers.removeAll { !$0.place.starts(with: place) && !place.starts(with: $0.place) }
         if isBare { strangers.removeAll(where: \.place.isEmpty) }
         let strange = Set(strangers.map(\.place))
         let absent = try ledger.noteMounts(

@@ -165,7 +165,7 @@ package struct FolderScan: Sendable {
                 leftOut.sorted { $0.path.string.utf8.lexicographicallyPrecedes($1.path.string.utf8) }, of: folder.id)
         }
         let isBare = emptyRoot != nil && result.filesSeen == 0
-        let absent = try unseen(of: folder, mounts, drivesBefore, isBare: isBare, at: now, &result)
+        let absent = try unseen(of: folder, mounts, drivesBefore, at: place, isBare: isBare, at: now, &result)
         if let emptyRoot {
             let known = try ledger.knownFileCount(folder.id)
             guard result.filesSeen > 0 || known == 0 else {

@@ -91,7 +91,7 @@ package struct ProjectRemover: Sendable {
 
     private func remove(_ targets: [Target], from folder: FilePath) async throws -> [Outcome] {
         if let reason = try await whyAway(folder) {
-            return targets.map { Outcome(target: $0, failures: ["\(reason); nothing of its project was deleted"]) }
+            return targets.map { Outcome(target: $0, failures: ["\(reason). \(Self.awayRemedy)"]) }
         }
         var outcomes: [Outcome] = []
         var free: [Target] = []
@@ -144,6 +144,8 @@ package struct ProjectRemover: Sendable {
         return outcomes
     }
 
+    private static let awayRemedy =
+        "Nothing of its project was deleted; mount its drive, or, were they removed on purpose, put a file (a note) into it"
     private static let isBeingDeleted = "; then give sync-agent projects delete again"
     private static let isStoredAnew =
         "; what was stored of it is deleted: the next pass stores its image anew, and earlier ones are gone"

@@ -248,8 +248,8 @@ package struct RestoreDownloader: Sendable {
         switch error.code {
         case .badDigest where known.map(item.isOfAnother) ?? false:
             reason = "it was stored anew since it was asked for; restore it again"
-        case .badDigest where known?.problem == nil && known?.storageClass.isArchive == false:
-            // Read once more, it was right: the line was not.
+        case .badDigest where known != nil && known?.problem == nil:
+            // Read once more, it was right, and the line was not; or it cannot be read, and its time ends by itself.
             return nil
         case .badDigest:
             reason = item.endWords("is damaged in the store, or is another than was stored")

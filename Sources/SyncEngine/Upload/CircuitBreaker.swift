@@ -12,7 +12,7 @@ import SyncSystem
 /// photos are sent one at a time until it does.
 ///
 /// A single key that is refused while the store answers well is its own fault, and closes nothing; nor does a file
-/// system that denies some keys after it has taken others.
+/// system that denies some keys in a pass in which it has taken others.
 package final class CircuitBreaker: Sendable {
     /// So many different keys that are refused in a row are no accident.
     package static let mostRefusals = 3
@@ -68,8 +68,10 @@ package final class CircuitBreaker: Sendable {
         var refusals: [(claim: Claim, error: StoreError)] = []
         /// Photos that were refused while the store accepted others: it will not be suspected for them again.
         var guilty: Set<Int64> = []
-        /// Whether a photo was accepted since the run began.
+        /// Whether a photo was accepted since the pass began. An agent has none that ends: what it stored days ago tells
+        /// nothing of a right that was taken back since.
         var hasAccepted = false
+        var isPass = false
     }
 
     private let state = Mutex(State())
@@ -80,7 +82,8 @@ package final class CircuitBreaker: Sendable {
     }
 
     /// A run begins: what was accepted before it tells nothing about the store as it is now.
-    package func beginRun() { state.withLock { $0.hasAccepted = false } }
+    /// - Parameter isPass: whether it ends when all is done.
+    package func beginRun(isPass: Bool) { state.withLock { ($0.hasAccepted, $0.isPass) = (false, isPass) } }
 
     /// Whether it is closed for a store that answers well and has refused several keys.
     package var isRefusing: Bool { state.withLock { $0.isRefusing } }
@@ -236,7 +239,7 @@ extension CircuitBreaker.State {
     fileprivate mutating func suspect(_ claim: Claim, _ error: StoreError, at now: Duration) -> CircuitBreaker.Verdict {
         // A file system that takes photos and answers well denies a key, and not the store: else a pass whose last
         // photos are such ones would end as one that could not use the store.
-        if error.isDenialOfKey, hasAccepted { return .key }
+        if error.isDenialOfKey, hasAccepted, isPass { return .key }
         if guilty.contains(claim.photoID) || claim.attempts > CircuitBreaker.witnessAttempts { return .key }
         if let last = refusals.last, last.error.code != error.code { refusals = [] }
         refusals.removeAll { $0.claim.photoID == claim.photoID }

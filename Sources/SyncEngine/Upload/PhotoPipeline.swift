@@ -98,7 +98,7 @@ package final class PhotoPipeline: Sendable {
     ///   nothing, when `mode` is `.untilDone`.
     package func run(_ mode: Mode, of vacation: VacationID? = nil) async throws {
         state.withLock { $0.begin(vacation) }
-        gate.beginRun()
+        gate.beginRun(isPass: mode == .untilDone)
         endings.reset()
         try await releaseAll()
         let claims = AsyncChannel<[Claim]>()

@@ -76,7 +76,7 @@ import Testing
         #expect(gate.closedBy == error(key: "c"))
     }
 
-    @Test func `a file system that has taken photos in this run denies keys, and not the store`() throws {
+    @Test func `a file system that has taken photos in this pass denies keys, and not the store`() throws {
         let claims = try claims(3)
         func judgeAll() -> [CircuitBreaker.Verdict] {
             claims.map { claim in
@@ -85,13 +85,25 @@ import Testing
                 return gate.judge(claim, denial)
             }
         }
-        gate.beginRun()
+        gate.beginRun(isPass: true)
         gate.noteAccepted(99)
         #expect(judgeAll() == [.key, .key, .key])
         #expect(gate.closedBy == nil)
         // What an earlier run has stored is no witness.
-        gate.beginRun()
+        gate.beginRun(isPass: true)
         #expect(judgeAll().prefix(2) == [.key, .key])
+        #expect(gate.isRefusing)
+    }
+
+    @Test func `an agent that has stored photos stops where a right was taken back since`() throws {
+        let claims = try claims(3)
+        gate.beginRun(isPass: false)
+        gate.noteAccepted(99)
+        for claim in claims {
+            var denial = error(key: "\(claim.photoID)")
+            denial.isOfThisMachine = true
+            _ = gate.judge(claim, denial)
+        }
         #expect(gate.isRefusing)
     }
 
