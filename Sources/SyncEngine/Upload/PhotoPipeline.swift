@@ -25,6 +25,8 @@ package final class PhotoPipeline: Sendable {
         case untilDone(patience: Duration)
         /// Ends when the agent shuts down.
         case untilStopped
+
+        var isPass: Bool { if case .untilDone = self { true } else { false } }
     }
 
     /// Bytes beyond which a file has to wait for others of its like. Photos are far below it.
@@ -98,7 +100,7 @@ package final class PhotoPipeline: Sendable {
     ///   nothing, when `mode` is `.untilDone`.
     package func run(_ mode: Mode, of vacation: VacationID? = nil) async throws {
         state.withLock { $0.begin(vacation) }
-        gate.beginRun(isPass: mode == .untilDone)
+        gate.beginRun(isPass: mode.isPass)
         endings.reset()
         try await releaseAll()
         let claims = AsyncChannel<[Claim]>()
