@@ -159,13 +159,13 @@ package struct ObjectReply: Hashable, Sendable {
 
     /// Without quotes. A weak one names no bytes (RFC 9110, 8.8.1).
     package var etag: String? {
-        headers["ETag"].flatMap(Self.etag)
+        headers["ETag"].flatMap { Self.etag($0.utf8) }
     }
 
-    package static func etag(_ text: String) -> String? {
-        let bare = String(unsafeUninitializedCapacity: text.utf8.count) { bytes in
+    package static func etag(_ text: some Collection<UInt8>) -> String? {
+        let bare = String(unsafeUninitializedCapacity: text.count) { bytes in
             var count = 0
-            for byte in text.utf8 where byte != UInt8(ascii: "\"") {
+            for byte in text where byte != UInt8(ascii: "\"") {
                 bytes[count] = byte
                 count += 1
             }
@@ -246,10 +246,11 @@ package struct ListReply: Hashable, Sendable {
         }
         try scanner.finish()
         let isEncoded = encoding?.lowercased() == "url"
+        let below = Array(prefix.utf8)
         var objects: [ObjectInfo] = []
         objects.reserveCapacity(entries.count)
         for entry in entries {
-            if let object = try entry.object(isEncoded: isEncoded, below: prefix) { objects.append(object) }
+            if let object = try entry.object(isEncoded: isEncoded, below: below) { objects.append(object) }
         }
         let next = token.flatMap { $0.isEmpty ? nil : PageToken(rawValue: $0) }
         let isTruncated = truncation?.lowercased() == "true"
@@ -261,10 +262,11 @@ package struct ListReply: Hashable, Sendable {
     }
 }
 
-/// `<Contents>` of a listing, as it is written.
+/// `<Contents>` of a listing, as it is written. Texts are the bytes of the document: a page has 5,000, and of most no value
+/// of their own is needed.
 private struct ListEntry {
     private struct Texts {
-        var key, size, eTag, storageClass, modified: String?
+        var key, size, eTag, storageClass, modified: ArraySlice<UInt8>?
     }
 
     private let texts: Texts
@@ -304,27 +306,42 @@ private struct ListEntry {
     }
 
     /// - Returns: `nil` for keys that we could not have written, such as the "folder/" of a console: they are not ours to see.
-    func object(isEncoded: Bool, below prefix: String) throws(InvalidReply) -> ObjectInfo? {
+    func object(isEncoded: Bool, below prefix: [UInt8]) throws(InvalidReply) -> ObjectInfo? {
         guard let written = texts.key else { throw InvalidReply(reason: "its XML has no <Key>") }
-        guard let name = isEncoded ? written.percentDecoded(plusIsSpace: true) : written else {
-            throw InvalidReply(reason: "the key \"\(written.escapingControls)\" cannot be decoded")
+        guard let name = isEncoded ? Self.decoded(written) : written else {
+            throw InvalidReply(reason: "the key \"\(Self.text(written).escapingControls)\" cannot be decoded")
         }
         guard let digits = texts.size else { throw InvalidReply(reason: "its XML has no <Size>") }
-        guard let size = Int64(digits) else {
-            throw InvalidReply(reason: "the size of \"\(name.escapingControls)\" is no number")
+        guard let size = Int64(Self.text(digits)) else {
+            throw InvalidReply(reason: "the size of \"\(Self.text(name).escapingControls)\" is no number")
         }
-        guard let rest = name.below(prefix), let key = try? ObjectKey(rest) else { return nil }
-        let etag = texts.eTag.flatMap(ObjectReply.etag)
-        let storageClass = texts.storageClass.flatMap { $0.isEmpty ? nil : StorageClass(rawValue: $0) }
+        guard name.starts(with: prefix), let key = try? ObjectKey(Self.text(name.dropFirst(prefix.count))) else {
+            return nil
+        }
+        let etag = texts.eTag.flatMap { ObjectReply.etag($0) }
+        let storageClass = texts.storageClass.flatMap { $0.isEmpty ? nil : StorageClass(rawValue: Self.text($0)) }
         return ObjectInfo(
             key: key, size: size, md5: etag.flatMap { MD5Digest(hex: $0) }, etag: etag,
             storageClass: storageClass ?? .standard, restore: restore ?? .none,
-            modified: texts.modified.flatMap(S3Date.iso8601))
+            modified: texts.modified.flatMap { S3Date.iso8601(Self.text($0)) })
     }
+
+    /// Most keys have nothing to be decoded.
+    private static func decoded(_ key: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard key.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else { return key }
+        return Array(key).percentDecoded(plusIsSpace: true).map { Array($0.utf8)[...] }
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension XMLScanner {
     /// The text of the element whose tag was read last, where there was none of this name before.
+    fileprivate mutating func read(_ element: Opening, to text: inout ArraySlice<UInt8>?) throws(InvalidReply) {
+        if text == nil { text = try textBytes(of: element) } else { try skip(element) }
+    }
+
+    /// As above, of what stands once in a page.
     fileprivate mutating func read(_ element: Opening, to text: inout String?) throws(InvalidReply) {
         if text == nil { text = try self.text(of: element) } else { try skip(element) }
     }

@@ -138,7 +138,7 @@ struct MultipartUpload: Sendable {
             context, wanting: wanted, storageClass: attributes.storageClass, beforeUnconditional: {}
         ) { $0.complete(upload, tags: tags, features: $1) }
         guard response.status == 200 else { throw client.failure(response, context) }
-        return ObjectReply.etag(try response.content(context) { try MultipartReply.completedTag($0) })
+        return ObjectReply.etag(try response.content(context) { try MultipartReply.completedTag($0) }.utf8)
     }
 
     /// A failure that may pass costs one more try here and not the whole file; what fails twice is for the caller to retry.

@@ -28,6 +28,8 @@ struct XMLScanner {
         /// Of its `<`.
         let start: Int
         let name: Range<Int>
+        /// Behind the colon of its name, where there is one.
+        let localName: Range<Int>
         let hasAttributes: Bool
         let isEmpty: Bool
     }
@@ -114,7 +116,11 @@ struct XMLScanner {
         let isClosing = offset < bytes.count && bytes[offset] == UInt8(ascii: "/")
         if isClosing { offset += 1 }
         let start = offset
-        while offset < bytes.count, !Self.endsName(bytes[offset]) { offset += 1 }
+        var local = start
+        while offset < bytes.count, !Self.endsName(bytes[offset]) {
+            if bytes[offset] == UInt8(ascii: ":"), local == start { local = offset + 1 }
+            offset += 1
+        }
         let name = start..<offset
         guard !name.isEmpty else { throw InvalidReply(reason: "a tag in its XML has no name") }
         var hasAttributes = false
@@ -134,7 +140,8 @@ struct XMLScanner {
                     ? .close(name: name)
                     : .open(
                         Opening(
-                            start: begin, name: name, hasAttributes: hasAttributes, isEmpty: last == UInt8(ascii: "/")))
+                            start: begin, name: name, localName: local..<name.upperBound,
+                            hasAttributes: hasAttributes, isEmpty: last == UInt8(ascii: "/")))
             case UInt8(ascii: "="): hasAttributes = true
             default: break
             }
@@ -173,22 +180,27 @@ extension String {
 
 extension ArraySlice<UInt8> {
     /// The text behind the references of XML; `nil` where one is not among those that every document has.
-    var xmlText: String? {
-        guard contains(UInt8(ascii: "&")) else { return String(decoding: self, as: UTF8.self) }
+    var xmlText: String? { xmlBytes.map { String(decoding: $0, as: UTF8.self) } }
+
+    /// As ``xmlText``, in UTF-8: the same bytes where there is no reference.
+    var xmlBytes: ArraySlice<UInt8>? {
+        guard var start = firstIndex(of: UInt8(ascii: "&")) else { return self }
         var text: [UInt8] = []
         text.reserveCapacity(count)
         var rest = self
-        while let start = rest.firstIndex(of: UInt8(ascii: "&")) {
+        while true {
             text += rest[..<start]
             rest = rest[(start + 1)...]
             guard let end = rest.firstIndex(of: UInt8(ascii: ";")), let scalar = Self.scalar(rest[..<end]) else {
                 return nil
             }
-            text += String(scalar).utf8
+            text += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
             rest = rest[(end + 1)...]
+            guard let next = rest.firstIndex(of: UInt8(ascii: "&")) else { break }
+            start = next
         }
         text += rest
-        return String(decoding: text, as: UTF8.self)
+        return text[...]
     }
 
     private static func scalar(_ name: ArraySlice<UInt8>) -> Unicode.Scalar? {
@@ -214,7 +226,9 @@ extension XMLScanner {
     /// 200 first and may find its error later.
     /// - Parameter variant: another name of the root, that some store writes.
     mutating func root(_ root: String, or variant: String? = nil) throws(InvalidReply) -> Opening {
-        guard String(validating: bytes, as: UTF8.self) != nil else {
+        do {
+            _ = try UTF8Span(validating: bytes.span)
+        } catch {
             throw InvalidReply(reason: "its XML is not in UTF-8")
         }
         guard let opening = try opening() else {
@@ -243,22 +257,23 @@ extension XMLScanner {
     func name(of element: Opening) -> String { String(decoding: nameBytes(of: element), as: UTF8.self) }
 
     /// The local name, for a `switch` over the names that are known.
-    func nameBytes(of element: Opening) -> ArraySlice<UInt8> {
-        let start = colon(in: element.name).map { $0 + 1 } ?? element.name.lowerBound
-        return bytes[start..<element.name.upperBound]
-    }
+    func nameBytes(of element: Opening) -> ArraySlice<UInt8> { bytes[element.localName] }
 
     /// Before the colon of its name; empty where there is none.
     func space(of element: Opening) -> String {
-        colon(in: element.name).map { String(decoding: bytes[element.name.lowerBound..<$0], as: UTF8.self) } ?? ""
+        String(decoding: bytes[element.name.lowerBound..<element.localName.lowerBound].dropLast(), as: UTF8.self)
     }
 
-    private func colon(in name: Range<Int>) -> Int? { bytes[name].firstIndex(of: UInt8(ascii: ":")) }
-
     func requireEnd(_ name: Range<Int>, of element: Opening) throws(InvalidReply) {
-        guard name.count == element.name.count,
-            zip(name, element.name).allSatisfy({ bytes[$0] == bytes[$1] })
-        else { throw InvalidReply(reason: "a tag in its XML closes another element") }
+        guard areSame(name, element.name) else {
+            throw InvalidReply(reason: "a tag in its XML closes another element")
+        }
+    }
+
+    private func areSame(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
+        guard one.count == other.count else { return false }
+        for (left, right) in zip(one, other) where bytes[left] != bytes[right] { return false }
+        return true
     }
 
     /// Goes through the children of the element whose tag was read last, and on behind its end.
@@ -287,7 +302,14 @@ extension XMLScanner {
 
     /// What is between the tags of the element whose tag was read last, and not in a child of it; references resolved.
     mutating func text(of element: Opening) throws(InvalidReply) -> String {
-        var text = ""
+        String(decoding: try textBytes(of: element), as: UTF8.self)
+    }
+
+    /// As ``text(of:)``, in UTF-8. Almost every text is one piece without a reference: of that it is the document's own
+    /// bytes.
+    mutating func textBytes(of element: Opening) throws(InvalidReply) -> ArraySlice<UInt8> {
+        if let piece = onlyPiece(of: element) { return try resolved(piece) }
+        var text: ArraySlice<UInt8> = []
         if element.isEmpty { return text }
         while let token = try next() {
             switch token {
@@ -295,15 +317,25 @@ extension XMLScanner {
             case .close(let name):
                 try requireEnd(name, of: element)
                 return text
-            case .text(let range):
-                let part = try resolved(range)
-                // Most texts are one part: it is not copied.
-                text = text.isEmpty ? part : text + part
-            case .data(let range): text += String(decoding: bytes[range], as: UTF8.self)
+            case .text(let range): text += try resolved(range)
+            case .data(let range): text += bytes[range]
             case .aside: continue
             }
         }
         throw Self.cutShort
+    }
+
+    /// Reads on behind the end of an element that holds one piece of text and nothing else; any other is left for ``next()``.
+    private mutating func onlyPiece(of element: Opening) -> Range<Int>? {
+        if element.isEmpty { return nil }
+        let start = offset
+        guard let end = bytes[start...].firstIndex(of: UInt8(ascii: "<")) else { return nil }
+        let name = end + 2..<end + 2 + element.name.count
+        guard name.upperBound < bytes.count, bytes[end + 1] == UInt8(ascii: "/"), areSame(name, element.name),
+            bytes[name.upperBound] == UInt8(ascii: ">")
+        else { return nil }
+        offset = name.upperBound + 1
+        return start..<end
     }
 
     /// Reads on behind the end of the element whose tag was read last.
@@ -319,13 +351,19 @@ extension XMLScanner {
         }
     }
 
-    private func resolved(_ range: Range<Int>) throws(InvalidReply) -> String {
-        guard let text = bytes[range].xmlText else { throw Self.unknownReference }
+    private func resolved(_ range: Range<Int>) throws(InvalidReply) -> ArraySlice<UInt8> {
+        guard let text = bytes[range].xmlBytes else { throw Self.unknownReference }
         return text
     }
 }
 
 /// A name in the document, by its bytes.
 func ~= (name: StaticString, bytes: ArraySlice<UInt8>) -> Bool {
-    name.utf8CodeUnitCount == bytes.count && name.withUTF8Buffer { bytes.elementsEqual($0) }
+    guard name.utf8CodeUnitCount == bytes.count else { return false }
+    return name.withUTF8Buffer { name in
+        bytes.withUnsafeBufferPointer { bytes in
+            for index in bytes.indices where bytes[index] != name[index] { return false }
+            return true
+        }
+    }
 }
