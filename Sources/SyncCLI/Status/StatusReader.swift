@@ -165,6 +165,16 @@ struct StatusReader {
     }
 }
 
+extension PhotoTallies {
+    /// Not stored yet, and nothing is wrong with them: queued or in hand.
+    var waiting: Int { self[.pending].files + self[.uploading].files }
+}
+
+extension Overview {
+    /// What the store had against the photos that wait, when one was sent to it last: it may answer, and take none.
+    var refusal: String? { totals.waiting > 0 ? store?.error : nil }
+}
+
 /// `status --check`: one line and an exit code for monitoring (Monitoring Plugins Development Guidelines).
 struct StatusCheck {
     enum Level: Int32, Comparable {
@@ -225,10 +235,9 @@ struct StatusCheck {
         add(report.broken > 0 ? .critical : nil, "\(report.broken.counted("stored object")) damaged or gone")
         add(totals.failed > 0 ? .warning : nil, "\(totals.failed) cannot be stored")
         if let waitingSince { add(level(since: waitingSince), "a photo waits for \(span(since: waitingSince))") }
-        if !report.store.reachable {
-            let grade = report.store.since.flatMap(level(since:)) ?? .warning
-            add(grade, "the store is not reachable (\(report.store.error ?? ""))")
-        }
+        let grade = report.store.since.flatMap(level(since:)) ?? .warning
+        if !report.store.reachable { add(grade, "the store is not reachable (\(report.store.error ?? ""))") }
+        if let refusal = report.store.refusal { add(grade, "the store answers, and takes no photos (\(refusal))") }
         let unclear = report.store.unclearObjects
         add(unclear > 0 ? .warning : nil, "\(unclear.counted("object")) could not be looked at in the store")
         if !report.agent.running {

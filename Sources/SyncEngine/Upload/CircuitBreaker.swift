@@ -262,7 +262,8 @@ extension PhotoPipeline {
     func lookAtStore(_ mode: Mode) async throws {
         do {
             try await store.check()
-            try await noteStore(nil)
+            // One that has refused photos answers well, too: it is well once it takes one.
+            if !gate.isRefusing { try await noteStore(nil) }
         } catch let error as StoreError {
             try await tell(gate.close(error), mode)
         }
@@ -337,8 +338,10 @@ extension PhotoPipeline {
         do {
             try await store.check()
         } catch let answer as StoreError {
-            // What was said to the photo may be said with more words than what is said to a check.
-            try await tell(gate.close(answer.isTransient ? answer : error), mode)
+            // What was said to the photo may be said with more words than what is said to a check. It holds for all.
+            var reason = answer.isTransient || answer.isOfThisMachine ? answer : error
+            reason.key = nil
+            try await tell(gate.close(reason), mode)
             return true
         }
         switch gate.judge(claim, error) {
