@@ -89,9 +89,10 @@ struct StatusReader {
             case .gallery:
                 if let doubt { report.folders[index].add(note: "texts of old events stay: \(doubt)") }
             case .projects:
-                if let problem = HalfDeletedProjects(try ledger.projectsBeingDeleted(in: folder.path)).problem {
-                    report.folders[index].add(problem: problem)
-                }
+                let isSeen = report.folders[index].problem == nil
+                let halfDeleted = HalfDeletedProjects(
+                    try ledger.projectsBeingDeleted(in: folder.path), isFolderSeen: isSeen)
+                if let problem = halfDeleted.problem { report.folders[index].add(problem: problem) }
                 let count = try ledger.unrecordedProjects(in: folder.path).count
                 guard count > 0 else { continue }
                 let projects = Quantities.counted(count, "stored project")
