@@ -228,8 +228,8 @@ struct HalfDeletedProjects {
     let ids: [String]
     private let isFolderSeen: Bool
 
-    /// - Parameter isFolderSeen: whether the last look at their folder saw all of it. Before that nothing is deleted: what is
-    ///   not seen may come back with its drive.
+    /// - Parameter isFolderSeen: whether the last look at their folder saw all of it. Before that nothing is deleted:
+    ///   what is not seen may come back with its drive.
     init(_ ids: [String], isFolderSeen: Bool = true) {
         self.ids = ids
         self.isFolderSeen = isFolderSeen
