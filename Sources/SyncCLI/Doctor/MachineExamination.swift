@@ -170,7 +170,7 @@ struct MachineExamination: Sendable {
         var parts: [String] = []
         if let refusal = overview.refusal {
             let waiting = Quantities.counted(overview.totals.waiting, "photo waits", plural: "photos wait")
-            parts.append("\(waiting), since the store took none when one was sent last (\(refusal))")
+            parts.append("\(waiting), since the store took none when it was tried last (\(refusal))")
         }
         if failed > 0 { parts.append("\(Quantities.counted(failed, "photo")) failed") }
         if lost > 0 { parts.append("\(Quantities.counted(lost, "photo is", plural: "photos are")) lost") }

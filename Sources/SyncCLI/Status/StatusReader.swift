@@ -172,7 +172,8 @@ extension PhotoTallies {
 }
 
 extension Overview {
-    /// What the store had against the photos that wait, when one was sent to it last: it may answer, and take none.
+    /// What the store had against the photos that wait, when it was tried last: it may answer, and take none. One that
+    /// was away, and has come back since, has not been tried again yet.
     var refusal: String? { totals.waiting > 0 ? store?.error : nil }
 }
 
@@ -238,7 +239,9 @@ struct StatusCheck {
         if let waitingSince { add(level(since: waitingSince), "a photo waits for \(span(since: waitingSince))") }
         let grade = report.store.since.flatMap(level(since:)) ?? .warning
         if !report.store.reachable { add(grade, "the store is not reachable (\(report.store.error ?? ""))") }
-        if let refusal = report.store.refusal { add(grade, "the store answers, and takes no photos (\(refusal))") }
+        if let refusal = report.store.refusal {
+            add(grade, "the store took no photos when it was tried last (\(refusal))")
+        }
         let unclear = report.store.unclearObjects
         add(unclear > 0 ? .warning : nil, "\(unclear.counted("object")) could not be looked at in the store")
         if !report.agent.running {

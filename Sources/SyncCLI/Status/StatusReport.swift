@@ -19,7 +19,7 @@ struct StatusReport: Encodable {
         var reachable: Bool
         /// Why it is not reachable.
         @Nullable var error: String?
-        /// Why it took no photo when one was sent to it last, though it answers; `null` where no photo waits.
+        /// Why it took no photos when it was tried last, though it answers now; `null` where no photo waits.
         @Nullable var refusal: String?
         /// Since when it is not reachable, or takes no photos, as far as the agent has met it.
         @Nullable var since: Date?
@@ -305,7 +305,7 @@ extension StatusReport {
             // While the store is away, that is what everything in the queue waits for. What it has said of one photo is
             // no reason of another.
             let isTried = delayed.contains { $0.path == oldest.path }
-            let refused: String? = refusal == nil || isTried ? nil : "the store answers, and takes no photos now"
+            let refused: String? = refusal == nil || isTried ? nil : "the store took no photos when it was tried last"
             let outage = oldest.state == .pending ? storeError ?? refused : nil
             return Unsynced(path: oldest.path.text, since: oldest.since, why: outage ?? oldest.why)
         }

@@ -45,7 +45,7 @@ struct StatusView {
             if !report.store.reachable {
                 terminal.styled("not reachable\(since)", .red)
             } else if report.store.refusal != nil {
-                terminal.styled("answers, takes no photos\(since)", .red)
+                terminal.styled("reachable, took no photos\(since)", .red)
             } else {
                 terminal.styled("reachable", .green)
             }

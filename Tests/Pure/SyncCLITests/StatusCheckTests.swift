@@ -72,8 +72,12 @@ import Testing
         Row(level: .warning, words: "the store is not reachable (no route)", change: away(nil)),
         Row(level: .warning, words: "the store is not reachable (no route)", change: away(1)),
         Row(level: .critical, words: "the store is not reachable (no route)", change: away(80)),
-        Row(level: .warning, words: "the store answers, and takes no photos (put a: denied)", change: refusing(1)),
-        Row(level: .critical, words: "the store answers, and takes no photos (put a: denied)", change: refusing(80)),
+        Row(
+            level: .warning, words: "the store took no photos when it was tried last (put a: denied)",
+            change: refusing(1)),
+        Row(
+            level: .critical, words: "the store took no photos when it was tried last (put a: denied)",
+            change: refusing(80)),
         Row(level: .ok, words: "3 photos stored, 0 waiting", lastSync: 200),
         Row(level: .ok, words: "3 photos stored, 0 waiting", agent: false),
         Row(
