@@ -252,7 +252,7 @@ package struct RestoreDownloader: Sendable {
             // Read once more, it was right, and the line was not; or it cannot be read, and its time ends by itself.
             return nil
         case .badDigest:
-            reason = item.endWords(.damaged)
+            reason = error.isOfRecord ? item.words(of: error) : item.endWords(.damaged)
         case .notFound where known == nil || known?.problem != nil:
             reason = item.endWords(.gone)
         default:

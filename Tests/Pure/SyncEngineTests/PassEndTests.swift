@@ -82,10 +82,11 @@ import Testing
     }
 
     @Test func `what is said of a store that is away names no photo`() async throws {
-        let bench = try Bench(faults: [
-            StoreFault(.check, numbers: 2...Int.max, .failBefore(.credentialsRejected)),
-            StoreFault(.put, .failBefore(.credentialsRejected)),
-        ])
+        let bench = try Bench(
+            faults: [
+                StoreFault(.check, numbers: 2...Int.max, .failBefore(.credentialsRejected)),
+                StoreFault(.put, .failBefore(.credentialsRejected)),
+            ])
         write(3, to: bench)
         let error = await #expect(throws: StoreError.self) { try await run(bench) }
         #expect(error?.code == .credentialsRejected && error?.key == nil)
