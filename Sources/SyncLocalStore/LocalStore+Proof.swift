@@ -54,9 +54,10 @@ extension LocalStore {
         var error = StoreError(
             .badDigest, operation: operation, key: key.rawValue,
             message:
-                "the record \(layout.record(for: key).string.escapingControls) cannot be read; check the disk. Where the "
-                + "object's file is still here, sync-agent sync stores it again. Where it is not, move the record out of the "
-                + "store: the object counts as lost then, and its bytes stay in objects/")
+                "the record \(layout.record(for: key).string.escapingControls) cannot be read; check the disk, and run "
+                + "sync-agent verify. Where the object's file is still here, sync-agent sync stores it again. Where it "
+                + "is not, move the record out of the store: the object counts as lost then, and its bytes stay in "
+                + "objects/")
         error.isOfRecord = true
         return error
     }

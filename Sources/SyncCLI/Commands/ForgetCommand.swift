@@ -18,7 +18,8 @@ struct ForgetCommand: WorkspaceCommand {
             included, is deleted unless something else needs it: another path, a vacation, an event, a share, a \
             restore. While another machine stores for the same user, nothing is deleted. What is kept is named with \
             the reason. A photo whose file is still in a watched folder is refused, since it would be stored again: \
-            move it out first. So is a photo on a drive that is not mounted, or in whose place another one is mounted.
+            move it out first. So is a photo on a drive that is not mounted, or in whose place another one is mounted. \
+            Photos in files of gallery events are left to cleanup: such a file is refused, and --missing leaves it out.
 
             It shows what would be deleted, and what that frees and costs, and asks. It cannot be undone.
 
@@ -341,7 +342,12 @@ struct ForgetReport: Report {
         switch refusal {
         case .stillHere: "is still here; move it out of the watched folder first"
         case .away(let reason): "whether it is gone cannot be told: \(reason); mount its drive, or take it out of watch"
-        case .events: "is a file of gallery events: sync-agent cleanup decides about those"
+        case .events(areArchived: false):
+            "is a file of gallery events: sync-agent cleanup archives their photos, and deletes their texts, when they "
+                + "are due"
+        case .events(areArchived: true):
+            "held gallery events, and sync-agent cleanup is done with them: what is stored of their photos stays "
+                + "(sync-agent archive list)"
         case .inHand: "is being stored at this moment; try again"
         case .needed(.project): "belongs to a project: sync-agent projects delete deletes it"
         case .needed(let reference): words(reference)

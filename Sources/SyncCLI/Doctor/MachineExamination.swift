@@ -166,8 +166,12 @@ struct MachineExamination: Sendable {
         let name = "photos"
         guard let overview = try? ledger.overview() else { return nil }
         let (failed, lost) = (overview.totals[.failed].files, overview.lost)
-        if failed + lost == 0 { return .ok(name, "none has failed, and none is lost") }
+        if failed + lost == 0, overview.refusal == nil { return .ok(name, "none has failed, and none is lost") }
         var parts: [String] = []
+        if let refusal = overview.refusal {
+            let waiting = Quantities.counted(overview.totals.waiting, "photo waits", plural: "photos wait")
+            parts.append("\(waiting), since the store took none when it was tried last (\(refusal))")
+        }
         if failed > 0 { parts.append("\(Quantities.counted(failed, "photo")) failed") }
         if lost > 0 { parts.append("\(Quantities.counted(lost, "photo is", plural: "photos are")) lost") }
         return .limited(

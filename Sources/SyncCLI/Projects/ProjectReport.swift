@@ -226,8 +226,14 @@ struct HalfDeletedProjects {
     private static let shown = 3
 
     let ids: [String]
+    private let isFolderSeen: Bool
 
-    init(_ ids: [String]) { self.ids = ids }
+    /// - Parameter isFolderSeen: whether the last look at their folder saw all of it. Before that nothing is deleted:
+    ///   what is not seen may come back with its drive.
+    init(_ ids: [String], isFolderSeen: Bool = true) {
+        self.ids = ids
+        self.isFolderSeen = isFolderSeen
+    }
 
     /// For people, with the next step; `nil` where there are none.
     var problem: String? {
@@ -235,7 +241,8 @@ struct HalfDeletedProjects {
         let names = ids.prefix(Self.shown).map(\.escapingControls).joined(separator: " ")
         let projects = Quantities.counted(ids.count, "project is", plural: "projects are")
         let rest = ids.count > Self.shown ? "; sync-agent projects list names the others" : ""
-        return "\(projects) half deleted: give sync-agent projects delete \(names) again\(rest)"
+        let first = isFolderSeen ? "" : "once all of its folder is seen again, "
+        return "\(projects) half deleted: \(first)give sync-agent projects delete \(names) again\(rest)"
     }
 }
 

@@ -89,9 +89,10 @@ struct StatusReader {
             case .gallery:
                 if let doubt { report.folders[index].add(note: "texts of old events stay: \(doubt)") }
             case .projects:
-                if let problem = HalfDeletedProjects(try ledger.projectsBeingDeleted(in: folder.path)).problem {
-                    report.folders[index].add(problem: problem)
-                }
+                let isSeen = report.folders[index].problem == nil
+                let halfDeleted = HalfDeletedProjects(
+                    try ledger.projectsBeingDeleted(in: folder.path), isFolderSeen: isSeen)
+                if let problem = halfDeleted.problem { report.folders[index].add(problem: problem) }
                 let count = try ledger.unrecordedProjects(in: folder.path).count
                 guard count > 0 else { continue }
                 let projects = Quantities.counted(count, "stored project")
@@ -165,6 +166,17 @@ struct StatusReader {
     }
 }
 
+extension PhotoTallies {
+    /// Not stored yet, and nothing is wrong with them: queued or in hand.
+    var waiting: Int { self[.pending].files + self[.uploading].files }
+}
+
+extension Overview {
+    /// What the store had against the photos that wait, when it was tried last: it may answer, and take none. One that
+    /// was away, and has come back since, has not been tried again yet.
+    var refusal: String? { totals.waiting > 0 ? store?.error : nil }
+}
+
 /// `status --check`: one line and an exit code for monitoring (Monitoring Plugins Development Guidelines).
 struct StatusCheck {
     enum Level: Int32, Comparable {
@@ -225,9 +237,10 @@ struct StatusCheck {
         add(report.broken > 0 ? .critical : nil, "\(report.broken.counted("stored object")) damaged or gone")
         add(totals.failed > 0 ? .warning : nil, "\(totals.failed) cannot be stored")
         if let waitingSince { add(level(since: waitingSince), "a photo waits for \(span(since: waitingSince))") }
-        if !report.store.reachable {
-            let grade = report.store.since.flatMap(level(since:)) ?? .warning
-            add(grade, "the store is not reachable (\(report.store.error ?? ""))")
+        let grade = report.store.since.flatMap(level(since:)) ?? .warning
+        if !report.store.reachable { add(grade, "the store is not reachable (\(report.store.error ?? ""))") }
+        if let refusal = report.store.refusal {
+            add(grade, "the store took no photos when it was tried last (\(refusal))")
         }
         let unclear = report.store.unclearObjects
         add(unclear > 0 ? .warning : nil, "\(unclear.counted("object")) could not be looked at in the store")

@@ -19,7 +19,9 @@ struct StatusReport: Encodable {
         var reachable: Bool
         /// Why it is not reachable.
         @Nullable var error: String?
-        /// Since when it is not, as far as the agent has met it.
+        /// Why it took no photos when it was tried last, though it answers now; `null` where no photo waits.
+        @Nullable var refusal: String?
+        /// Since when it is not reachable, or takes no photos, as far as the agent has met it.
         @Nullable var since: Date?
         /// What it does otherwise than the configuration says.
         @Nullable var note: String?
@@ -262,9 +264,10 @@ extension StatusReport {
         holder: AgentLock.Holder?, store: StoreIdentity, storeError: String?, storeNote: String? = nil
     ) {
         agent = Agent(running: holder != nil, pid: holder?.pid, since: holder?.since)
+        let refusal = storeError == nil ? overview.refusal : nil
         self.store = Store(
             type: store.type, location: store.location, reachable: storeError == nil, error: storeError,
-            since: storeError == nil ? nil : overview.store?.since, note: storeNote)
+            refusal: refusal, since: (storeError ?? refusal) == nil ? nil : overview.store?.since, note: storeNote)
         folders = watched.map { folder in
             let known = overview.folders.first { $0.record.path == folder.path }
             let current = known.map(\.record).flatMap { $0.isWatched(as: folder) ? $0 : nil }
@@ -299,8 +302,11 @@ extension StatusReport {
                 nextTryAt: photo.nextTry)
         }
         oldestUnsynced = overview.oldestUnsynced.map { oldest in
-            // While the store is away, that is what everything in the queue waits for.
-            let outage = oldest.state == .pending ? storeError ?? overview.store?.error : nil
+            // While the store is away, that is what everything in the queue waits for. What it has said of one photo is
+            // no reason of another.
+            let isTried = delayed.contains { $0.path == oldest.path }
+            let refused: String? = refusal == nil || isTried ? nil : "the store took no photos when it was tried last"
+            let outage = oldest.state == .pending ? storeError ?? refused : nil
             return Unsynced(path: oldest.path.text, since: oldest.since, why: outage ?? oldest.why)
         }
         lastSyncAt = overview.lastSyncAt
@@ -340,9 +346,4 @@ extension StatusReport.Totals {
             lost: overview.lost, leftOut: leftOut.count, filtered: leftOut.filtered, bytesLocal: totals.onDisk.bytes,
             bytesStored: overview.bytesStored)
     }
-}
-
-extension PhotoTallies {
-    /// Not stored yet, and nothing is wrong with them: queued or in hand.
-    var waiting: Int { self[.pending].files + self[.uploading].files }
 }

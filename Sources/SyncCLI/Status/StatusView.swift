@@ -42,8 +42,13 @@ struct StatusView {
         }
         let since = report.store.since.map { " for \(Quantities.span(.seconds(now.timeIntervalSince($0))))" } ?? ""
         let state =
-            report.store.reachable
-            ? terminal.styled("reachable", .green) : terminal.styled("not reachable\(since)", .red)
+            if !report.store.reachable {
+                terminal.styled("not reachable\(since)", .red)
+            } else if report.store.refusal != nil {
+                terminal.styled("reachable, took no photos\(since)", .red)
+            } else {
+                terminal.styled("reachable", .green)
+            }
         let location = abbreviated(report.store.location)
         let table = Table(.left(6, gap: 2), .rest)
         var lines = [table.row("Agent", agent.joined(separator: " ")), table.row("Store", "\(state), \(location)")]
@@ -51,7 +56,7 @@ struct StatusView {
             lines = [table.row("Agent", agent[0])] + terminal.wrapped(agent[1], indent: 8)
             lines += [table.row("Store", state)] + terminal.wrapped(location, indent: 8)
         }
-        if let error = report.store.error {
+        if let error = report.store.error ?? report.store.refusal {
             lines += terminal.wrapped(error, indent: 8)
         }
         if let note = report.store.note { lines += terminal.wrapped(note, indent: 8) }

@@ -135,7 +135,10 @@ extension SyncReport {
             )
         }
         problems += halfDeleted.compactMap { folder, ids in
-            HalfDeletedProjects(ids).problem.map { Problem(path: folder.text, message: $0) }
+            let isSeen = !intake.problems.contains { $0.path == folder }
+            return HalfDeletedProjects(ids, isFolderSeen: isSeen).problem.map {
+                Problem(path: folder.text, message: $0)
+            }
         }
         problems += elsewhere.map { Problem(path: $0.place, message: $0.words) }
         if let catalog { problems.append(catalog) }

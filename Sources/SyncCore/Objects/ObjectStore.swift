@@ -286,8 +286,10 @@ package struct StoreError: Error, Hashable, Sendable {
     package var isTransient: Bool {
         switch code {
         case .unreachable, .timedOut, .connectionLost, .throttled, .serverFailed, .conflict, .invalidResponse,
-            .badDigest, .clockSkew, .sourceUnreadable:
+            .clockSkew, .sourceUnreadable:
             true
+        // Other bytes may be right; a record that makes no sense says the same each time.
+        case .badDigest: !isOfRecord
         case .notFound, .alreadyExists, .archived, .notArchived, .tierUnavailable, .invalidRange, .tooLarge,
             .linkEnded, .sourceChanged, .storeMissing,
             .accessDenied, .credentialsMissing, .credentialsRejected, .noSpace, .wrongRegion, .unsupported,

@@ -12,8 +12,8 @@ package struct ForgetPlan: Sendable {
         case stillHere
         /// Nobody knows whether it is there: its folder is not.
         case away(String)
-        /// Of events, `cleanup` decides.
-        case events
+        /// Of events, `cleanup` decides; or it has, of all that the file held.
+        case events(areArchived: Bool)
         /// It is being stored at this moment.
         case inHand
         case needed(StoredReference)
@@ -75,7 +75,7 @@ package struct ForgetPlanner: Sendable {
 
     /// - Parameters:
     ///   - found: what was named.
-    ///   - gone: leaves out what is still here, and tells nothing of it.
+    ///   - gone: leaves out what is still here, and files of events, and tells nothing of them.
     ///   - since: leaves out what was there after this moment, likewise.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
     package func plan(_ found: [PhotoStatus], onlyGone gone: Bool, since: Date? = nil) async throws -> ForgetPlan {
@@ -96,8 +96,9 @@ package struct ForgetPlanner: Sendable {
                 plan.refused.append((photo, refusal))
             } else if photo.state == .uploading {
                 plan.refused.append((photo, .inHand))
-            } else if events.contains(photo.id), !lost.contains(photo.id) {
-                plan.refused.append((photo, .events))
+            } else if let areArchived = events[photo.id], !lost.contains(photo.id) {
+                // One that a cleanup has emptied is gone on purpose, and no photo that anybody misses.
+                if !gone { plan.refused.append((photo, .events(areArchived: areArchived))) }
             } else {
                 candidates.append(photo)
             }

@@ -47,6 +47,10 @@ package struct MetricsReport: Sendable {
             "Since when the photo that waits longest is there; no value when none waits.",
             overview.oldestUnsynced.map { [.init($0.since)] } ?? [])
         page.add(
+            "sync_agent_store_failing_timestamp_seconds", .gauge,
+            "Since when the store cannot be used, or takes no photos; no value when it is well.",
+            overview.store?.since.map { [.init($0)] } ?? [])
+        page.add(
             "sync_agent_photos", .gauge, "Files of the watched folders.",
             overview.folders.flatMap { folder in
                 PhotoState.allCases.map { state in

@@ -145,7 +145,8 @@ package struct ProjectRemover: Sendable {
     }
 
     private static let awayRemedy =
-        "Nothing of its project was deleted; mount its drive, or, were they removed on purpose, put a file (a note) into it"
+        "Nothing was deleted now; mount its drive, or, were they removed on purpose, put a file (a note) into it. Then "
+        + "give sync-agent projects delete again"
     private static let isBeingDeleted = "; then give sync-agent projects delete again"
     private static let isStoredAnew =
         "; what was stored of it is deleted: the next pass stores its image anew, and earlier ones are gone"
@@ -165,7 +166,7 @@ package struct ProjectRemover: Sendable {
         try await ledger { _ in
             do {
                 return try Self.files(of: target.id, in: target.folder).compactMap { file in
-                    file.removalObstacle.map { "\(Self.kept(file, $0)); nothing of its project was deleted" }
+                    file.removalObstacle.map { "\(Self.kept(file, $0)); nothing was deleted now" }
                 }
             } catch {
                 return ["\(error)"]

@@ -252,9 +252,9 @@ package struct RestoreDownloader: Sendable {
             // Read once more, it was right, and the line was not; or it cannot be read, and its time ends by itself.
             return nil
         case .badDigest:
-            reason = item.endWords("is damaged in the store, or is another than was stored")
+            reason = error.isOfRecord ? item.words(of: error) : item.endWords(.damaged)
         case .notFound where known == nil || known?.problem != nil:
-            reason = item.endWords("is no longer in the store")
+            reason = item.endWords(.gone)
         default:
             return nil
         }
@@ -311,15 +311,6 @@ extension RestoreItem {
     fileprivate func isOfAnother(_ object: ObjectRecord) -> Bool {
         guard object.problem == nil, let asked = sha256, let stored = object.sha256 else { return false }
         return asked != stored
-    }
-
-    /// Why nothing comes of it any more, and the next step.
-    /// - Parameter fault: what is wrong with its object.
-    fileprivate func endWords(_ fault: String) -> String {
-        key.copyOfOriginal == nil
-            ? "what is stored of it \(fault); any copy of the photo in a watched folder brings it back"
-            : "its original \(fault); restore the stored copy (without --original), or put its file into a watched "
-                + "folder: the original is kept anew"
     }
 }
 

@@ -91,11 +91,11 @@ package struct RestoreSender: Sendable {
             for (item, answer) in zip(items, answers) {
                 switch answer {
                 case .outcome(let outcome): outcomes[outcome, default: []].append(item.id)
-                case .refused(let error): outcomes[.failed("\(error)"), default: []].append(item.id)
+                case .refused(let error): outcomes[.failed(item.words(of: error)), default: []].append(item.id)
                 case .notNow(let error):
                     let isItLate = try isLate[item.job] ?? Self.isLate(item.job, in: ledger, at: now)
                     isLate[item.job] = isItLate
-                    if isItLate { outcomes[.failed("\(error)"), default: []].append(item.id) }
+                    if isItLate { outcomes[.failed(item.words(of: error)), default: []].append(item.id) }
                 case .unasked: try ledger.releaseClaim(of: item.id)
                 }
             }
@@ -325,7 +325,7 @@ package struct RestorePoller: Sendable {
     }
 
     /// What an answer says that is none, such as a refusal, counts only when the restore should be over for long: it may
-    /// be the network's, and the store still works on what was asked of it.
+    /// be the network's, and the store still works on what was asked of it. Its own record says the same each time.
     /// - Returns: `nil` as long as there is nothing new.
     private func outcome(
         of item: RestoreItem, _ finding: ObjectStateQuery.Finding, isGone: Bool, at now: Date
@@ -333,8 +333,10 @@ package struct RestorePoller: Sendable {
         let isOverdue =
             item.requestedAt.map { schedule(item.tier, item.storageClass).isOverdue(now, requestedAt: $0) } ?? false
         switch finding {
-        case .missing: return isGone ? .failed("nothing is stored under \(item.key) any more") : nil
-        case .failed(let error): return isOverdue && !error.isTransient ? .failed("\(error)") : nil
+        case .missing: return isGone ? .failed(item.endWords(.gone)) : nil
+        case .failed(let error):
+            let isFinal = error.isOfRecord || isOverdue && !error.isTransient
+            return isFinal ? .failed(item.words(of: error)) : nil
         case .found(let info):
             switch info.restore {
             case .restored(let until): return RestoreOutcome(state: .restored, expiresAt: until)

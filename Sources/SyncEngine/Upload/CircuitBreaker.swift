@@ -262,7 +262,8 @@ extension PhotoPipeline {
     func lookAtStore(_ mode: Mode) async throws {
         do {
             try await store.check()
-            try await noteStore(nil)
+            // One that has refused photos answers well, too: it is well once it takes one.
+            if !gate.isRefusing { try await noteStore(nil) }
         } catch let error as StoreError {
             try await tell(gate.close(error), mode)
         }
@@ -329,7 +330,7 @@ extension PhotoPipeline {
     /// after the other, is at fault all the same.
     private func isStoreAtFault(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws -> Bool {
         if error.code == .credentialsMissing {
-            try await tell(gate.close(error), mode)
+            try await tell(gate.close(error.ofAll), mode)
             return true
         }
         // It was closed meanwhile; or nobody waits for the answer any more.
@@ -338,7 +339,8 @@ extension PhotoPipeline {
             try await store.check()
         } catch let answer as StoreError {
             // What was said to the photo may be said with more words than what is said to a check.
-            try await tell(gate.close(answer.isTransient ? answer : error), mode)
+            let isAnswerClear = answer.isTransient || answer.isOfThisMachine
+            try await tell(gate.close(isAnswerClear ? answer : error.ofAll), mode)
             return true
         }
         switch gate.judge(claim, error) {
@@ -383,6 +385,13 @@ extension StoreError {
     /// Whether waiting for some seconds cannot help: it was found out on this machine, of the store as a whole. One key may be
     /// denied where others are not, and a disk that is away may just be mounted.
     var isCertain: Bool { code == .credentialsMissing || code == .accessDenied && isOfThisMachine && key == nil }
+
+    /// As it holds for all photos: without the key of the one that met it.
+    fileprivate var ofAll: StoreError {
+        var error = self
+        error.key = nil
+        return error
+    }
 
     /// Whether the file system of this machine denies one key.
     fileprivate var isDenialOfKey: Bool { code == .accessDenied && isOfThisMachine && key != nil }

@@ -33,10 +33,19 @@ extension Ledger {
         }
     }
 
-    /// Those of the photos that are files of gallery events.
-    package func eventFiles(among photos: [Int64]) throws(LedgerError) -> Set<Int64> {
+    /// Those of the photos that are files of gallery events, and whether all of their events were signed off.
+    package func eventFiles(among photos: [Int64]) throws(LedgerError) -> [Int64: Bool] {
         try read("look for files of events") { db in
-            try Set(photos.filter { try db.number("SELECT 1 FROM event_notes WHERE photo_id = ?", [$0]) != nil })
+            try photos.reduce(into: [:]) { files, photo in
+                let kept = try db.number(
+                    """
+                    SELECT EXISTS (
+                        SELECT 1 FROM event_files JOIN events ON events.id = event_files.event
+                        WHERE event_files.photo_id = event_notes.photo_id AND events.retention = 'kept'
+                    ) FROM event_notes WHERE photo_id = ?
+                    """, [photo])
+                files[photo] = kept.map { $0 == 0 }
+            }
         }
     }
 

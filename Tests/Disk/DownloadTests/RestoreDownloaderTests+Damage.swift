@@ -54,4 +54,17 @@ extension RestoreDownloaderTests {
         #expect(try await quickDelivery.run().problems == [])
         #expect(store.calls.count == calls)
     }
+
+    @Test func `where the store's record of a photo cannot be read, its restore ends with what the store says`()
+        async throws
+    {
+        let copy = try key("1.jpg")
+        let job = try await restoreRuined(copy)
+        for operation in [StoreOperation.get, .head] {
+            store.add(StoreFault(operation, key: copy.rawValue, .failBefore(.badDigest, isOfRecord: true)))
+        }
+        #expect(try await quickDelivery.run().saved == 0)
+        let item = try #require(try ledger.restoreItems(of: job, after: 0, limit: .max).first)
+        #expect(item.state == .failed && item.error?.contains("scripted by the test") == true)
+    }
 }

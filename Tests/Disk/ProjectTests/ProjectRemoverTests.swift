@@ -131,7 +131,7 @@ import Testing
         let failures = Dictionary(uniqueKeysWithValues: outcomes.map { ($0.target.id, $0.failures) })
         #expect(failures["b"] == [])
         let held = bench.folder.appending("a.png")
-        let words = "cannot be removed: it is a folder; move it away; nothing of its project was deleted"
+        let words = "cannot be removed: it is a folder; move it away; nothing was deleted now"
         #expect(failures["a"] == ["\(held): \(words)"])
         #expect(bench.stored.count == 5)
         #expect(try bench.states() == ["a": "uploaded", "ab": "uploaded"])
@@ -167,6 +167,26 @@ import Testing
         try await bench.pass()
         #expect(try bench.states()["replay"] == "duplicate")
         #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `where its folder was emptied, the rest of a project goes once somebody says that this was meant`()
+        async throws
+    {
+        let bench = try await bench()
+        let tree = bench.tree
+        bench.store.add(
+            StoreFault(.deleteMany, number: 1, .afterwards { _ = try? tree.makeFolder("projects/a.png") }))
+        #expect(try await remove(["a"], in: bench).map(\.failures.count) == [1])
+        for name in try FileManager.default.contentsOfDirectory(atPath: bench.folder.string) {
+            try FileManager.default.removeItem(atPath: bench.folder.appending(name).string)
+        }
+        let reason = try #require(try await remove(["a"], in: bench).first?.failures.first)
+        #expect(reason.contains("is empty, and files are known in it. Nothing was deleted now; mount its drive, or"))
+        #expect(reason.hasSuffix("put a file (a note) into it. Then give sync-agent projects delete again"))
+        #expect(try bench.ledger.projectsBeingDeleted(in: bench.folder) == ["a"])
+        try bench.write("it was meant", to: "note.txt")
+        #expect(try await remove(["a"], in: bench).map(\.failures) == [[]])
+        #expect(try bench.ledger.projectsBeingDeleted(in: bench.folder) == [])
     }
 
     @Test func `files of a project without a record wait while it is being deleted`() async throws {

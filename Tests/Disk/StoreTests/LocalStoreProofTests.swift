@@ -293,6 +293,22 @@ struct LocalStoreProofTests {
         #expect(page.next == nil)
     }
 
+    @Test func `what a cut record says is for good, and not tried again`() async throws {
+        let store = makeStore()
+        try await put(bytes, in: store, .deepArchive)
+        try tree.write("{", to: record)
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await store.restore(key, RestoreRequest(days: 1, tier: .bulk))
+        }
+        #expect(error?.code == .badDigest && error?.isOfRecord == true && error?.isTransient == false)
+        #expect(error?.message.contains("sync-agent verify") == true)
+        // Bytes that are wrong may have been read wrongly.
+        try await store.store(flipped, at: ObjectKey("b"))
+        try tree.write(bytes, to: "store/objects/b")
+        let other = await #expect(throws: StoreError.self) { _ = try await store.bytes(of: ObjectKey("b")) }
+        #expect(other?.code == .badDigest && other?.isTransient == true)
+    }
+
     @Test func `a source that cannot be read now is not refused for good`() async throws {
         let store = makeStore()
         try FileManager.default.createDirectory(

@@ -34,7 +34,7 @@ struct AnswerShapeTests {
         expect(answer["retention"], has: "events", "kept", "overdue", "lastRunAt", "nextRunAt")
         expect(answer["agent"], has: "running", "pid", "since")
         expect(
-            answer["store"], has: "type", "location", "reachable", "error", "since", "note", "comparedAt",
+            answer["store"], has: "type", "location", "reachable", "error", "refusal", "since", "note", "comparedAt",
             "unclearObjects")
         for folder in try #require(answer["folders"] as? [Fields]) {
             expect(

@@ -101,6 +101,20 @@ struct CleanupTests {
         #expect(try planted(below: home.gallery) == ["sub/h.json"])
     }
 
+    @Test func `a file that it has emptied is none of the photos that are missing`() async throws {
+        let home = try AgentHome()
+        try home.gallery.appending("b.jpg").create(SamplePhoto.unique(9))
+        try Self.write([Self.event("e1", age: 100, photo: 1)], "a.json", in: home)
+        #expect(try await home.run("sync").code == 0)
+        let done: Answer = try answer(await home.run("cleanup", "--json"))
+        #expect(done.archived == 1)
+        #expect(try await home.run("sync").code == 0)
+        let missing = try await home.run("forget", "--missing", "--yes")
+        #expect(missing.code == 0 && missing.text.hasPrefix("0 photos forgotten"), "\(missing)")
+        let named = try await home.run("forget", "--yes", home.gallery.appending("a.json").string)
+        #expect(named.code == 3 && named.text.contains("sync-agent cleanup is done with them"), "\(named)")
+    }
+
     @Test func `a file that the cleanup itself has just rewritten is gone through to its end`() async throws {
         let home = try AgentHome(settle: "3", more: "retention: {batch_size: 1}")
         try Self.write((0..<4).map { try Self.event("e\($0)", age: 100 - Double($0), photo: $0) }, "a.json", in: home)

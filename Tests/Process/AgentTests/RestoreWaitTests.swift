@@ -317,6 +317,18 @@ struct RestoreWaitTests {
         let job = try await home.refreshed { $0.state == "partlyReady" }
         #expect(job.done == 3 && job.failed == 1)
         #expect(String(decoding: try told.bytes, as: UTF8.self) == "restoreFailed 1 3 1\n")
-        #expect(try await home.run("restores", "1").text.contains("nothing is stored under"))
+        let told = try await home.run("restores", "1").text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(told.contains("nothing is stored under") && told.contains("in a watched folder brings it back"))
+    }
+
+    @Test func `nobody waits for a photo of which the store's record is cut`() async throws {
+        let home = try await archivedHome(restoring: 1)
+        let record = try #require(try home.store.photoRecordPaths().first)
+        try record.remove()
+        try record.create(Array("{".utf8))
+        let answer = try await home.restore("Rome", "--wait", code: 3)
+        #expect(answer.items.map(\.state).sorted() == ["failed", "restored", "restored", "restored"], "\(answer)")
+        let reason = try #require(answer.items.compactMap(\.error).first)
+        #expect(reason.contains("cannot be read; check the disk, and run sync-agent verify"))
     }
 }

@@ -58,6 +58,13 @@ import Testing
         }
     }
 
+    private static func refusing(_ hours: Double) -> @Sendable (inout StatusReport) -> Void {
+        {
+            $0.store.refusal = "put a: denied"
+            $0.store.since = now - hours * hour
+        }
+    }
+
     static let rows = [
         Row(level: .ok, words: "3 photos stored, 0 waiting", waiting: 23),
         Row(level: .warning, words: "a photo waits for 1 day", waiting: 25),
@@ -65,6 +72,12 @@ import Testing
         Row(level: .warning, words: "the store is not reachable (no route)", change: away(nil)),
         Row(level: .warning, words: "the store is not reachable (no route)", change: away(1)),
         Row(level: .critical, words: "the store is not reachable (no route)", change: away(80)),
+        Row(
+            level: .warning, words: "the store took no photos when it was tried last (put a: denied)",
+            change: refusing(1)),
+        Row(
+            level: .critical, words: "the store took no photos when it was tried last (put a: denied)",
+            change: refusing(80)),
         Row(level: .ok, words: "3 photos stored, 0 waiting", lastSync: 200),
         Row(level: .ok, words: "3 photos stored, 0 waiting", agent: false),
         Row(

@@ -245,6 +245,21 @@ import Testing
         #expect(view.text.contains("not reachable"))
     }
 
+    @Test func `a store that answers and takes no photos is told, and its reason stands for no other photo`() {
+        let oldest = Overview.Unsynced(
+            path: "/home/ana/Pictures/Gallery/a.jpg", since: now, state: .pending, why: "it waits for its turn")
+        let refusing = view(
+            tallies(uploaded: 2, pending: 1), oldest: oldest, since: now.addingTimeInterval(-10_800))
+        #expect(refusing.text.contains("Store   reachable, took no photos for 3 h"))
+        #expect(refusing.text.contains("        away\n"))
+        #expect(refusing.report.store.reachable && refusing.report.store.refusal == "away")
+        #expect(refusing.report.store.since == now.addingTimeInterval(-10_800))
+        #expect(refusing.report.oldestUnsynced?.why == "the store took no photos when it was tried last")
+        // Nothing waits for it any more.
+        let idle = view(tallies(uploaded: 3), since: now)
+        #expect(idle.report.store.refusal == nil && idle.text.contains("Store   reachable, ~/store"))
+    }
+
     @Test func `how long the store is away is told`() {
         let away = view(
             tallies(uploaded: 0, pending: 1), storeError: "no route to host", since: now.addingTimeInterval(-10_800))

@@ -81,6 +81,19 @@ import Testing
         #expect(clock.pauses.isEmpty)
     }
 
+    @Test func `what is said of a store that is away names no photo`() async throws {
+        let bench = try Bench(
+            faults: [
+                StoreFault(.check, numbers: 2...Int.max, .failBefore(.credentialsRejected)),
+                StoreFault(.put, .failBefore(.credentialsRejected)),
+            ])
+        write(3, to: bench)
+        let error = await #expect(throws: StoreError.self) { try await run(bench) }
+        #expect(error?.code == .credentialsRejected && error?.key == nil)
+        let told = try #require(try bench.ledger.overview().store?.error)
+        #expect(told.hasPrefix("put: "))
+    }
+
     @Test func `a file system that denies some keys holds up no photo behind them`() async throws {
         let denied = try (1...3).map { index in
             try StoreFault(.put, key: key(of: index), .failBefore(.accessDenied, isOfThisMachine: true))

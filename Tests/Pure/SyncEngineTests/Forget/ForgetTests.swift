@@ -52,6 +52,23 @@ import Testing
         #expect(try bench.status(path)?.state == .uploaded)
     }
 
+    @Test func `a file of gallery events is left to the cleanup, before it and after it`() async throws {
+        let file = Bench.gallery.appending("events.json")
+        let data = Data("beach".utf8).base64EncodedString()
+        bench.disk.write(
+            #"[{"id":"e1","userId":"u","profileId":"p","eventType":"taskResponse","createdAt":1760948130,"#
+                + #""photoData":"\#(data)"}]"#, to: file)
+        try await lose(file)
+        #expect(try await forget.plan(file, onlyGone: true).refused.isEmpty)
+        #expect(try await forget.plan(file).refused.map(\.refusal) == [.events(areArchived: false)])
+        let event = try #require(try bench.ledger.event("e1"))
+        try bench.ledger.signOff(
+            [ArchivedEvent(event: event, profile: "p", object: event.object)], user: "ana", at: bench.time.now)
+        let plans = (try await forget.plan(file, onlyGone: true), try await forget.plan(file))
+        #expect(plans.0.photos.isEmpty && plans.0.refused.isEmpty)
+        #expect(plans.1.photos.isEmpty && plans.1.refused.map(\.refusal) == [.events(areArchived: true)])
+    }
+
     @Test func `a file that is gone and was not looked for since is gone`() async throws {
         try await bench.pass()
         bench.disk.remove(path)

@@ -33,6 +33,7 @@ import Testing
         for name in [
             "sync_agent_last_success_timestamp_seconds", "sync_agent_oldest_unsynced_timestamp_seconds",
             "sync_agent_monthly_cost_dollars", "sync_agent_retention_last_run_timestamp_seconds",
+            "sync_agent_store_failing_timestamp_seconds",
         ] {
             #expect(samples(name, in: text).isEmpty)
             #expect(text.contains("# TYPE \(name) gauge\n"))
@@ -60,6 +61,15 @@ import Testing
             samples("sync_agent_last_success_timestamp_seconds", in: text)
                 == ["sync_agent_last_success_timestamp_seconds \(now)"])
         #expect(samples("sync_agent_monthly_cost_dollars", in: text).count == 1)
+    }
+
+    @Test func `since when the store fails is told, until it is well`() throws {
+        let bench = try Bench()
+        let name = "sync_agent_store_failing_timestamp_seconds"
+        try bench.ledger.noteStore(error: "denied", at: Date(timeIntervalSince1970: 1_780_000_000))
+        #expect(samples(name, in: try text(bench)) == ["\(name) 1780000000"])
+        try bench.ledger.noteStore(error: nil, at: bench.time.now)
+        #expect(samples(name, in: try text(bench)).isEmpty)
     }
 
     @Test func `what the store refuses is counted by its reason`() async throws {

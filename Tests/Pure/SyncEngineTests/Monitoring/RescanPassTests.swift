@@ -90,4 +90,23 @@ import Testing
             #expect(try bench.ledger.overview().lastSyncAt == nil)
         }
     }
+
+    @Test func `a store that answers, and takes no photos, is not well by a look at it`() async throws {
+        let bench = try Bench(faults: [StoreFault(.put, .failBefore(.accessDenied))])
+        for name in ["a.jpg", "b.jpg", "c.jpg"] { bench.disk.write(name, to: Bench.gallery.appending(name)) }
+        try bench.scan()
+        try await running(bench) { pipeline in
+            let since = try await eventually("the refusal", seen: { "none" }) {
+                try bench.ledger.overview().store?.since
+            }
+            pipeline.noteRescan()
+            // All are tried, one at a time, and then nothing is due: the store is looked at then.
+            for _ in 1...60 {
+                await bench.time.waitForSleepers()
+                await bench.time.advance(by: .seconds(5))
+                #expect(try bench.ledger.overview().store?.since == since)
+            }
+            #expect(try bench.ledger.overview().store?.error?.contains("scripted by the test") == true)
+        }
+    }
 }

@@ -60,7 +60,23 @@ import Testing
         try await bench.memory.delete(keys[0])
         try await step(after: 60)
         #expect(try bench.states() == [.failed, .restored])
-        #expect(try bench.items()[0].error == "nothing is stored under \(keys[0]) any more")
+        #expect(
+            try bench.items()[0].error
+                == "nothing is stored under \(keys[0]) any more; any copy of the photo in a watched folder brings it "
+                + "back (sync-agent sync), or a backup of the store")
+    }
+
+    @Test func `what the store's own record says of an object ends its restore at once`() async throws {
+        let bench = try RestoreBench(restoreDuration: .seconds(3_600), tellsDuration: true, restoresInLists: false)
+        let keys = try await bench.add(2)
+        try bench.ask(for: keys)
+        _ = try await bench.follower.step()
+        bench.store.add(StoreFault(.head, key: keys[0].rawValue, .failBefore(.badDigest, isOfRecord: true)))
+        bench.store.add(StoreFault(.head, key: keys[1].rawValue, .failBefore(.badDigest)))
+        await bench.time.advance(by: .seconds(60))
+        let refused = try await bench.follower.step(isUrgent: true).unanswered
+        #expect(refused.map(\.key) == [keys[1].rawValue])
+        #expect(try bench.states() == [.failed, .retrieving])
     }
 
     @Test func `an object that one request does not find, and a listing has, is looked at again`() async throws {

@@ -35,7 +35,17 @@ import Testing
         try bench.ask(for: keys)
         try await bench.sender.run()
         #expect(try bench.states() == [.retrieving, .failed, .retrieving])
-        #expect(try bench.items()[1].error?.contains(keys[1].rawValue) == true)
+        let reason = try #require(try bench.items()[1].error)
+        #expect(reason.contains(keys[1].rawValue) && reason.contains("in a watched folder brings it back"))
+    }
+
+    @Test func `one of which the store's record cannot be read has failed, and is not asked for again`() async throws {
+        let keys = try await bench.add(2)
+        try bench.ask(for: keys)
+        bench.store.add(StoreFault(.restore, key: keys[0].rawValue, .failBefore(.badDigest, isOfRecord: true)))
+        bench.store.add(StoreFault(.restore, key: keys[1].rawValue, .failBefore(.badDigest)))
+        #expect(try await bench.sender.run() == [.badDigest])
+        #expect(try bench.states() == [.failed, .planned])
     }
 
     @Test func `what we have no permission for has failed, and the reason is handed on`() async throws {

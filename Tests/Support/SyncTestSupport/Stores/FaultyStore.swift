@@ -139,9 +139,9 @@ package final class FaultyStore: ObjectStore {
         defer { state.withLock { $0.inFlight[operation, default: 0] -= 1 } }
         for effect in effects {
             switch effect {
-            case .failBefore(let code, let isOfThisMachine):
+            case .failBefore(let code, let isOfThisMachine, let isOfRecord):
                 var error = scripted(code, operation, key)
-                error.isOfThisMachine = isOfThisMachine
+                (error.isOfThisMachine, error.isOfRecord) = (isOfThisMachine, isOfRecord)
                 throw error
             case .hold(let gate): await gate.pass()
             case .meanwhile(let action): action()

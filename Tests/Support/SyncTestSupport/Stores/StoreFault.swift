@@ -9,8 +9,9 @@ package enum StoreOperation: String, Hashable, Sendable, CaseIterable {
 /// One line of a script for ``FaultyStore``.
 package struct StoreFault: Sendable {
     package enum Effect: Sendable {
-        /// Throws without touching the store: the request never got there. Or this machine's file system said no.
-        case failBefore(StoreError.Code, isOfThisMachine: Bool = false)
+        /// Throws without touching the store: the request never got there. Or this machine's file system said no, or
+        /// the store's own record of the object.
+        case failBefore(StoreError.Code, isOfThisMachine: Bool = false, isOfRecord: Bool = false)
         /// Does the work, then throws: the answer was lost.
         case failAfter(StoreError.Code)
         /// Waits at a gate before the work.
