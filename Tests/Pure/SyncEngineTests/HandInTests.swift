@@ -75,7 +75,7 @@ import Testing
         try await run(storing: 2) { _ in }
     }
 
-    @Test func `what is in hand is waited for while the store refuses, each claim for a minute at most`() throws {
+    @Test func `what is in hand is waited for while the store refuses, for a minute at most`() throws {
         try bench.scan()
         let claims = try bench.ledger.claim(limit: 3, at: bench.time.now)
         var state = PipelineState()
