@@ -12,7 +12,7 @@ extension PhotoPipeline {
     func lookAtStore(_ mode: Mode) async throws {
         do {
             try await store.check()
-            try await noteStore(nil)
+            try await noteStore()
         } catch let error as StoreError {
             try await tell(gate.close(error), mode)
         }
@@ -34,7 +34,7 @@ extension PhotoPipeline {
         case .wasOpen, .oneMayGo: break
         case .opened:
             logger.notice("the store is back, uploads go on")
-            try await noteStore(nil)
+            try await noteStore()
         case .stayedClosed:
             let error = gate.closedBy
             state.withLock { $0.outage = error }
@@ -72,7 +72,7 @@ extension PhotoPipeline {
     func noteAccepted(_ claim: Claim, _ sent: SentCount) async throws {
         guard sent.isStored, gate.noteAccepted(claim.photoID) else { return }
         logger.notice("the store takes photos again, uploads go on")
-        try await noteStore(nil)
+        try await noteStore()
     }
 
     /// One odd answer says nothing about the store: it is asked itself. A store that answers well, and refuses one key
@@ -102,7 +102,7 @@ extension PhotoPipeline {
     }
 
     /// - Parameter closing: `nil` when the gate was closed before.
-    private func tell(_ closing: CircuitBreaker.Closing?, _ mode: Mode) async throws {
+    func tell(_ closing: CircuitBreaker.Closing?, _ mode: Mode) async throws {
         guard let closing else { return }
         try await noteStore(closing.error)
         guard case .untilStopped = mode else {
@@ -121,8 +121,16 @@ extension PhotoPipeline {
         }
     }
 
-    private func noteStore(_ error: StoreError?) async throws {
-        try await ledger { [time] in try $0.noteStore(error: error?.description, reason: error?.code, at: time.now()) }
+    /// Writes down what the gate says now. Whoever has closed it may come to this when a photo that was under way has opened
+    /// it again, and has noted that: the last one to write tells how it is.
+    /// - Parameter failure: counts as an error, whatever has come since.
+    private func noteStore(_ failure: StoreError? = nil) async throws {
+        try await noting.withSlot {
+            let error = gate.closedBy
+            try await ledger { [time] in
+                try $0.noteStore(error: error?.description, reason: failure?.code, at: time.now())
+            }
+        }
     }
 }
 

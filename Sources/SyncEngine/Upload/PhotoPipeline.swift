@@ -56,6 +56,8 @@ package final class PhotoPipeline: Sendable {
     /// One failure at a time is judged, so that each verdict is written down before the next one.
     let judging = Slots(1)
     let suspects = Slots(1)
+    /// One at a time notes how the store is.
+    let noting = Slots(1)
     /// Photos in flight, those in files of events among them.
     private let slots: Slots
     let endings: EndingQueue

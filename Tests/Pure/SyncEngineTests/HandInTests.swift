@@ -100,8 +100,8 @@ import Testing
     }
 }
 
-/// A clock on which short sleeps are over at once, and of long ones a single one: the first for as long as what is in hand
-/// is waited for, once that is allowed. The others last until they are cancelled.
+/// A clock on which short sleeps are over at once, and of long ones a single one, once it is allowed: the first that
+/// takes as long as what is in hand is waited for. The others last until they are cancelled.
 private final class LeapingClock: Sendable {
     private struct State {
         var elapsed: Duration = .zero
