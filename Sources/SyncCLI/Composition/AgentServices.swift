@@ -242,6 +242,7 @@ struct ProjectServices: Sendable {
     func makeRemover() async throws -> ProjectRemover {
         ProjectRemover(
             store: try await workspace.store(.writes), ledger: ledger,
-            keys: try workspace.keys, shelf: shelf, scanner: FileTreeScanner(), time: workspace.time)
+            keys: try workspace.keys, shelf: shelf, scanner: FileTreeScanner(), pool: workspace.threads.disk,
+            time: workspace.time)
     }
 }

@@ -47,14 +47,17 @@ package struct EventIntake: Sendable {
         let unread = try await ledger { try $0.unreadEventFiles() }
         var issues: [RetentionSummary.Issue] = []
         // One file in memory at a time.
-        for claim in unread {
+        for claim in unread.whole {
             if let issue = try await pool.run({ try read(claim) }) { issues.append(issue) }
+        }
+        for file in unread.held {
+            if let issue = try await pool.run({ whyHeld(file) }) { issues.append(issue) }
         }
         for link in try await ledger({ try $0.linkedEventFiles() }) {
             if let issue = try await pool.run({ whyUntold(link) }) { issues.append(issue) }
         }
         let known = try await ledger { try $0.unclearEventFiles() }
-        let looked = Set(unread.map(\.file))
+        let looked = Set(unread.whole.map(\.file) + unread.held)
         return issues
             + known.filter { !looked.contains($0.path) }.map {
                 RetentionSummary.Issue(file: $0.path, reason: Self.untold($0.reason))
@@ -76,6 +79,16 @@ package struct EventIntake: Sendable {
             return reason.map { RetentionSummary.Issue(file: claim.file, reason: Self.untold($0)) }
         } catch let error as ScanError {
             return RetentionSummary.Issue(file: claim.file, reason: Self.untold(error.message))
+        }
+    }
+
+    /// - Returns: `nil` for a file that is gone.
+    private func whyHeld(_ file: FilePath) -> RetentionSummary.Issue? {
+        do throws(ScanError) {
+            if try scanner.stamp(of: file) == nil { return nil }
+            return RetentionSummary.Issue(file: file, reason: EventFileRewriter.unfinished, waits: true)
+        } catch {
+            return RetentionSummary.Issue(file: file, reason: Self.untold(error.message))
         }
     }
 

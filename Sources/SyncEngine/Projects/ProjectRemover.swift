@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import SyncCore
 package import SyncLedger
-import SyncSystem
+package import SyncSystem
 package import SystemPackage
 
 /// Deletes projects: what is stored of them, their records in `projects.json`, and their files, in this order. Whatever
@@ -36,17 +36,20 @@ package struct ProjectRemover: Sendable {
     private let keys: KeyLayout
     private let shelf: ProjectListSync
     private let scanner: any TreeScanner
+    private let pool: BlockingPool
     private let time: TimeSource
 
+    /// - Parameter pool: threads that wait for disks.
     package init(
         store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, shelf: ProjectListSync, scanner: any TreeScanner,
-        time: TimeSource
+        pool: BlockingPool, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
         self.keys = keys
         self.shelf = shelf
         self.scanner = scanner
+        self.pool = pool
         self.time = time
     }
 
@@ -58,14 +61,14 @@ package struct ProjectRemover: Sendable {
         let objects = try await objects(of: id)
         var targets: [Target] = []
         for folder in folders {
-            let (known, isLeft) = try await ledger { [shelf] ledger in
+            let (known, isLeft, files) = try await pool.run { [shelf, ledger = ledger.ledger] in
                 try shelf.look(at: folder)
                 return (
                     try ledger.project(id, in: folder),
-                    try ledger.isProjectBeingDeleted(id, in: folder)
+                    try ledger.isProjectBeingDeleted(id, in: folder),
+                    try Self.files(of: id, in: folder)
                 )
             }
-            let files = try Self.files(of: id, in: folder)
             if known != nil || isLeft || !files.isEmpty {
                 targets.append(Target(id: id, folder: folder, record: known?.record, files: files, keys: objects))
             }
@@ -140,7 +143,7 @@ package struct ProjectRemover: Sendable {
                 outcomes[index].failures += try await finish(outcomes[index].target)
             }
         }
-        try await ledger.finish { [shelf] _ in _ = try shelf.look(at: folder, isUrgent: true) }
+        try await finishOnDisk { [shelf] in _ = try shelf.look(at: folder, isUrgent: true) }
         return outcomes
     }
 
@@ -154,7 +157,7 @@ package struct ProjectRemover: Sendable {
     /// Why what is not seen of a folder's projects may be there all the same: on a drive that is not mounted, or in whose
     /// place another one is. They would come back with it.
     private func whyAway(_ folder: FilePath) async throws -> String? {
-        try await ledger { [scanner] ledger in
+        try await pool.run { [scanner, ledger = ledger.ledger] in
             guard let record = try ledger.watchedFolder(at: folder) else { return nil }
             return try FolderPresence(ledger: ledger, scanner: scanner).look(at: record)
                 .whyAway(FilePath(ProjectFileName.listName))
@@ -163,7 +166,7 @@ package struct ProjectRemover: Sendable {
 
     /// Files that could not be deleted once all else is gone, and why, as far as one can tell.
     private func heldFiles(of target: Target) async throws -> [String] {
-        try await ledger { _ in
+        try await pool.run {
             do {
                 return try Self.files(of: target.id, in: target.folder).compactMap { file in
                     file.removalObstacle.map { "\(Self.kept(file, $0)); nothing was deleted now" }
@@ -187,7 +190,7 @@ package struct ProjectRemover: Sendable {
         var reason: String?
         for number in 0..<Self.attempts {
             if number > 0 { try await time.sleep(Self.pause) }
-            switch try await ledger.finish({ _ in Result { try look() } }) {
+            switch await pool.finish({ Result { try look() } }) {
             case .success(.done): return nil
             case .success(.again(let refusal)): reason = refusal.description
             case .failure(let error): return "\(error)"
@@ -219,19 +222,24 @@ package struct ProjectRemover: Sendable {
     }
 
     private func finish(_ target: Target) async throws -> [String] {
-        let files: [FilePath]
-        do throws(ScanError) {
-            files = try Self.files(of: target.id, in: target.folder)
-        } catch {
-            return ["\(error)"]
-        }
-        return try await ledger.finish { [time] ledger in
+        try await finishOnDisk { [time, ledger = ledger.ledger] in
+            let files: [FilePath]
+            do throws(ScanError) {
+                files = try Self.files(of: target.id, in: target.folder)
+            } catch {
+                return ["\(error)"]
+            }
             let failures = files.compactMap { file in file.removeFile().map { Self.kept(file, $0) } }
             guard failures.isEmpty else { return failures.map { $0 + Self.isBeingDeleted } }
             try ledger.forgetProjectFiles(files.compactMap(\.lastComponent), in: target.folder)
             try ledger.endProjectDeletion(target.id, in: target.folder, at: time.now())
             return []
         }
+    }
+
+    /// For what has to be done whether the task was cancelled or not, and may wait for a disk.
+    private func finishOnDisk<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await pool.finish { Result { try work() } }.get()
     }
 
     // MARK: What there is

@@ -1,4 +1,3 @@
-import Logging
 package import SyncCore
 package import SyncLedger
 import SyncSystem
@@ -91,10 +90,11 @@ package final class CircuitBreaker: Sendable {
     /// Why the gate is not open; `nil` while it is.
     package var closedBy: StoreError? { state.withLock { $0.error } }
 
-    /// Whether nothing may go now: it is closed, or the photo that is to show whether the store accepts is on its way.
-    package var isOnTrial: Bool {
-        state.withLock { state in
-            if case .trial = state.phase { true } else { false }
+    /// The photo that is on its way to show whether the store accepts; `nil` while none is.
+    package var trial: Int64? {
+        state.withLock { state -> Int64? in
+            guard case .trial(let photo) = state.phase else { return nil }
+            return photo
         }
     }
 
@@ -150,10 +150,13 @@ package final class CircuitBreaker: Sendable {
         }
     }
 
-    /// The photo that is sent to see whether the store accepts it.
+    /// The photo that is sent to see whether the store accepts it, in the place of one that does not get ready.
     package func beginTrial(_ photo: Int64) {
         state.withLock { state in
-            if state.phase == .halfOpen { state.phase = .trial(photo) }
+            switch state.phase {
+            case .open, .closed: break
+            case .halfOpen, .trial: state.phase = .trial(photo)
+            }
         }
     }
 
@@ -253,146 +256,7 @@ extension CircuitBreaker.State {
     }
 }
 
-/// A store that takes nothing, and whose fault it is when a photo cannot be sent: the store's or the key's. What is wrong
-/// with the photo itself is found out before it is sent.
-extension PhotoPipeline {
-    // MARK: The store
-
-    /// A store that is away is told at the start, and not only when there is something to send.
-    func lookAtStore(_ mode: Mode) async throws {
-        do {
-            try await store.check()
-            // One that has refused photos answers well, too: it is well once it takes one.
-            if !gate.isRefusing { try await noteStore(nil) }
-        } catch let error as StoreError {
-            try await tell(gate.close(error), mode)
-        }
-    }
-
-    /// - Returns: `false` when the store took nothing for as long as a pass has patience.
-    func passGate(_ mode: Mode) async throws -> Bool {
-        guard gate.closedBy != nil else { return true }
-        let passage =
-            switch mode {
-            case .untilDone(let patience):
-                try await gate.pass(within: gate.closedBy?.isCertain == true ? .zero : patience) {
-                    try await self.store.check()
-                }
-            case .untilStopped:
-                try await gate.pass(isUrgent: isRetryAsked) { try await self.store.check() }
-            }
-        switch passage {
-        case .wasOpen, .oneMayGo: break
-        case .opened:
-            logger.notice("the store is back, uploads go on")
-            try await noteStore(nil)
-        case .stayedClosed:
-            let error = gate.closedBy
-            state.withLock { $0.outage = error }
-            return false
-        }
-        return true
-    }
-
-    /// Whether people have asked for another try since it was looked at last.
-    func isRetryAsked() async throws -> Bool {
-        let asked = try await ledger { try $0.retriesAsked() }
-        return state.withLock { $0.noteRetries(asked) }
-    }
-
-    // MARK: A photo
-
-    /// Whatever a server has against a photo, it waits and is tried again, less and less often: servers change their minds,
-    /// and what stands between us and them says strange things for a moment. Only what is wrong with the photo is final.
-    func fail(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws {
-        try await judging.withSlot { try await settle(claim, error, mode) }
-    }
-
-    private func settle(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws {
-        if error.mayConcernWholeStore, try await isStoreAtFault(claim, error, mode) {
-            return try await commit(claim, .released)
-        }
-        if case .untilDone = mode, error.code != .sourceChanged { state.withLock { $0.rounds.notePostponed(claim) } }
-        let pause = RetryPolicy.pause(afterRefusal: claim.attempts, random: 0.5 + time.random() / 2)
-        try await commit(
-            claim, .postponed("\(error)", until: time.now() + pause), sent: SentCount(bytes: error.sentBytes),
-            refusal: error.code)
-    }
-
-    /// The store has taken a photo, or shown that it has it.
-    func noteAccepted(_ claim: Claim, _ sent: SentCount) async throws {
-        guard sent.isStored, gate.noteAccepted(claim.photoID) else { return }
-        logger.notice("the store takes photos again, uploads go on")
-        try await noteStore(nil)
-    }
-
-    /// One odd answer says nothing about the store: it is asked itself. A store that answers well, and refuses one key
-    /// after the other, is at fault all the same.
-    private func isStoreAtFault(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws -> Bool {
-        if error.code == .credentialsMissing {
-            try await tell(gate.close(error.ofAll), mode)
-            return true
-        }
-        // It was closed meanwhile; or nobody waits for the answer any more.
-        if !gate.mayGo(claim.photoID) || isStopping { return true }
-        do {
-            try await store.check()
-        } catch let answer as StoreError {
-            // What was said to the photo may be said with more words than what is said to a check.
-            let isAnswerClear = answer.isTransient || answer.isOfThisMachine
-            try await tell(gate.close(isAnswerClear ? answer : error.ofAll), mode)
-            return true
-        }
-        switch gate.judge(claim, error) {
-        case .key: return false
-        case .store: return true
-        case .closed(let closing):
-            try await ledger { [time] in try $0.pardon(closing.innocent, at: time.now()) }
-            try await tell(closing, mode)
-            return true
-        }
-    }
-
-    /// - Parameter closing: `nil` when the gate was closed before.
-    private func tell(_ closing: CircuitBreaker.Closing?, _ mode: Mode) async throws {
-        guard let closing else { return }
-        try await noteStore(closing.error)
-        guard case .untilStopped = mode else {
-            // A pass throws it when its patience is over, and whoever asked for the pass tells it.
-            return logger.debug("the store cannot be used: \(closing.error)")
-        }
-        if closing.keys.isEmpty {
-            logger.warning("the store cannot be used, uploads wait: \(closing.error)")
-        } else {
-            let keys = closing.keys.map(\.escapingControls).joined(separator: ", ")
-            logger.warning(
-                """
-                the store answers well, and takes no photos: \(closing.error). It has refused \(keys); photos are tried one \
-                at a time until one is taken
-                """)
-        }
-    }
-
-    private func noteStore(_ error: StoreError?) async throws {
-        try await ledger { [time] in try $0.noteStore(error: error?.description, reason: error?.code, at: time.now()) }
-    }
-}
-
 extension StoreError {
-    /// Whether the next photo might meet it too. Of a server that answers, only asking tells.
-    fileprivate var mayConcernWholeStore: Bool { concernsWholeStore || code == .unsupported }
-
-    /// Whether waiting for some seconds cannot help: it was found out on this machine, of the store as a whole. One key may be
-    /// denied where others are not, and a disk that is away may just be mounted.
-    var isCertain: Bool { code == .credentialsMissing || code == .accessDenied && isOfThisMachine && key == nil }
-
-    /// As it holds for all photos: without the key of the one that met it.
-    fileprivate var ofAll: StoreError {
-        var error = self
-        error.key = nil
-        return error
-    }
-
     /// Whether the file system of this machine denies one key.
     fileprivate var isDenialOfKey: Bool { code == .accessDenied && isOfThisMachine && key != nil }
 }

@@ -7,7 +7,7 @@ package import SyncLedger
 package import SyncSystem
 
 /// The way of a photo from the ledger's queue to the store: claim, prepare, upload, commit. It reads from top to bottom;
-/// preparing is in `Preparer.swift`, what the store refuses, and a store that is away, in `CircuitBreaker.swift`.
+/// preparing is in `Preparer.swift`, what the store refuses, and a store that is away, in `PhotoPipeline+Store.swift`.
 ///
 /// `batchSize` photos are in flight; the next begins when one ends. As many again are prepared ahead and wait, and no
 /// more: a channel hands each over only when an uploader takes it, so memory is bounded by two batches. Each outcome is
@@ -33,6 +33,8 @@ package final class PhotoPipeline: Sendable {
     package static let largestSmall: Int64 = 256 << 20
     /// How soon the agent sees what another process has put into the queue.
     private static let glance = Duration.seconds(5)
+    /// How long what is in hand is waited for while the store refuses. What lies on a server that is gone is read for ever.
+    package static let handInLimit = Duration.seconds(60)
     /// How long uploads may go on when the agent stops.
     private static let grace = Duration.seconds(5)
 
@@ -54,6 +56,8 @@ package final class PhotoPipeline: Sendable {
     /// One failure at a time is judged, so that each verdict is written down before the next one.
     let judging = Slots(1)
     let suspects = Slots(1)
+    /// One at a time notes how the store is.
+    let noting = Slots(1)
     /// Photos in flight, those in files of events among them.
     private let slots: Slots
     let endings: EndingQueue
@@ -197,12 +201,13 @@ package final class PhotoPipeline: Sendable {
             try endings.check()
             // What is in hand when the store refuses is on its way back into the queue, or shows that something is
             // taken. Whoever chose before that would try what was refused, one by one, until patience is over.
-            if gate.isRefusing, state.withLock({ $0.isSmallInHand }) {
-                await work.wait(atMost: nil, time: time)
+            let (isRefusing, tried) = (gate.isRefusing, gate.trial)
+            if let wait = state.withLock({ $0.handInWait(isRefusing, tried, at: time.monotonic()) }) {
+                await work.wait(atMost: wait, time: time)
                 continue
             }
             guard try await passGate(mode) else { return nil }
-            if gate.isOnTrial {
+            if let trial = gate.trial, !state.withLock({ $0.isPassedOver(trial) }) {
                 await work.wait(atMost: nil, time: time)
                 continue
             }

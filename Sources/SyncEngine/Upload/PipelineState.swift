@@ -25,11 +25,16 @@ struct PipelineState: Sendable {
     /// How often people had asked for another try when it was looked at last.
     private var retriesSeen: Int64?
     private var deadline: Duration?
+    /// When those in hand are waited for no longer that the store's refusal has met.
+    private var handInEnd: Duration?
+    /// The attempts that were waited for so long: nobody waits for them any more.
+    private var passedOver: Set<Int64> = []
 
     mutating func begin(_ scope: VacationID?) {
         self.scope = scope
         isStopping = false
         outage = nil
+        handInEnd = nil
     }
 
     mutating func note(_ next: NextClaim) {
@@ -43,6 +48,7 @@ struct PipelineState: Sendable {
 
     mutating func noteCommitted(_ claim: Claim, _ outcome: Outcome) {
         inHand[claim.attemptID] = nil
+        passedOver.remove(claim.attemptID)
         if case .uploaded = outcome { rounds.noteStored(claim.photoID) }
         isBusy = true
     }
@@ -79,8 +85,30 @@ struct PipelineState: Sendable {
         return deadline
     }
 
-    /// Whether there is something in hand that nobody has to wait for long.
-    var isSmallInHand: Bool { inHand.values.contains { !$0.isLarge } }
+    /// How long what is in hand is still waited for: all that is small, and the photo that is to show whether the store
+    /// accepts. What is not handed in at the end of it is passed over: others go on as if it were.
+    /// - Parameters:
+    ///   - isRefusing: whether the store refuses; else nobody waits.
+    ///   - trial: that photo.
+    /// - Returns: `nil` when there is nothing to wait for.
+    mutating func handInWait(_ isRefusing: Bool, _ trial: Int64?, at now: Duration) -> Duration? {
+        let awaited = inHand.values.filter { claim in
+            isRefusing && (!claim.isLarge || claim.photoID == trial) && !passedOver.contains(claim.attemptID)
+        }
+        let end = handInEnd ?? now + PhotoPipeline.handInLimit
+        if !awaited.isEmpty, now < end {
+            handInEnd = end
+            return end - now
+        }
+        passedOver.formUnion(awaited.map(\.attemptID))
+        handInEnd = nil
+        return nil
+    }
+
+    /// Whether a photo is in hand that nobody waits for any more.
+    func isPassedOver(_ photo: Int64) -> Bool {
+        passedOver.contains { inHand[$0]?.photoID == photo }
+    }
 
     /// Bytes of the largest file that may be taken now: one large file is in hand at a time.
     var reach: Int64 { inHand.values.contains(where: \.isLarge) ? PhotoPipeline.largestSmall : .max }

@@ -13,6 +13,14 @@ package struct DueEvent: Hashable, Sendable {
     package var files: [FilePath] { places.map(\.file) }
 }
 
+/// Files that may hold events, and that nobody has read as they are.
+package struct UnreadEventFiles: Sendable {
+    /// Such a claim serves ``Ledger/noteEvents(_:photos:isWhole:of:)`` and no commit.
+    package var whole: [Claim] = []
+    /// Those that were not whole when they were seen, absolute: they are left until they are.
+    package var held: [FilePath] = []
+}
+
 /// A file in which an event was seen.
 package struct EventPlace: Hashable, Sendable {
     package let photoID: Int64
@@ -82,24 +90,16 @@ extension Ledger {
     }
 
     /// Files of active galleries that may hold events, and that wait in the queue or are in hand: what they hold is not
-    /// known yet. Those that were not whole when they were seen are left until they are. Nothing is claimed by this; such
-    /// a claim serves ``noteEvents(_:photos:isWhole:of:)`` and no commit.
-    package func unreadEventFiles() throws(LedgerError) -> [Claim] {
+    /// known yet. Nothing is claimed by this.
+    package func unreadEventFiles() throws(LedgerError) -> UnreadEventFiles {
         try read("list unread files of events") { db in
-            var ids: [Int64] = []
+            var files = UnreadEventFiles()
             for folder in try db.activeFolders() where folder.kind == .gallery {
-                ids += try db.numbers(LedgerQuery.queuedEventFiles, [folder.id.rawValue])
-                ids += try db.numbers(LedgerQuery.eventFilesInHand, [folder.id.rawValue])
+                for query in [LedgerQuery.queuedEventFiles, LedgerQuery.eventFilesInHand] {
+                    for id in try db.numbers(query, [folder.id.rawValue]) { try db.note(unread: id, &files) }
+                }
             }
-            return try ids.compactMap { id -> Claim? in
-                guard let row = try db.row(LedgerQuery.rowOfPhoto, [id], as: PhotoRow.self), !row.isGone, !row.isHeld,
-                    let place = try db.row(LedgerQuery.placeOfRow, [id], as: PhotoPlace.self)
-                else { return nil }
-                return Claim(
-                    photoID: id, attemptID: 0, generation: row.generation, folder: place.folder,
-                    relativePath: place.path, stamp: row.stamp, attempts: 0, isSuspect: try db.isSuspect(row),
-                    hasObject: row.objectID != nil)
-            }
+            return files
         }
     }
 
@@ -263,6 +263,21 @@ extension Ledger {
 }
 
 extension Database {
+    fileprivate func note(unread id: Int64, _ files: inout UnreadEventFiles) throws {
+        guard let row = try self.row(LedgerQuery.rowOfPhoto, [id], as: PhotoRow.self), !row.isGone,
+            let place = try self.row(LedgerQuery.placeOfRow, [id], as: PhotoPlace.self)
+        else { return }
+        if row.isHeld {
+            files.held.append(place.absolute)
+        } else {
+            files.whole.append(
+                Claim(
+                    photoID: id, attemptID: 0, generation: row.generation, folder: place.folder,
+                    relativePath: place.path, stamp: row.stamp, attempts: 0, isSuspect: try isSuspect(row),
+                    hasObject: row.objectID != nil))
+        }
+    }
+
     /// Events with the files that they were seen in.
     func events(_ query: String, _ arguments: StatementArguments) throws -> [DueEvent] {
         try rows(query, arguments, as: EventRecord.self).map { DueEvent(event: $0, places: try places(of: $0)) }

@@ -152,11 +152,7 @@ extension Database {
                 WHEN folder_id IN (SELECT id FROM folders WHERE active = 0) THEN ?2
                 ELSE ?3 END
             WHERE object_id = ?4 AND (state = 'missing' OR \(LedgerQuery.isOnUnwatchedDisk))
-            AND folder_id IN (SELECT id FROM folders WHERE \(LedgerQuery.isNoOthers)) AND NOT EXISTS (
-                SELECT 1 FROM event_files JOIN events ON events.id = event_files.event
-                WHERE event_files.photo_id = photos.id AND events.object_id = photos.object_id
-                AND events.retention = 'archived'
-            )
+            AND \(LedgerQuery.isLostWithItsObject)
             """,
             [fault.othersLossWords, fault.unwatchedLossWords, fault.lossWords, object])
     }
@@ -306,9 +302,26 @@ extension LedgerQuery {
         (photos.state IN ('uploaded', 'pending', 'failed', 'skipped')
         AND photos.folder_id IN (SELECT id FROM folders WHERE active = 0))
         """
+    /// Of a photo: whether nobody else tells what becomes of it, and nothing of it is in the archive of events.
+    static let isLostWithItsObject = """
+        (photos.folder_id IN (SELECT id FROM folders WHERE \(isNoOthers)) AND NOT EXISTS (
+            SELECT 1 FROM event_files JOIN events ON events.id = event_files.event
+            WHERE event_files.photo_id = photos.id AND events.object_id = photos.object_id
+            AND events.retention = 'archived'
+        ))
+        """
+    /// Copies with photos that are to be lost. What stays as it is is no part of it, however often it is asked for, and where
+    /// no folder has left the configuration, no copy is looked at.
     static let brokenOfUnwatched = """
-        SELECT id FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL AND key > '' AND EXISTS (
-            SELECT 1 FROM photos WHERE photos.object_id = objects.id AND \(isOnUnwatchedDisk)
+        SELECT id FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL AND key > ''
+        AND EXISTS (SELECT 1 FROM folders WHERE active = 0 AND \(isNoOthers))
+        AND EXISTS (
+            SELECT 1 FROM photos
+            WHERE photos.object_id = objects.id AND \(isOnUnwatchedDisk) AND \(isLostWithItsObject)
+        )
+        AND NOT EXISTS (
+            SELECT 1 FROM objects AS original
+            WHERE original.key = REPLACE(objects.key, '/photos/', '/originals/') AND original.problem IS NULL
         )
         """
     package static let firstLost = """

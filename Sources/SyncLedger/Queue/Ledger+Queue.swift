@@ -5,9 +5,9 @@ import SystemPackage
 
 extension Ledger {
     /// Gives back what an agent that died had in hand. To be called once, by the one agent, before it claims anything.
-    /// The attempts count, and the photos queue behind those that wait already: one that kills the agent each time does
-    /// not keep the others from their turn. One that a library had when the agent ended for the second time is set aside as
-    /// failed.
+    /// The attempts count, also where the file has changed since, and the photos queue behind those that wait already: one
+    /// that kills the agent each time does not keep the others from their turn. What was being written anew stays held. One
+    /// that a library had when the agent ended for the second time is set aside as failed.
     /// - Returns: how many there were.
     @discardableResult
     package func recoverInterrupted(at time: Date) throws(LedgerError) -> Int {
@@ -30,8 +30,11 @@ extension Ledger {
                         [Self.setAside, row.id])
                 } else {
                     try db.run(
-                        "UPDATE photos SET state = 'pending', next_try_at = ? WHERE id = ?",
-                        [max(time.milliseconds, 1), row.id])
+                        """
+                        UPDATE photos SET state = 'pending', attempts = IIF(\(PhotoRow.held), 0, MAX(attempts, 1)),
+                            next_try_at = IIF(\(PhotoRow.held), next_try_at, ?)
+                        WHERE id = ?
+                        """, [max(time.milliseconds, 1), row.id])
                 }
             }
             return rows.count

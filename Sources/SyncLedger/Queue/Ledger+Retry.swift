@@ -36,12 +36,14 @@ extension Ledger {
             """, [time.milliseconds, vacation.rawValue])
     }
 
-    /// Makes these photos due, as far as they are pending.
+    /// Makes these photos due, as far as they are pending and whole.
     package func hurry(_ photos: some Collection<Int64>, at time: Date) throws(LedgerError) {
         try write(
             "make photos due",
-            "UPDATE photos SET next_try_at = MAX(?, 1) WHERE id = ? AND state = 'pending' AND next_try_at > 0",
-            each: photos.map { [time.milliseconds, $0] })
+            """
+            UPDATE photos SET next_try_at = MAX(?, 1)
+            WHERE id = ? AND state = 'pending' AND next_try_at > 0 AND NOT \(PhotoRow.held)
+            """, each: photos.map { [time.milliseconds, $0] })
     }
 
     /// Takes a postponement back: it was the store's fault. The attempt does not count, and the photo is due

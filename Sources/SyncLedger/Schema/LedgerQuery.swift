@@ -281,8 +281,11 @@ package enum LedgerQuery {
         """
 
     // Queue
+    /// A file that was held is no longer: whatever comes of the claim, it waits as any other.
     package static let take = """
-        UPDATE photos SET state = 'uploading', attempts = attempts + 1 WHERE id = ?
+        UPDATE photos SET state = 'uploading', attempts = attempts + 1,
+            next_try_at = IIF(\(PhotoRow.held), 0, next_try_at)
+        WHERE id = ?
         RETURNING \(PhotoRow.columns), photos.attempts
         """
     package static let fresh = """

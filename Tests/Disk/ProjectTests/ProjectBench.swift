@@ -82,9 +82,10 @@ struct ProjectBench {
         try await pipeline.run(.untilDone(patience: .seconds(30)))
     }
 
-    func makeRemover() -> ProjectRemover {
+    func makeRemover(scanner: any TreeScanner = FileTreeScanner()) -> ProjectRemover {
         ProjectRemover(
-            store: store, ledger: queue, keys: keys, shelf: shelf, scanner: FileTreeScanner(), time: clock.source)
+            store: store, ledger: queue, keys: keys, shelf: shelf, scanner: scanner,
+            pool: BlockingPool(name: "disk", threads: 1), time: clock.source)
     }
 
     func entries() throws -> [ProjectEntry] {

@@ -2,7 +2,9 @@ import Foundation
 import SyncCore
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
+import SyncWatch
 import SystemPackage
 import Testing
 
@@ -43,6 +45,17 @@ import Testing
         #expect(try bench.content("projects.json") == list)
         #expect(try bench.states() == ["ab": "uploaded", "b": "uploaded"])
         #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `what may wait for the disk of the projects runs on no thread of the ledger`() async throws {
+        let bench = try await bench()
+        let scanner = ThreadNotingScanner()
+        let remover = bench.makeRemover(scanner: scanner)
+        let outcomes = try await remover.remove(try await remover.find("a", in: [bench.folder]))
+        #expect(outcomes.map(\.failures) == [[]])
+        let threads = scanner.threads
+        #expect(!threads.isEmpty)
+        #expect(threads.allSatisfy { $0.hasPrefix("disk") }, "\(threads)")
     }
 
     @Test func `a replay of a deleted project is a duplicate`() async throws {
@@ -208,5 +221,43 @@ import Testing
         #expect(try await remove(["ab"], in: bench).map(\.failures) == [[]])
         #expect(!bench.stored.contains("ab.jpg"))
         #expect(!(try bench.tree.files(below: "projects")).contains("ab.jpg"))
+    }
+}
+
+/// The disk as it is, and the names of the threads that look at it.
+private final class ThreadNotingScanner: TreeScanner {
+    private let base = FileTreeScanner()
+    private let noted = Mutex<Set<String>>([])
+
+    var threads: Set<String> { noted.withLock { $0 } }
+
+    private func note() {
+        let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+        noted.withLock { _ = $0.insert(name ?? "unknown") }
+    }
+
+    func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
+        note()
+        try base.scan(root: root, from: start, visit: visit)
+    }
+
+    func stamp(of file: FilePath) throws(ScanError) -> FileStamp? {
+        note()
+        return try base.stamp(of: file)
+    }
+
+    func mountPoints(below root: FilePath) -> [FilePath] {
+        note()
+        return base.mountPoints(below: root)
+    }
+
+    func names(of folder: FilePath) -> [FilePath] { base.names(of: folder) }
+
+    func drive(at path: FilePath) -> DriveIdentity? { base.drive(at: path) }
+
+    /// Other tests of this process start programs, which hold every file for a moment that is open for writing here.
+    func isBeingWritten(_ file: FilePath) -> Bool {
+        note()
+        return false
     }
 }

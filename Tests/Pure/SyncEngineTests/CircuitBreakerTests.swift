@@ -154,9 +154,9 @@ import Testing
         for claim in [claims[0], claims[1]] {
             #expect(try await passage() == .oneMayGo)
             gate.beginTrial(claim.photoID)
-            #expect(gate.isOnTrial && gate.mayGo(claim.photoID) && !gate.mayGo(claims[3].photoID))
+            #expect(gate.trial == claim.photoID && gate.mayGo(claim.photoID) && !gate.mayGo(claims[3].photoID))
             #expect(gate.judge(claim, error()) == .key)
-            #expect(!gate.isOnTrial && gate.closedBy != nil)
+            #expect(gate.trial == nil && gate.closedBy != nil)
         }
         #expect(try await passage() == .oneMayGo)
         gate.beginTrial(claims[3].photoID)

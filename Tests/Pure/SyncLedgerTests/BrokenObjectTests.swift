@@ -1,8 +1,10 @@
 import Foundation
+import GRDB
 import SyncCore
-import SyncLedger
 import SystemPackage
 import Testing
+
+@testable import SyncLedger
 
 /// What becomes of photos when the store no longer has what was stored of them.
 @Suite struct BrokenObjectTests {
@@ -111,6 +113,24 @@ import Testing
         try world.storeAll()
         #expect(try world.state(path) == .uploaded)
         #expect(try world.ledger.overview().lost == 0)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `of a folder that is no longer watched, what stays as it is is not looked at again`() throws {
+        let stamp = world.write(path)
+        try world.scan()
+        try world.storeAll()
+        let record = try #require(try world.ledger.object(World.key(of: stamp)))
+        var original = record
+        original.key = try #require(record.key.original)
+        try world.ledger.noteStoredAgain(original)
+        try world.ledger.markBroken([BrokenObject(record, .missing)], at: world.now)
+        try world.register([World.trips])
+        #expect(try world.ledger.lostPhotos(limit: 9).isEmpty, "its original is there")
+        let looked = try world.ledger.read("list broken copies") { try $0.numbers(LedgerQuery.brokenOfUnwatched) }
+        #expect(looked.isEmpty)
+        try world.ledger.markBroken([BrokenObject(original, .missing)], at: world.now)
+        #expect(try world.ledger.lostPhotos(limit: 9).map(\.path) == [path])
         #expect(try world.ledger.check() == [])
     }
 

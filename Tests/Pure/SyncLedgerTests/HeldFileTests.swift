@@ -145,6 +145,37 @@ import Testing
         #expect(try claimed() == [Self.photo])
     }
 
+    @Test func `what was claimed when nobody saw it whole, and is given back untried, waits as any other`() throws {
+        world.write(Self.photo)
+        try hold(Self.photo, for: .seconds(10))
+        world.now += 10
+        for claim in try world.ledger.claim(limit: 1, at: world.now) {
+            try world.ledger.commit(claim, outcome: .released, at: world.now)
+        }
+        #expect(try world.scan(settled: { _ in false }).map(\.unchanged) == [1], "it is not held")
+        #expect(try world.ledger.nextTry(at: world.now) == .distantPast)
+        // Also by a clock that was set back.
+        world.now -= 20
+        #expect(try claimed() == [Self.photo])
+    }
+
+    @Test func `what changed in the hands of an agent that died is held where it is not whole, else not`() throws {
+        let other: FilePath = "/pictures/gallery/2026/b.jpg"
+        for path in [Self.photo, other] { world.write(path) }
+        try world.scan()
+        #expect(try claimed().count == 2)
+        world.write(Self.photo)
+        try world.scan()
+        world.write(other)
+        try hold(other)
+        #expect(try world.ledger.recoverInterrupted(at: world.now) == 2)
+        let again = try world.scan(settled: { _ in false })
+        #expect(again.map(\.unchanged) == [1] && again.flatMap(\.unsettled).count == 1)
+        #expect(try claimed() == [Self.photo])
+        world.now += 10
+        #expect(try claimed() == [other])
+    }
+
     @Test func `the files of a burst are noted in groups`() throws {
         let paths = (0..<1_000).map { FilePath("/pictures/gallery/\($0 % 3)/\($0).jpg") }
         for path in paths { world.write(path) }

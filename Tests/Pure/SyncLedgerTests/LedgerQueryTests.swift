@@ -72,6 +72,6 @@ extension LedgerQuery {
         versionsOfProject, versionsInUse, statesOfProjectImages, firstUnsynced, unfinishedImages, brokenObject,
         brokenObjectOfPhoto, firstLost, listedObjects, longestUnproven, oldestProof, anyPhotosOfObject,
         objectOfDigest, versionsOfPhoto, photosOfVersion, brokenStock, lostBesidePhotos, photosWithoutOriginal,
-        originals, photoOfKey, counters, verifiedObjects, retentionRuns, timelineOfObject,
+        brokenOfUnwatched, originals, photoOfKey, counters, verifiedObjects, retentionRuns, timelineOfObject,
     ]
 }

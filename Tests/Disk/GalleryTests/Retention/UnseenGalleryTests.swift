@@ -2,6 +2,7 @@ import Foundation
 import SyncEngine
 import SyncLedger
 import SyncTestSupport
+import SyncWatch
 import SystemPackage
 import Testing
 
@@ -72,5 +73,28 @@ import Testing
         #expect(summary.errors.named.map(\.file) == [bench.gallery])
         #expect(summary.errors.named.map { $0.reason.contains("nobody has looked at it yet") } == [true])
         #expect(bench.exists("one.json"))
+    }
+
+    @Test mutating func `a file that an agent has not seen whole yet is told as one that waits`() async throws {
+        try bench.write("[\(bench.event("e2"))]", to: "good.json")
+        try await bench.sync()
+        try bench.write("[\(bench.event("e1"))]", to: "new.json")
+        let file = bench.gallery.appending("new.json")
+        let stamp = try #require(try FileTreeScanner().stamp(of: file))
+        try bench.ledger.hold(
+            [SettledFile(folder: bench.folder.id, path: "new.json", stamp: stamp)], for: .seconds(600),
+            stillThere: { _ in true }, at: bench.time.now)
+        bench.isAgentAtWork = true
+        for summary in [try await bench.retention().preview(olderThan: 90), try await bench.cleanUp()] {
+            #expect((summary.deleted, summary.errors.count) == (1, 0))
+            #expect(summary.skipped.named.map(\.file) == [file])
+            let reasons = summary.skipped.named.map(\.reason)
+            #expect(reasons == ["the file is still being written; the next cleanup reads it"])
+        }
+        // The agent finds it whole, and so does a cleanup that looks by itself.
+        bench.isAgentAtWork = false
+        let summary = try await bench.cleanUp()
+        #expect((summary.deleted, summary.skipped.count) == (1, 0))
+        #expect(try bench.read("new.json") == "[\(bench.bare("e1"))]")
     }
 }
