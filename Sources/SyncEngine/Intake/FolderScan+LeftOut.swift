@@ -5,7 +5,7 @@ import SystemPackage
 
 /// What a scan says of entries that are never stored.
 extension FolderScan {
-    /// Tells what is left out in one directory, as a scan does: something that is never stored came into it, or left it.
+    /// Tells what is left out in one directory, as a scan does: something that is never stored came into it, or left.
     /// - Parameter directory: absolute, the folder itself or below it. Those within it are not looked at.
     /// - Throws: ``LedgerError``, `CancellationError`.
     func noteOthers(in directory: FilePath, of folder: FolderRecord, at now: Date) throws {

@@ -69,12 +69,14 @@ package struct ShareReview: Sendable {
         }
         let isSelection = share.selection != nil
         let difference = Self.compare(shown, with: there, isSelection: isSelection)
-        guard difference.removed > 0, let (root, seen) = try await look(around: share.folder) else { return difference }
+        guard difference.removed > 0, let (root, seen) = try await look(around: share.folder) else {
+            return difference
+        }
         return Self.compare(shown, with: there, isSelection: isSelection) { seen.whyAway($0.relative(to: root)) }
     }
 
-    /// What can be concluded from what is not seen in the watched folder around one; `nil` where there is none, and where
-    /// the ledger has concluded it.
+    /// What can be concluded from what is not seen in the watched folder around one; `nil` where there is none, and
+    /// where no disk is looked at.
     private func look(around folder: FilePath) async throws -> (root: FilePath, look: FolderPresence.Look)? {
         guard case .disk(let scanner, _, let pool) = place,
             let record = try await ledger({ try $0.watchedFolder(above: folder) })

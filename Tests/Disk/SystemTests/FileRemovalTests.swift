@@ -46,7 +46,8 @@ import Testing
             return
         }
         defer { flag.set(false, on: held) }
-        let words = "\(isFolder ? "its folder" : "it") is immutable or append-only; sudo chattr -i -a takes that from it"
+        let what = isFolder ? "its folder" : "it"
+        let words = "\(what) is immutable or append-only; sudo chattr -i -a takes that from it"
         #expect(file.removalObstacle == words)
         #expect(file.removeFile() == words)
         #expect(try tree.files() == ["held/a.jpg"])

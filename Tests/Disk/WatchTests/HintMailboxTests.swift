@@ -24,7 +24,7 @@ import Testing
             ([.tree("/r/a"), .others("/r/a")], [.tree("/r/a")]), ([.others("/r/a"), .tree("/r/a")], [.tree("/r/a")]),
             ([.gone("/r/a"), .others("/r/a")], [.gone("/r/a")]), ([.others("/r"), .others("/r")], [.others("/r")]),
         ] as [([ChangeHint], [ChangeHint])])
-    func `the latest hint for a path wins, but one for what is never stored`(posted: [ChangeHint], taken: [ChangeHint]) async {
+    func `the latest hint for a path wins, unless it says less`(posted: [ChangeHint], taken: [ChangeHint]) async {
         for hint in posted { mailbox.post([hint], of: root) }
         #expect(await mailbox.next() == taken)
     }
