@@ -34,6 +34,13 @@ extension FolderScan {
         }
     }
 
+    /// Whether something that is never stored has not been quiet for long enough to be told.
+    func isSettling(_ scanned: ScannedFolder, at now: Date) -> Bool {
+        scanned.others.contains { other in
+            if case .ignoredName(let stamp) = other.kind { !stamp.isSettled(settle, at: now) } else { false }
+        }
+    }
+
     /// What is never stored, and may be a photo all the same. Paths are below the folder.
     func entries(_ scanned: ScannedFolder, of folder: FolderRecord, at now: Date) -> [LeftOutSummary.Item] {
         scanned.others.compactMap { other in

@@ -19,6 +19,9 @@ package struct FolderScan: Sendable {
         /// Files that changed less than the settle time ago, and how long they have to be left alone still. They are
         /// pending, and not among the ``queued`` ones.
         package var unsettled: [(file: FilePath, wait: Duration)] = []
+        /// Folders with something that is never stored, and that changed less than the settle time ago: what it is cannot be
+        /// told yet.
+        var mixed: [FilePath] = []
         /// What could not be read, and what was done about it. State is kept wherever the disk could not be seen.
         package var problems: [ScanError] = []
     }
@@ -134,6 +137,7 @@ package struct FolderScan: Sendable {
                 result.filesSeen += scanned.files.count
                 let others = entries(scanned, of: folder, at: now)
                 leftOut += others
+                if isSettling(scanned, at: now) { result.mixed.append(folder.path.pushing(scanned.path)) }
                 var scanned = scanned
                 if !others.isEmpty || !isTold(byDigest: scanned, at: now) { scanned.digest = nil }
                 // A drive that is not mounted looks like an empty root. Only the rest of the scan tells which it is.

@@ -260,6 +260,7 @@ package actor Intake {
         }
         if !result.appeared.isEmpty { source.judge(result.appeared, below: folder.path) }
         for (file, wait) in result.unsettled { settling.note(file, after: wait, at: time.monotonic()) }
+        for directory in result.mixed { othersSettling.note(directory, at: time.monotonic()) }
         settlingChanged.signal()
         tell(queued: result.queued, skipped: result.skipped)
         if tree == folder.path {

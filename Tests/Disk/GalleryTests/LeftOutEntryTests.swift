@@ -74,6 +74,10 @@ import Testing
         try tree.write(Self.jpeg, to: "gallery/.hidden.jpg")
         try tree.write("not a picture, and long enough to be looked at", to: "gallery/b.part")
         #expect(try leftOut(settle: .seconds(3_600)) == [])
+        // An agent looks at them again.
+        let scan = FolderScan(ledger: ledger, scanner: FileTreeScanner(), settle: .seconds(3_600))
+        let mixed = try scan.run(folder, from: folder.path, at: Date()).mixed
+        #expect(Set(mixed) == [folder.path, tree.path("gallery/deep")])
         #expect(try leftOut() == [".hidden.jpg", "deep/a.jpg.part"])
     }
 
