@@ -314,7 +314,7 @@ extension LocalStore {
 
 extension FileError {
     /// What is nobody's any more stays where it is.
-    fileprivate var isOfRemoval: Bool { call == "unlink" }
+    var isOfRemoval: Bool { call == "unlink" }
 
     /// The file system has no hard links, or this file has as many as it may have.
     fileprivate var meansNoLinks: Bool {

@@ -27,9 +27,27 @@ extension LocalStore {
         try Disk.rename(path, to: layout.unsettled(key))
         try syncFolders(above: path, below: layout.records)
         try onStep(.deleted)
-        if let content { try removeContent(content) }
+        if let content {
+            do {
+                try removeContent(content)
+            } catch let error as FileError where error.isOfRemoval {
+                takeBackDeletion(of: key, content)
+                throw error
+            }
+        }
         Disk.prune(path.removingLastComponent(), upTo: layout.records)
         try Disk.remove(layout.unsettled(key))
+    }
+
+    /// Bytes that cannot be removed (chattr +i, a folder that may not be written to) are still the object that they were:
+    /// without its record nobody would be told of them again, and whoever looks would take them for deleted.
+    private func takeBackDeletion(of key: ObjectKey, _ content: FilePath) {
+        let (note, path) = (layout.unsettled(key), layout.record(for: key))
+        guard let json = try? Disk.read(note), let record = ObjectRecord(json: json),
+            let stamp = try? Disk.stamp(content), stamp.size == record.size,
+            (try? Disk.rename(note, to: path)) != nil
+        else { return }
+        try? syncFolders(above: path, below: layout.records)
     }
 
     private func plainContent(of key: ObjectKey) -> FilePath? {

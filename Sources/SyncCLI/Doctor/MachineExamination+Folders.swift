@@ -38,6 +38,14 @@ extension MachineExamination {
                         instead: "what is new in it may not be stored until the agent is started again"))
                 continue
             }
+            let record = records.first { $0.path == folder.path }
+            if !agentRuns, known != nil, let unseen = UnseenFolder(folder, record) {
+                checks.add(
+                    .limited(
+                        name, "\(place): \(unseen.words)",
+                        instead: "nobody knows whether all that is in it is stored; run sync-agent sync"))
+                continue
+            }
             switch reports.first(where: { $0.root == folder.path }) {
             case let report? where report.mode == .polling || report.note != nil:
                 checks.add(

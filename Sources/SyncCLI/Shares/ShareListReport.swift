@@ -44,13 +44,16 @@ struct ShareListReport: Encodable {
         @Untold var changes: String?
 
         private static func words(_ difference: ShareReview.Difference) -> String? {
-            guard difference.total > 0 else { return nil }
+            let away = difference.whyAway.map { reason in
+                "\(Quantities.counted(difference.away, "photo of it is", plural: "photos of it are")) away: \(reason)"
+            }
+            guard difference.total > 0 else { return away }
             let parts = [(difference.added, "new"), (difference.changed, "changed"), (difference.removed, "gone")]
             let text = parts.filter { $0.0 > 0 }.map { "\(Quantities.count($0.0)) \($0.1)" }.joined(separator: ", ")
             return
                 "it no longer shows the folder: "
                 + Quantities.counted(difference.total, "photo differs", plural: "photos differ")
-                + " (\(text)); share the vacation again to bring it up to date"
+                + " (\(text)); share the vacation again to bring it up to date" + (away.map { ". \($0)" } ?? "")
         }
 
         /// A store that has a clock of its own tells when the share was made, and the agent counts from there. The embedded

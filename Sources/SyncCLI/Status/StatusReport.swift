@@ -229,8 +229,8 @@ extension StatusReport {
     /// Why nothing is known of a folder, and the remedy; `nil` once all of it was looked at.
     /// - Parameter record: `nil` where it is none of those that were watched last.
     private static func unseen(_ folder: WatchedFolder, _ record: FolderRecord?, agentRuns: Bool) -> String? {
+        guard let unseen = UnseenFolder(folder, record) else { return nil }
         let isCurrent = record?.isWatched(as: folder) ?? false
-        guard !isCurrent || record?.scannedAt == nil else { return nil }
         let remedy: String
         if !agentRuns {
             remedy = "run sync-agent sync"
@@ -242,9 +242,7 @@ extension StatusReport {
         } else {
             remedy = "start the agent again, it does not know this folder" + (record == nil ? "" : " as it is now")
         }
-        let name = folder.path.text.escapingControls
-        let isOther = record?.scannedAt != nil
-        return "\(name): it was not looked at \(isOther ? "since its kind or filter was changed" : "yet"); \(remedy)"
+        return "\(folder.path.text.escapingControls): \(unseen.words); \(remedy)"
     }
 
     /// - Parameters:

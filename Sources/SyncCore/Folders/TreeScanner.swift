@@ -167,6 +167,8 @@ package enum ChangeHint: Hashable, Sendable {
     case tree(FilePath)
     /// A file or folder was removed or moved away.
     case gone(FilePath)
+    /// Something under one of ``IgnoredNames`` came into a folder, or left it. It says nothing of the folder's files.
+    case others(FilePath)
 }
 
 /// Tells of changes below watched folders.

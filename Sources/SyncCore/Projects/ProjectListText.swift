@@ -15,7 +15,7 @@ package struct ProjectListText: Hashable, Sendable {
         do throws(JSONDamage) {
             list = try Self.list(in: bytes)
         } catch {
-            if EventFileText.isUTF16(bytes) { throw ProjectListDamage(description: EventFileText.refusal) }
+            if JSONFileText.isUTF16(bytes) { throw ProjectListDamage(description: JSONFileText.refusal) }
             let isCutOff = error.offset == bytes.count
             throw ProjectListDamage(description: isCutOff ? "it ends in the middle" : "it is no JSON")
         }

@@ -162,19 +162,19 @@ struct EventFileNoter: Sendable {
 extension PhotoReducer {
     /// All of a file of events.
     /// - Throws: ``PhotoError``; `.changed` when the file is not the one with this stamp.
-    func eventText(of file: FilePath, stamp: FileStamp) throws(PhotoError) -> EventFileText {
+    func eventText(of file: FilePath, stamp: FileStamp) throws(PhotoError) -> JSONFileText {
         guard stamp.size <= GalleryEventFile.maximumSize else {
             let limit = GalleryEventFile.maximumSize >> 20
             throw PhotoError(.overLimit, "a JSON file of more than \(limit) MiB is not read for gallery events")
         }
-        return EventFileText(try read(file, 0..<Int(stamp.size), stamp: stamp))
+        return JSONFileText(try read(file, 0..<Int(stamp.size), stamp: stamp))
     }
 
     /// The text of a file with its events; `nil` where it is no file of events.
     /// - Throws: as ``eventText(of:stamp:)``.
     func eventFile(
         _ file: FilePath, of profile: String?, stamp: FileStamp
-    ) throws(PhotoError) -> (text: EventFileText, events: GalleryEventFile?) {
+    ) throws(PhotoError) -> (text: JSONFileText, events: GalleryEventFile?) {
         let text = try eventText(of: file, stamp: stamp)
         return (text, GalleryEventFile(text, profile: profile, name: file.lastComponent))
     }
@@ -182,8 +182,8 @@ extension PhotoReducer {
     /// A piece of the text of a file of events. Of UTF-16 all of it has to be read: where a piece stands is not known.
     /// - Throws: as ``eventText(of:stamp:)``.
     func eventText(of file: FilePath, _ range: Range<Int>, stamp: FileStamp) throws(PhotoError) -> [UInt8] {
-        let mark = try read(file, 0..<min(EventFileText.headSize, Int(stamp.size)), stamp: stamp)
-        guard EventFileText.isUTF16(mark) else { return try read(file, range, stamp: stamp) }
+        let mark = try read(file, 0..<min(JSONFileText.headSize, Int(stamp.size)), stamp: stamp)
+        guard JSONFileText.isUTF16(mark) else { return try read(file, range, stamp: stamp) }
         let text = try eventText(of: file, stamp: stamp)
         guard range.upperBound <= text.bytes.count else {
             throw PhotoError(.changed, "the file changed after it was read")

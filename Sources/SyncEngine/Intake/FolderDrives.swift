@@ -11,7 +11,7 @@ package import SystemPackage
 /// from what is not seen. Everything here blocks.
 package struct FolderDrives: Sendable {
     /// A place with another drive than the one that its photos were found on.
-    struct Stranger {
+    struct Stranger: Sendable {
         /// Below the folder.
         let place: FilePath
         /// Whether a drive is mounted there; that of a whole folder always is. Else there is none where one was.
@@ -21,7 +21,7 @@ package struct FolderDrives: Sendable {
     }
 
     /// What a look at a folder has found.
-    struct Look {
+    struct Look: Sendable {
         /// Where one file system ends and the next begins, below the folder, and the folder itself.
         fileprivate let places: [FilePath]
         let strangers: [Stranger]

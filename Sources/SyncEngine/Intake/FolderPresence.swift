@@ -6,7 +6,7 @@ import SystemPackage
 /// folder, or like none, and another one in its place like a folder from which all was deleted. Everything here blocks.
 struct FolderPresence {
     /// What a look at a folder has found.
-    struct Look {
+    struct Look: Sendable {
         fileprivate let folder: FolderRecord
         /// Why nothing can be concluded from what is not seen in the folder.
         fileprivate let away: String?

@@ -19,6 +19,9 @@ package struct FolderScan: Sendable {
         /// Files that changed less than the settle time ago, and how long they have to be left alone still. They are
         /// pending, and not among the ``queued`` ones.
         package var unsettled: [(file: FilePath, wait: Duration)] = []
+        /// Folders with something that is never stored, and that changed less than the settle time ago: what it is cannot be
+        /// told yet.
+        var mixed: [FilePath] = []
         /// What could not be read, and what was done about it. State is kept wherever the disk could not be seen.
         package var problems: [ScanError] = []
     }
@@ -96,6 +99,7 @@ package struct FolderScan: Sendable {
             .filter { $0.starts(with: relative) || relative.starts(with: $0) }
         if !places.isEmpty, !Set(places).isSubset(of: scanner.mountPoints(below: folder.path)) { return nil }
         if try drives.mayBeElsewhere(relative, of: folder) { return nil }
+        try ledger.forgetLeftOutEntries(at: relative, of: folder.id)
         return try ledger.markGone(folder.id, path: relative, at: now)
     }
 
@@ -133,6 +137,7 @@ package struct FolderScan: Sendable {
                 result.filesSeen += scanned.files.count
                 let others = entries(scanned, of: folder, at: now)
                 leftOut += others
+                if isSettling(scanned, at: now) { result.mixed.append(folder.path.pushing(scanned.path)) }
                 var scanned = scanned
                 if !others.isEmpty || !isTold(byDigest: scanned, at: now) { scanned.digest = nil }
                 // A drive that is not mounted looks like an empty root. Only the rest of the scan tells which it is.
@@ -160,10 +165,7 @@ package struct FolderScan: Sendable {
                 return
             }
         }
-        if start == folder.path {
-            try ledger.noteLeftOutEntries(
-                leftOut.sorted { $0.path.string.utf8.lexicographicallyPrecedes($1.path.string.utf8) }, of: folder.id)
-        }
+        try ledger.noteLeftOutEntries(leftOut, of: folder.id, in: .below(place))
         let isBare = emptyRoot != nil && result.filesSeen == 0
         let absent = try unseen(of: folder, mounts, drivesBefore, at: place, isBare: isBare, at: now, &result)
         if let emptyRoot {
@@ -188,39 +190,6 @@ package struct FolderScan: Sendable {
         try met.noteDigests(in: ledger)
         result.missing += try ledger.finishScan(
             folder.id, below: place, visited: met.ids, unread: unread + absent, at: now)
-    }
-
-    /// Whether a folder's digest tells all that has to be known of it.
-    private func isTold(byDigest scanned: ScannedFolder, at now: Date) -> Bool {
-        scanned.others.allSatisfy { other in
-            if case .ignoredName(let stamp) = other.kind { stamp.isSettled(settle, at: now) } else { false }
-        }
-    }
-
-    /// What is never stored, and may be a photo all the same. Paths are below the folder.
-    private func entries(_ scanned: ScannedFolder, of folder: FolderRecord, at now: Date) -> [LeftOutSummary.Item] {
-        scanned.others.compactMap { other in
-            let path = scanned.path.appending(other.name)
-            if folder.filter.exclusion(of: path) != nil { return nil }
-            switch other.kind {
-            case .linkedEvents where folder.kind != .gallery: return nil
-            case .link, .linkedEvents:
-                return LeftOutSummary.Item(path: path, reason: "a symbolic link: links are not followed")
-            case .ignoredName(let stamp):
-                // What a program is at work on is not left out: it is about to get its name.
-                guard stamp.isSettled(settle, at: now), scanner.holdsPicture(folder.path.pushing(path)) else {
-                    return nil
-                }
-                return LeftOutSummary.Item(
-                    path: path, reason: "a picture under a name that programs use while they work, or a hidden one")
-            case .ignoredFolder:
-                guard scanner.holdsPictures(folder.path.pushing(path)) else { return nil }
-                return LeftOutSummary.Item(
-                    path: path,
-                    reason: "a folder with pictures that is not looked into: it is hidden, or has a name that programs"
-                        + " use while they work")
-            }
-        }
     }
 
     private func reconcile(
@@ -274,16 +243,16 @@ extension TreeScanner {
     /// Whether there is a folder at the path that can be read.
     func isFolder(_ path: FilePath) -> Bool {
         do {
-            try scan(root: path.removingLastComponent(), from: path) { _ in throw FolderIsThere() }
+            try scan(root: path.removingLastComponent(), from: path) { _ in throw FolderIsSeen() }
             return false
         } catch {
-            return error is FolderIsThere
+            return error is FolderIsSeen
         }
     }
 }
 
-/// Ends a scan that was only to find out whether there is something to be scanned.
-private struct FolderIsThere: Error {}
+/// Ends a scan that was only to look at one folder, or whether there is one.
+struct FolderIsSeen: Error {}
 
 /// The directories of the ledger that a scan has met.
 private struct MetDirectories {

@@ -3,7 +3,7 @@ package import Logging
 package import SyncCore
 package import SyncLedger
 package import SyncSystem
-package import SystemPackage
+import SystemPackage
 
 /// Brings what happens in the watched folders into the ledger's queue, for as long as the agent runs.
 ///
@@ -27,6 +27,8 @@ package actor Intake {
     private let settle: Duration
     private var settling: SettleQueue
     private let settlingChanged = Wakeup()
+    /// Folders into which something came that is never stored, or from which it left.
+    private var othersSettling: SettleQueue
     private var treesToScan: [FilePath] = []
     private let treesChanged = Wakeup()
     private var isRescanning = false
@@ -66,6 +68,7 @@ package actor Intake {
         self.logger = logger
         self.settle = settle
         self.settling = SettleQueue(settle: settle)
+        self.othersSettling = SettleQueue(settle: settle)
     }
 
     /// Watches until the task is cancelled. While the ledger cannot be written to, the watching goes on; what was hinted
@@ -116,6 +119,7 @@ package actor Intake {
                 case .file(let path): settling.note(path, at: now)
                 case .writing(let path): settling.noteWriting(path, at: now)
                 case .tree(let path): enqueue(path)
+                case .others(let path): othersSettling.note(path, at: now)
                 case .gone(let path):
                     settling.remove(path)
                     try await lookAfter(path)
@@ -144,7 +148,10 @@ package actor Intake {
             if !due.isEmpty { try await sight(due) }
             let unfinished = settling.takeUnfinished(at: time.monotonic())
             if !unfinished.isEmpty { try await sightUnfinished(unfinished) }
-            let wait = settling.nextLook.map { max($0 - time.monotonic(), .zero) }
+            let mixed = othersSettling.takeDue(at: time.monotonic())
+            if !mixed.isEmpty { try await noteOthers(in: mixed) }
+            let next = [settling.nextLook, othersSettling.nextDue].compactMap(\.self).min()
+            let wait = next.map { max($0 - time.monotonic(), .zero) }
             if wait == .zero { continue }
             await settlingChanged.wait(atMost: wait, time: time)
         }
@@ -153,11 +160,16 @@ package actor Intake {
     private func sight(_ files: [FilePath]) async throws {
         let now = time.now()
         let batch = located(files)
-        let unsettled = try await pool.run { [ledger = ledger.ledger, scanner, firstLook] in
+        let unsettled = try await pool.run { [ledger = ledger.ledger, scanner, scan, firstLook] in
             var (settled, unsettled): ([SettledFile], [(file: FilePath, wait: Duration)]) = ([], [])
+            var mixed: [FilePath: FolderRecord] = [:]
             for (folder, file) in batch {
                 // An unreadable file is the next scan's to tell; a vanished one has a hint of its own.
-                guard let stamp = try? scanner.stamp(of: file) else { continue }
+                guard let stamp = try? scanner.stamp(of: file) else {
+                    // A link has a name like a file's.
+                    if scanner.isThere(file) { mixed[file.removingLastComponent()] = folder }
+                    continue
+                }
                 // The settle time has gone by since the last event.
                 if let wait = stamp.timeToSettle(.zero, at: now) {
                     unsettled.append((file, wait))
@@ -169,6 +181,7 @@ package actor Intake {
                 settled, stillThere: scanner.isFile, whySkipped: firstLook.reasons(in: batch.map(\.folder)), at: now)
             // It was tried while a program had it open.
             if !sighted.delayed.isEmpty { try ledger.hurry(sighted.delayed, at: now) }
+            for (directory, folder) in mixed { try scan.noteOthers(in: directory, of: folder, at: now) }
             // What settles may have had a name until now that is left out.
             for folder in Set(batch.map(\.folder.id)) {
                 try ledger.reviewLeftOutEntries(of: folder, isThere: scanner.isThere)
@@ -178,6 +191,14 @@ package actor Intake {
             return unsettled
         }
         for (file, wait) in unsettled { settling.note(file, after: wait, at: time.monotonic()) }
+    }
+
+    private func noteOthers(in directories: [FilePath]) async throws {
+        let now = time.now()
+        let batch = located(directories)
+        try await pool.run { [scan] in
+            for (folder, directory) in batch { try scan.noteOthers(in: directory, of: folder, at: now) }
+        }
     }
 
     /// What is not whole yet is known from now on, and nobody claims it until it is, or has been changing for long. It may
@@ -239,6 +260,7 @@ package actor Intake {
         }
         if !result.appeared.isEmpty { source.judge(result.appeared, below: folder.path) }
         for (file, wait) in result.unsettled { settling.note(file, after: wait, at: time.monotonic()) }
+        for directory in result.mixed { othersSettling.note(directory, at: time.monotonic()) }
         settlingChanged.signal()
         tell(queued: result.queued, skipped: result.skipped)
         if tree == folder.path {
@@ -300,69 +322,5 @@ package actor Intake {
 
     private func folder(of path: FilePath) -> FolderRecord? {
         folders.first { path.starts(with: $0.path) }
-    }
-}
-
-/// A look at a new file that says whether anything will be stored of it. What it refuses is skipped in the words of the
-/// pipeline, and takes no place in the queue: a claim, a thread and a commit cost many times what the look does.
-///
-/// It reads the first bytes of a file, and of one with the name of a photo not even these. Where that takes longer than
-/// the queue does, because the disk turns or is somewhere else, it looks no further: the pipeline reads with more threads,
-/// and holds up nothing that is to be found out about other folders.
-package struct FirstLook: Sendable {
-    /// What a file costs in the queue, about.
-    private static let worth = Duration.microseconds(300)
-    /// The first files may come from a disk that has to wake up.
-    private static let advance = Duration.milliseconds(50)
-    /// How long others wait for looks that came together.
-    private static let longest = Duration.seconds(10)
-
-    let scanner: any TreeScanner
-    let reducer: any PhotoReducer
-    /// Looks at each file, however long that takes.
-    var isPatient = false
-    let time: TimeSource
-
-    /// - Returns: looks at files that are found together.
-    package func begin() -> Looks { Looks(at: self) }
-
-    /// For ``Ledger/sight(_:stillThere:whySkipped:at:)`` of files in these folders.
-    func reasons(in folders: [FolderRecord]) -> (SettledFile) -> SkipReason? {
-        var looks = begin()
-        return { file in
-            folders.first { $0.id == file.folder }.flatMap { looks.reason(file.path, file.stamp, in: $0) }
-        }
-    }
-
-    package struct Looks {
-        private let first: FirstLook
-        /// What the looks took, and at how many files they were worth it.
-        private var spent = Duration.zero
-        private var answers = 0
-
-        fileprivate init(at first: FirstLook) { self.first = first }
-
-        /// - Parameters:
-        ///   - path: below the folder.
-        ///   - stamp: of the file, which is whole by it.
-        /// - Returns: `nil` for a file that has to be read, or that is another one by now.
-        package mutating func reason(_ path: FilePath, _ stamp: FileStamp, in folder: FolderRecord) -> SkipReason? {
-            // Of a project's files its records decide; of a filter, the ledger's at the time of the claim.
-            guard folder.kind.isPooled, isWorthIt, folder.filter.exclusion(of: path) == nil else { return nil }
-            let start = first.time.monotonic()
-            defer { spent += first.time.monotonic() - start }
-            let file = folder.path.pushing(path)
-            guard let words = first.reducer.whyUnwanted(file, stamp: stamp), !first.scanner.isBeingWritten(file) else {
-                return nil
-            }
-            answers += 1
-            return SkipReason(words)
-        }
-
-        private var isWorthIt: Bool {
-            guard (try? PooledWork.checkCancellation()) != nil else { return false }
-            return first.isPatient
-                || spent < FirstLook.longest && spent <= FirstLook.advance + FirstLook.worth * answers
-        }
     }
 }

@@ -13,6 +13,10 @@ package struct ShareReview: Sendable {
         package var changed = 0
         /// Others see them, and they are no longer in the folder.
         package var removed = 0
+        /// Others see them, and nobody knows whether they are in the folder: their drive is not there. Not in ``total``.
+        package var away = 0
+        /// Why, of one of them.
+        package var whyAway: String?
 
         package var total: Int { added + changed + removed }
     }
@@ -63,7 +67,23 @@ package struct ShareReview: Sendable {
             let companions = PhotoUnit.companions(among: files.map(\.path)) { there.keys.contains($0) }
             for path in companions.subtracting(seen) { there[path] = nil }
         }
-        return Self.compare(shown, with: there, isSelection: share.selection != nil)
+        let isSelection = share.selection != nil
+        let difference = Self.compare(shown, with: there, isSelection: isSelection)
+        guard difference.removed > 0, let (root, seen) = try await look(around: share.folder) else {
+            return difference
+        }
+        return Self.compare(shown, with: there, isSelection: isSelection) { seen.whyAway($0.relative(to: root)) }
+    }
+
+    /// What can be concluded from what is not seen in the watched folder around one; `nil` where there is none, and
+    /// where no disk is looked at.
+    private func look(around folder: FilePath) async throws -> (root: FilePath, look: FolderPresence.Look)? {
+        guard case .disk(let scanner, _, let pool) = place,
+            let record = try await ledger({ try $0.watchedFolder(above: folder) })
+        else { return nil }
+        return try await pool.run { [ledger = ledger.ledger] in
+            (record.path, try FolderPresence(ledger: ledger, scanner: scanner).look(at: record))
+        }
     }
 
     /// - Returns: `nil` where nothing can be concluded: the folder is not there, or was deleted here as a whole, so that it
@@ -112,8 +132,13 @@ package struct ShareReview: Sendable {
         }
     }
 
-    /// - Parameter there: the photos in the folder, with the MD5 of those that were read.
-    static func compare(_ shown: [SharePhoto], with there: [FilePath: MD5Digest?], isSelection: Bool) -> Difference {
+    /// - Parameters:
+    ///   - there: the photos in the folder, with the MD5 of those that were read.
+    ///   - whyAway: why a file that is not seen may be there all the same.
+    private static func compare(
+        _ shown: [SharePhoto], with there: [FilePath: MD5Digest?], isSelection: Bool,
+        whyAway: (FilePath) -> String? = { _ in nil }
+    ) -> Difference {
         var difference = Difference()
         let contents = Set(there.values.compactMap(\.self))
         var replacing: Set<FilePath> = []
@@ -121,6 +146,9 @@ package struct ShareReview: Sendable {
             if there.keys.contains(photo.path) {
                 difference.changed += 1
                 replacing.insert(photo.path)
+            } else if let reason = whyAway(photo.path) {
+                difference.away += 1
+                difference.whyAway = difference.whyAway ?? reason
             } else {
                 difference.removed += 1
             }

@@ -268,6 +268,11 @@ extension Ledger {
         try read("look up a folder") { try $0.activeFolders().first { $0.path == path } }
     }
 
+    /// The folder that is watched and holds a path; `nil` where none does.
+    package func watchedFolder(above path: FilePath) throws(LedgerError) -> FolderRecord? {
+        try read("look up a folder") { try $0.activeFolders().first { path.starts(with: $0.path) } }
+    }
+
     /// Whether there is a watched folder that nobody has looked at as a whole.
     package func hasUnscannedFolder() throws(LedgerError) -> Bool {
         try read("look for folders to scan") { try $0.activeFolders().contains { $0.scannedAt == nil } }

@@ -3,22 +3,56 @@ import GRDB
 import SyncCore
 package import SystemPackage
 
-extension Ledger {
-    /// Notes what a scan of a whole folder has found that is never stored, in place of what was found before.
-    /// - Parameter entries: their paths are below the folder.
-    package func noteLeftOutEntries(_ entries: [LeftOutSummary.Item], of folder: FolderID) throws(LedgerError) {
-        let isKnown = try read("list entries that are left out") { db in
-            try db.leftOutEntries(of: folder.rawValue, limit: entries.count + 1, isAbsolute: false) == entries
+/// Where it was looked for entries that are left out, below a folder.
+package enum LeftOutPlace: Sendable {
+    /// A directory, which is empty for the whole folder, and all below it.
+    case below(FilePath)
+    case directory(FilePath)
+
+    fileprivate func holds(_ path: FilePath) -> Bool {
+        switch self {
+        case .below(let directory): path.starts(with: directory)
+        case .directory(let directory): path.removingLastComponent() == directory
         }
+    }
+}
+
+extension Ledger {
+    /// Notes what was found that is never stored, in place of what was found there before.
+    /// - Parameter entries: their paths are below the folder.
+    package func noteLeftOutEntries(
+        _ entries: [LeftOutSummary.Item], of folder: FolderID, in place: LeftOutPlace
+    ) throws(LedgerError) {
+        let known = try read("list entries that are left out") { db in
+            try db.leftOutEntries(of: folder.rawValue, limit: .max, isAbsolute: false).filter { place.holds($0.path) }
+        }
+        let (before, now) = (Set(known), Set(entries))
         // Most scans find what the last one has found.
-        if isKnown { return }
+        if before == now { return }
+        let gone = Set(known.map(\.path)).subtracting(entries.map(\.path))
         try write("note entries that are left out") { db in
-            try db.run("DELETE FROM left_out_entries WHERE folder_id = ?", [folder.rawValue])
-            for entry in entries {
+            for path in gone { try db.forgetLeftOutEntry(path, of: folder) }
+            for entry in now.subtracting(before) {
                 try db.run(
                     "INSERT OR REPLACE INTO left_out_entries VALUES (?, ?, ?)",
                     [folder.rawValue, entry.path.directoryBlob, entry.reason])
             }
+        }
+    }
+
+    /// Something is gone, with all below it.
+    /// - Parameter path: below the folder.
+    package func forgetLeftOutEntries(at path: FilePath, of folder: FolderID) throws(LedgerError) {
+        let range = SubtreeRange(below: path)
+        let gone = try read("list entries that are left out") { db in
+            try db.rawRows(
+                "SELECT path FROM left_out_entries WHERE folder_id = ? AND (path = ? OR path > ? AND path < ?)",
+                [folder.rawValue, path.directoryBlob, range.from, range.to]
+            ).map { FilePath(directoryBlob: $0[0]) }
+        }
+        if gone.isEmpty { return }
+        try write("forget entries that are gone") { db in
+            for path in gone { try db.forgetLeftOutEntry(path, of: folder) }
         }
     }
 
@@ -36,13 +70,18 @@ extension Ledger {
         }
         let gone = entries.map(\.path).filter { !isThere(root.pushing($0)) }
         if gone.isEmpty { return }
-        try write(
-            "forget entries that are gone", "DELETE FROM left_out_entries WHERE folder_id = ? AND path = ?",
-            each: gone.map { [folder.rawValue, $0.directoryBlob] })
+        try write("forget entries that are gone") { db in
+            for path in gone { try db.forgetLeftOutEntry(path, of: folder) }
+        }
     }
 }
 
 extension Database {
+    fileprivate func forgetLeftOutEntry(_ path: FilePath, of folder: FolderID) throws {
+        try run(
+            "DELETE FROM left_out_entries WHERE folder_id = ? AND path = ?", [folder.rawValue, path.directoryBlob])
+    }
+
     func leftOutEntries(
         of folder: Int64, limit: Int, isAbsolute: Bool = true
     ) throws -> [LeftOutSummary.Item] {

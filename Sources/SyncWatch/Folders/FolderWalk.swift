@@ -164,13 +164,7 @@ struct EntryName: Hashable {
         characters = Array(UnsafeBufferPointer(start: name, count: length + 1))
     }
 
-    /// A name that is not one of ``IgnoredNames``.
-    init?(unlessIgnored name: UnsafePointer<CChar>) {
-        guard !IgnoredNames.contains(String(cString: name)) else { return nil }
-        self.init(name)
-    }
-
-    /// That of a folder that is looked into.
+    /// That of a folder that is looked into: not one of ``IgnoredNames``.
     init?(ofFolderUnlessIgnored name: UnsafePointer<CChar>) {
         guard !IgnoredNames.containsFolder(String(cString: name)) else { return nil }
         self.init(name)

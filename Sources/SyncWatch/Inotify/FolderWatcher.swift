@@ -343,6 +343,8 @@ extension HintMailbox.State {
     fileprivate mutating func add(_ hint: ChangeHint, of root: FilePath, limit: Int) {
         let path = hint.path
         if let place = places[path] {
+            // Whoever looks at what else is there for a folder sees this, too.
+            if case .others = hint { return }
             entries[place]?.hint = hint
             return
         }
@@ -382,7 +384,7 @@ extension HintMailbox.State {
 extension ChangeHint {
     var path: FilePath {
         switch self {
-        case .file(let path), .writing(let path), .tree(let path), .gone(let path): path
+        case .file(let path), .writing(let path), .tree(let path), .gone(let path), .others(let path): path
         }
     }
 }

@@ -171,10 +171,14 @@ extension RootWatch {
             handleOwn(event, of: folder)
             return
         }
+        let isFolder = event.mask.contains(.folder)
+        if isFolder ? name.isIgnoredFolder : name.isIgnored {
+            noteOther(event)
+            return
+        }
         let relative = tree.path(of: event.watch).appending(name)
         let path = relative.filePath(below: root)
-        if event.mask.contains(.folder) {
-            guard !name.isIgnoredFolder else { return }
+        if isFolder {
             handleFolder(event, named: name, at: relative, path)
         } else if !event.mask.isDisjoint(with: [.delete, .movedFrom]) {
             hints.append(.gone(path))
@@ -186,6 +190,13 @@ extension RootWatch {
         } else {
             hints.append(.file(path))
         }
+    }
+
+    /// An entry that is never stored came or went, or is whole now. Writing to it is told by its end.
+    private func noteOther(_ event: InotifyEvent) {
+        guard !event.mask.isDisjoint(with: [.create, .closeWrite, .movedTo, .movedFrom, .delete]) else { return }
+        let hint = ChangeHint.others(tree.path(of: event.watch).filePath(below: root))
+        if hints.last != hint { hints.append(hint) }
     }
 
     /// Events of a watched folder itself.

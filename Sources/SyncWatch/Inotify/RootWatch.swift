@@ -109,7 +109,9 @@ final class RootWatch {
             hints.removeAll(keepingCapacity: true)
             isPollDue = false
         }
-        if !hints.isEmpty { told.note(hints, at: calls.date()) }
+        // What is told of names that are never stored tells nothing of the files beside them.
+        let ofFiles = hints.filter { if case .others = $0 { false } else { true } }
+        if !ofFiles.isEmpty { told.note(ofFiles, at: calls.date()) }
         return isPollDue ? hints + [.tree(root)] : hints
     }
 

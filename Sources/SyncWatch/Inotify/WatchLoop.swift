@@ -291,7 +291,7 @@ struct InotifyEvent: Hashable {
     /// The entry of the folder that it is about; `nil` when it is about the folder itself.
     var name: EntryName?
 
-    /// Calls `body` with each record of a filled part of a read buffer, but those about ignored names.
+    /// Calls `body` with each record of a filled part of a read buffer.
     static func forEach(in buffer: UnsafeRawBufferPointer, _ body: (InotifyEvent) -> Void) {
         var rest = buffer[...]
         while rest.count >= headerSize {
@@ -308,7 +308,7 @@ struct InotifyEvent: Hashable {
                 guard name.count < length else { continue }
                 let entry = UnsafeRawBufferPointer(rebasing: record[headerSize...])
                     .withMemoryRebound(to: CChar.self) { characters in
-                        characters.baseAddress.flatMap { EntryName(unlessIgnored: $0) }
+                        characters.baseAddress.map { EntryName($0) }
                     }
                 guard let entry else { continue }
                 event.name = entry

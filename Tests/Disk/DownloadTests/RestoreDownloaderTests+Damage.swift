@@ -33,6 +33,30 @@ extension RestoreDownloaderTests {
         return job.id
     }
 
+    @Test func `an archived object that is whole when it is read again stays asked for, and is saved by the next look`()
+        async throws
+    {
+        let (name, digest) = ("1.jpg", ContentDigest(of: bytes("1.jpg")))
+        let trips = try #require(try ledger.watchedFolder(at: "/pictures/trips"))
+        let stamp = FileStamp(device: 1, inode: 1, size: 1, modified: 1)
+        _ = try ledger.sight(trips.id, file: "1.jpg", stamp: stamp, stillThere: { _ in true }, at: time.now)
+        for claim in try ledger.claim(limit: 1, at: time.now) {
+            let object = ObjectRecord(
+                key: try key(name), size: Int64(bytes(name).count), md5: digest.md5, sha256: digest.sha256,
+                contentType: "image/jpeg", storageClass: .deepArchive, takenAt: nil, storedAt: time.now)
+            try ledger.commit(claim, outcome: .uploaded(digest, object), at: time.now)
+        }
+        let job = try await restore([name], output: output)
+        // As often as a download begins anew.
+        store.add(StoreFault(.get, key: try key(name).rawValue, numbers: 1...2, .failBefore(.badDigest)))
+        #expect(try await quickDelivery.run().saved == 0)
+        let item = try #require(try ledger.restoreItems(of: job, after: 0, limit: .max).first)
+        #expect(item.state == .restored)
+        #expect(try ledger.object(key(name))?.problem == nil)
+        #expect(try await quickDelivery.run().saved == 1)
+        #expect(try tree.read("out/\(name)") == bytes(name))
+    }
+
     @Test(arguments: [true, false], [true, false])
     func `what is not what was asked for ends its restore, and the next step is told`(
         isOriginal: Bool, isThere: Bool

@@ -74,6 +74,10 @@ import Testing
         try tree.write(Self.jpeg, to: "gallery/.hidden.jpg")
         try tree.write("not a picture, and long enough to be looked at", to: "gallery/b.part")
         #expect(try leftOut(settle: .seconds(3_600)) == [])
+        // An agent looks at them again.
+        let scan = FolderScan(ledger: ledger, scanner: FileTreeScanner(), settle: .seconds(3_600))
+        let mixed = try scan.run(folder, from: folder.path, at: Date()).mixed
+        #expect(Set(mixed) == [folder.path, tree.path("gallery/deep")])
         #expect(try leftOut() == [".hidden.jpg", "deep/a.jpg.part"])
     }
 
@@ -116,6 +120,31 @@ import Testing
         }
         #expect(try leftOut() == [])
         #expect(try ledger.overview().totals[.pending].files == 2)
+    }
+
+    @Test func `what a hint tells of is left out as by a scan, and in its directory alone`() throws {
+        for place in ["a.jpg.part", "below/b.jpg.part", "below/deep/c.jpg.part"] {
+            try tree.write(Self.jpeg, to: "gallery/\(place)")
+        }
+        let scan = FolderScan(ledger: ledger, scanner: FileTreeScanner(), settle: .zero)
+        let now = Date(timeIntervalSinceNow: 1)
+        func names() throws -> [String] {
+            try ledger.leftOut(naming: 9).items.map { $0.path.relative(to: folder.path).string }
+        }
+        try scan.noteOthers(in: tree.path("gallery/below"), of: folder, at: now)
+        #expect(try names() == ["below/b.jpg.part"])
+        try scan.noteOthers(in: folder.path, of: folder, at: now)
+        #expect(try names() == ["a.jpg.part", "below/b.jpg.part"])
+        _ = try scan.run(folder, from: tree.path("gallery/below"), at: now)
+        let told = try names()
+        #expect(told == ["a.jpg.part", "below/b.jpg.part", "below/deep/c.jpg.part"])
+        #expect(try leftOut() == told)
+        try FileManager.default.removeItem(atPath: tree.path("gallery/a.jpg.part").string)
+        try scan.noteOthers(in: folder.path, of: folder, at: now)
+        #expect(try names() == ["below/b.jpg.part", "below/deep/c.jpg.part"])
+        try FileManager.default.removeItem(atPath: tree.path("gallery/below").string)
+        _ = try scan.noteGone(tree.path("gallery/below"), in: folder, at: now)
+        #expect(try names() == [])
     }
 
     @Test func `what has got its name is no longer left out, and no scan is needed for that`() throws {

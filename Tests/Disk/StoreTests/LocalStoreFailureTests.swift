@@ -183,6 +183,34 @@ struct LocalStoreFailureTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
+    @Test func `an object whose bytes are held stays one until they are free, however often it is to be deleted`()
+        async throws
+    {
+        let store = LocalStore(root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5))
+        let key = try ObjectKey("shares/trip/photo.jpg")
+        try await store.store([1, 2, 3], at: key)
+        let content = tree.path("store/objects/\(key.rawValue)")
+        let folder = content.removingLastComponent()
+        // What its folder forbids to others is allowed to root.
+        let isRoot = geteuid() == 0
+        let isHeld = isRoot ? FileFlag.immutable.set(true, on: content) : chmod(folder.string, 0o555) == 0
+        func release() {
+            if isRoot { FileFlag.immutable.set(false, on: content) } else { chmod(folder.string, 0o755) }
+        }
+        defer { release() }
+        for _ in 0..<2 where isHeld {
+            await #expect(throws: StoreError.self) { try await store.delete(key) }
+            #expect(try await store.head(key)?.size == 3)
+            #expect(try await store.list(prefix: "shares/", after: nil, limit: 10).objects.map(\.key) == [key])
+            #expect(try tree.files(below: "store/staging") == [])
+        }
+        release()
+        try await store.delete(key)
+        #expect(try await store.head(key) == nil)
+        #expect(try tree.files(below: "store/objects") == [])
+        #expect(try tree.files(below: "store/records") == [])
+    }
+
     @Test func `of a link that leads in a circle it is told what helps, and that is no other disk`() async throws {
         let store = LocalStore(root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5))
         let key = try ObjectKey("users/ana/photos/photo.dat")

@@ -35,4 +35,21 @@ import Testing
         #expect(file.removeFile() == file.removalObstacle)
         #expect(try tree.files() == ["held/a.jpg"])
     }
+
+    @Test(arguments: FileFlag.allCases, [false, true])
+    func `what chattr holds is told before, and when it is to be removed`(flag: FileFlag, isFolder: Bool) throws {
+        let file = try tree.write("text", to: "held/a.jpg")
+        let held = isFolder ? tree.path("held") : file
+        guard flag.set(true, on: held) else {
+            // Nobody but root may hold it, and not on every file system: then nothing is in the way.
+            #expect(file.removalObstacle == nil && file.removeFile() == nil)
+            return
+        }
+        defer { flag.set(false, on: held) }
+        let what = isFolder ? "its folder" : "it"
+        let words = "\(what) is immutable or append-only; sudo chattr -i -a takes that from it"
+        #expect(file.removalObstacle == words)
+        #expect(file.removeFile() == words)
+        #expect(try tree.files() == ["held/a.jpg"])
+    }
 }

@@ -50,6 +50,7 @@ private struct KnownFiles {
     }
 
     mutating func follow(_ hint: ChangeHint) throws {
+        if case .others = hint { return }
         let path = try #require(RelativePath(hint.path, below: root)).filePath.string
         files = files.filter { !path.isEmpty && $0 != path && !$0.hasPrefix(path + "/") }
         switch hint {
@@ -63,6 +64,7 @@ private struct KnownFiles {
             } catch let error as ScanError where error.code == .missing {
                 // Gone in the meantime; its own hint is on its way.
             }
+        case .others: break
         }
     }
 }

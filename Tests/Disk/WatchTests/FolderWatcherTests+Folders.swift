@@ -120,6 +120,7 @@ extension FolderWatcherTests {
                     case .file(let path), .writing(let path):
                         known.insert(try #require(RelativePath(path, below: tree.root)).filePath.string)
                     case .gone(let path): Issue.record("\(path) was never removed")
+                    case .others(let path): Issue.record("\(path) holds nothing else")
                     }
                 }
             }

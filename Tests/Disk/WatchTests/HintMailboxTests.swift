@@ -21,8 +21,10 @@ import Testing
             ([.file("/r/a"), .file("/r/b"), .gone("/r/a")], [.gone("/r/a"), .file("/r/b")]),
             ([.gone("/r/a"), .tree("/r/a"), .tree("/r/a")], [.tree("/r/a")]),
             ([.gone("/r"), .tree("/r")], [.tree("/r")]),
+            ([.tree("/r/a"), .others("/r/a")], [.tree("/r/a")]), ([.others("/r/a"), .tree("/r/a")], [.tree("/r/a")]),
+            ([.gone("/r/a"), .others("/r/a")], [.gone("/r/a")]), ([.others("/r"), .others("/r")], [.others("/r")]),
         ] as [([ChangeHint], [ChangeHint])])
-    func `the latest hint for a path wins`(posted: [ChangeHint], taken: [ChangeHint]) async {
+    func `the latest hint for a path wins, unless it says less`(posted: [ChangeHint], taken: [ChangeHint]) async {
         for hint in posted { mailbox.post([hint], of: root) }
         #expect(await mailbox.next() == taken)
     }

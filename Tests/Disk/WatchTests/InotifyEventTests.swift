@@ -5,13 +5,14 @@ import Testing
 @testable import SyncWatch
 
 @Suite struct InotifyEventTests {
-    @Test func `records are read one after the other, ignored names left out`() {
+    @Test func `records are read one after the other`() {
         let bytes =
             record(watch: 7, mask: IN_CLOSE_WRITE, name: "a.jpg") + record(watch: 7, mask: IN_CREATE, name: ".hidden")
             + record(watch: 3, mask: IN_DELETE_SELF, name: "") + record(watch: -1, mask: IN_Q_OVERFLOW, name: "")
         #expect(
             events(in: bytes) == [
                 InotifyEvent(watch: 7, mask: .closeWrite, name: "a.jpg"),
+                InotifyEvent(watch: 7, mask: .create, name: ".hidden"),
                 InotifyEvent(watch: 3, mask: .deleteSelf, name: nil),
                 InotifyEvent(watch: -1, mask: .overflow, name: nil),
             ])

@@ -6,7 +6,7 @@ import FoundationEssentials
 enum ListTargets {
     /// Without some of its events, a file has all the others as they were, byte for byte.
     static func events(_ file: [UInt8]) -> Bool {
-        let text = EventFileText(file)
+        let text = JSONFileText(file)
         if text.damage == nil { promise(text.encoded(text.bytes) == file, "a file changes when it is written") }
         guard let events = GalleryEventFile(text, profile: "p", name: nil), text.damage == nil else { return false }
         requireUsable(events, text.bytes)

@@ -284,6 +284,29 @@ struct DoctorTests {
         #expect(finished.code == 1)
     }
 
+    @Test func `a folder whose filter was changed is limited until somebody has looked at it`() async throws {
+        let home = try AgentHome()
+        func configure(_ filter: String) throws {
+            try home.configure(
+                """
+                user: ana
+                store: {type: directory, path: \(home.store.root)}
+                watch: [{kind: gallery, path: \(home.gallery)\(filter)}]
+                upload: {settle_seconds: 0.2}
+                """)
+        }
+        func folder() async throws -> DoctorAnswer.Check? { try await examine(home).answer["watched-folder"] }
+        try configure("")
+        _ = try await home.pass()
+        #expect(try await folder()?.state == "ok")
+        try configure(", filter: ['- *.png']")
+        let changed = try await folder()
+        #expect(changed?.state == "limited", "\(String(describing: changed))")
+        #expect(changed?.detail.contains("not looked at since its kind or filter was changed") == true)
+        _ = try await home.pass()
+        #expect(try await folder()?.state == "ok")
+    }
+
     @Test func `an embedded store that has gone away is wrong, and not made anew`() async throws {
         let home = try AgentHome()
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))

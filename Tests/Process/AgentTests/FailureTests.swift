@@ -272,6 +272,29 @@ struct FailureTests {
         #expect(try home.store.objects().count == 2)
     }
 
+    @Test func `an agent takes its folders as they are configured now before it opens its store`() async throws {
+        func configure(_ store: FilePath, _ filter: String = "") throws {
+            try home.configure(
+                """
+                user: ana
+                store: {type: directory, path: \(store)}
+                watch: [{kind: gallery, path: \(home.gallery)\(filter)}]
+                upload: {settle_seconds: 0.2}
+                """)
+        }
+        try configure(home.store.root)
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        #expect(try await home.overview().folders.map(\.problem) == [nil])
+        // The store is not opened: it is another one than the ledger's.
+        try configure(home.tree.path("another"), ", filter: ['- *.png']")
+        #expect(try await home.run("run").code == 78)
+        // By these rules nobody has looked at it since.
+        try configure(home.store.root)
+        let problem = try await home.overview().folders.first?.problem
+        #expect(problem?.contains("it was not looked at yet") == true, "\(problem ?? "none")")
+    }
+
     @Test func `a ledger of another store is not taken for this one's`() async throws {
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
         #expect(try await home.run("sync").code == 0)

@@ -323,4 +323,19 @@ private final class ScriptedSource: ChangeSource {
         #expect(try bench.states() == [photo.string: .missing, other.string: .pending])
         #expect(bench.memory.keys.count == 1)
     }
+
+    @Test(arguments: [true, false])
+    func `what is never stored is told once it is quiet, whether its name says so or not`(isNamed: Bool) async throws {
+        let link = Bench.gallery.appending("link.jpg")
+        try await running {
+            bench.disk.makeLink(link)
+            source.send(isNamed ? .others(Bench.gallery) : .file(link))
+            await bench.time.waitForSleepers(2)
+            #expect(try bench.ledger.leftOut(naming: 9).items == [])
+            await bench.time.advance(by: .seconds(2))
+            _ = try await eventually("what is left out") {
+                try bench.ledger.leftOut(naming: 9).items.map(\.path) == [link] ? true : nil
+            }
+        }
+    }
 }

@@ -102,6 +102,10 @@ import Testing
         #expect(view.list([row]).joined(separator: " ").contains("3 photos differ"))
         #expect(
             ShareListReport.Share(share, of: Self.this, now: now, difference: ShareReview.Difference()).changes == nil)
+        let away = ShareReview.Difference(away: 2, whyAway: "no drive is mounted at /trips/Paris")
+        let absent = ShareListReport.Share(share, of: Self.this, now: now, difference: away)
+        #expect(absent.changedBy == 0)
+        #expect(absent.changes == "2 photos of it are away: no drive is mounted at /trips/Paris")
         #expect(
             ShareListReport.Share(share, of: Self.this, now: now + 30 * 86_400, difference: difference).changedBy == nil
         )

@@ -257,20 +257,20 @@ import Testing
             }
         }
         let (a, b) = (Self.flat("é 🌅", #","text":"ü""#), Self.flat("b"))
-        let text = EventFileText(utf16("[\(a), \(b)]"))
+        let text = JSONFileText(utf16("[\(a), \(b)]"))
         let found = try #require(GalleryEventFile(text, profile: nil, name: nil))
         #expect(found.events.map(\.id) == ["é 🌅", "b"])
         let rest = try #require(found.cut(text.bytes, removing: [1], reducing: []))
         #expect(text.encoded(rest) == utf16("[\(a)]"))
         // Cut off in the middle of a character.
-        let damaged = EventFileText(utf16("[\(a), \(b)]") + [0x20])
+        let damaged = JSONFileText(utf16("[\(a), \(b)]") + [0x20])
         let refused = try #require(GalleryEventFile(damaged, profile: nil, name: nil))
         #expect(refused.events.isEmpty && refused.malformed.count == 1)
     }
 
     @Test func `a mark of UTF-8 stays`() throws {
         let bytes = [0xEF, 0xBB, 0xBF] + Array("[\(Self.flat("a")),\(Self.flat("b"))]".utf8)
-        let text = EventFileText(bytes)
+        let text = JSONFileText(bytes)
         let found = try #require(GalleryEventFile(text, profile: nil, name: nil))
         let rest = try #require(found.cut(text.bytes, removing: [0], reducing: []))
         #expect(text.encoded(rest) == [0xEF, 0xBB, 0xBF] + Array("[\(Self.flat("b"))]".utf8))

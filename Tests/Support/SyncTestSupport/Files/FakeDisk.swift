@@ -18,6 +18,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         var beingWritten: Set<FilePath> = []
         var cuts: [FilePath: Int] = [:]
         var belowLinks: Set<FilePath> = []
+        var links: Set<FilePath> = []
         var isMounted = true
         /// Drives below folders, and whether each is mounted. What is below one that is not cannot be seen.
         var drives: [FilePath: Bool] = [:]
@@ -82,6 +83,8 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
 
     package func remove(_ path: FilePath) { state.withLock { $0.files[path] = nil } }
     package func setMounted(_ isMounted: Bool) { state.withLock { $0.isMounted = isMounted } }
+    /// Makes a link to a photo elsewhere.
+    package func makeLink(_ path: FilePath) { _ = state.withLock { $0.links.insert(path) } }
     package func setUnreadable(_ folder: FilePath) { _ = state.withLock { $0.unreadable.insert(folder) } }
     /// A folder above the file is a link, for those who open it.
     package func setBelowLink(_ path: FilePath, _ isBelow: Bool) {
@@ -147,7 +150,9 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
 
     package func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
         let files = files
-        let unreadable = state.withLock { $0.unreadable.filter { $0.starts(with: root) } }
+        let (unreadable, links) = state.withLock { state in
+            (state.unreadable.filter { $0.starts(with: root) }, state.links)
+        }
         var folders = unreadable.union([root])
         for path in files.keys where path.starts(with: root) {
             var folder = path.removingLastComponent()
@@ -170,7 +175,10 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
             let found = files.filter { $0.key.removingLastComponent() == folder }
                 .sorted { $0.key.string < $1.key.string }
                 .compactMap { path, file in path.lastComponent.map { ScannedFile(name: $0, stamp: file.stamp) } }
-            try visit(ScannedFolder(path: relative, files: found))
+            var scanned = ScannedFolder(path: relative, files: found)
+            scanned.others = links.filter { $0.removingLastComponent() == folder }.compactMap(\.lastComponent)
+                .map { ScannedOther(name: $0, kind: .link) }
+            try visit(scanned)
         }
     }
 
