@@ -290,6 +290,8 @@ extension StoreError {
             return (.connectionLost, "the connection to \(endpoint) broke: \(error.message)")
         case .sourceChanged:
             return (.sourceChanged, error.message)
+        case .sourceUnreadable:
+            return (.sourceUnreadable, "\(error.message); check its disk and who may read it, it is tried again")
         case .digestMismatch:
             return (.badDigest, error.message)
         case .notHTTP:
