@@ -62,6 +62,19 @@ extension ReadableStore {
         let page = try await list(prefix: prefix, after: nil, limit: 1)
         return !page.objects.isEmpty || !page.problems.isEmpty
     }
+
+    /// For whoever does something that cannot be undone because an object is gone: a 404 may come from a proxy that is
+    /// being set up, too.
+    /// - Throws: `.conflict` when a listing has the object; ``StoreError``, `CancellationError`.
+    package func requireUnlisted(_ key: ObjectKey) async throws {
+        let page = try await list(prefix: key.rawValue, after: nil, limit: 1)
+        guard page.objects.contains(where: { $0.key == key }) || page.problems.contains(where: { $0.key == key }) else {
+            return
+        }
+        throw StoreError(
+            .conflict, operation: "head", key: key.rawValue,
+            message: "the store lists it, and says that it does not have it; it is looked at again later")
+    }
 }
 
 /// Sees that a listing gets on. A server that gives the same token again, or pages without end and without objects, would

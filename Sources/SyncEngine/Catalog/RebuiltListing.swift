@@ -117,17 +117,18 @@ struct RebuiltShares: Sendable {
     /// - Returns: why that cannot be done, or what is not known, in plain words.
     func look(at share: ShareRecord) async throws -> String? {
         let id = share.id
-        let manifest: CheckedShare
+        let found: CheckedShare?
         do {
-            manifest = try await store.manifest(of: id)
-        } catch let error as StoreError where error.code == .notFound {
-            // It goes first when a share ends. What else is left of it is removed, and proven to be gone.
-            _ = try await ledger { try $0.endShare(id, .revoked) }
-            return nil
+            found = try await store.manifestIfAny(of: id)
         } catch let error as StoreError where !error.concernsWholeStore {
             return "its manifest cannot be read: \(error)"
         } catch let error as ShareRefusal {
             return "its manifest is none: \(error)"
+        }
+        guard let manifest = found else {
+            // It goes first when a share ends. What else is left of it is removed, and proven to be gone.
+            _ = try await ledger { try $0.endShare(id, .revoked) }
+            return nil
         }
         // One that was about to change is published anew, whatever it was.
         guard share.step != .publish else { return nil }

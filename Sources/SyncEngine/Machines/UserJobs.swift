@@ -185,10 +185,8 @@ struct ExpiredShares: Sendable {
     /// Its end may have been put off since the catalogue was written: the manifest has the last word.
     private func isOver(_ share: OtherShare, now: Date) async throws -> Bool {
         do {
-            let manifest = try await store.manifest(of: share.id).manifest
+            guard let manifest = try await store.manifestIfAny(of: share.id)?.manifest else { return true }
             return now.timeIntervalSince(manifest.expiresAt) >= Self.grace
-        } catch let error as StoreError where error.code == .notFound {
-            return true
         } catch let error as StoreError where error.mayConcernOneObject {
             return false
         } catch is ShareRefusal {

@@ -35,6 +35,19 @@ extension ObjectSource {
     }
 }
 
+extension ReadableStore {
+    /// - Returns: `nil` when the share has none, by a listing, too: what is removed then is nobody's any more.
+    /// - Throws: as ``manifest(of:)``.
+    func manifestIfAny(of share: ShareID) async throws -> CheckedShare? {
+        do {
+            return try await manifest(of: share)
+        } catch let error as StoreError where error.code == .notFound {
+            try await requireUnlisted(ShareKeys(share).manifest)
+            return nil
+        }
+    }
+}
+
 /// The photos of a share in its store, each no longer than its manifest says.
 struct SharedPhotos: ObjectSource {
     private let base: any ObjectSource

@@ -80,7 +80,9 @@ package struct ProjectVersions: Sendable {
             case .alreadyExists: break
             case .archived, .unsupported: return false
             // Somebody has removed it: nothing is lost by the new one.
-            case .notFound: return true
+            case .notFound:
+                try await store.requireUnlisted(current.key)
+                return true
             default: throw error
             }
         }

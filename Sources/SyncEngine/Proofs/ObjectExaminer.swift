@@ -69,14 +69,7 @@ package struct ObjectExaminer: Sendable {
     }
 
     private func absent(_ known: ObjectRecord, _ isUnlisted: Bool) async throws -> Standing {
-        if !isUnlisted {
-            let page = try await store.list(prefix: known.key.rawValue, after: nil, limit: 1)
-            if page.objects.contains(where: { $0.key == known.key }) {
-                throw StoreError(
-                    .conflict, operation: "head", key: known.key.rawValue,
-                    message: "the store lists it, and says that it does not have it; it is looked at again later")
-            }
-        }
+        if !isUnlisted { try await store.requireUnlisted(known.key) }
         return .broken(.missing)
     }
 }
@@ -267,7 +260,8 @@ struct ProvenPut: Sendable {
         /// The bytes, with their ETag, in a class.
         case holds(etag: String?, StorageClass)
         case lacks
-        case holdsOther
+        /// What it tells of them: they may have been there before.
+        case holdsOther(ObjectInfo)
     }
 
     private let store: any ObjectStore
@@ -286,7 +280,7 @@ struct ProvenPut: Sendable {
         }
         guard let stored = try await store.head(key) else { return .lacks }
         return try await ObjectReadback(store).holds(body, as: stored)
-            ? .holds(etag: stored.etag, stored.storageClass) : .holdsOther
+            ? .holds(etag: stored.etag, stored.storageClass) : .holdsOther(stored)
     }
 
     /// The same, where with `.ifAbsent` nothing may be but these.

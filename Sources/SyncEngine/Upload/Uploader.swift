@@ -99,7 +99,14 @@ package struct Uploader: Sendable {
             throw StoreError(
                 .invalidResponse, operation: "verify", key: key.rawValue,
                 message: "the store took the photo and does not have it; it will be sent again")
-        case .holdsOther:
+        case .holdsOther(let stored):
+            // It may be another machine's: then whoever has answered the put was not the store.
+            guard stored.claimedSHA256 == body.digest.sha256, !stored.isLocked else {
+                throw StoreError(
+                    .conflict, operation: "verify", key: key.rawValue,
+                    message: "the answer said that the photo is stored, and the store holds another object under its "
+                        + "key; that one was left as it is, and the photo will be sent again")
+            }
             // We have just made this object and it is wrong. Left there, it would pass for the photo at the next try.
             try await store.delete(key)
             throw StoreError(

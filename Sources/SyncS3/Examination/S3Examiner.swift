@@ -30,10 +30,12 @@ package struct S3Examiner: Sendable {
             try $0.put(
                 Self.body("a second object"), at: key, attributes: Self.attributes, features: always.union(.condition))
         }
-        await client.learn { $0.capabilities.noteConditionalPut(status: response.status) }
+        if !response.isForeign {
+            await client.learn { $0.capabilities.noteConditionalPut(status: response.status) }
+        }
         switch response.status {
-        case 412: return .honoured
-        case 200:
+        case 412 where !response.isForeign: return .honoured
+        case 200 where response.isAnswer && ObjectReply(response).tellsOfObject:
             // Whatever an earlier version of the server did is remembered no more.
             await client.learn { $0.capabilities.noteIgnoredCondition() }
             return .ignored
@@ -72,7 +74,7 @@ package struct S3Examiner: Sendable {
             request.headers["x-amz-checksum-sha256"] = Data(SHA256Digest(of: []).bytes).base64EncodedString()
             return request
         }
-        let isProven = isTold && wrong.status >= 400
+        let isProven = isTold && wrong.status >= 400 && !wrong.isForeign
         await client.learn { knowledge in
             if !knowledge.capabilities.settled.contains(.checksum) { knowledge.capabilities.checksums = isProven }
         }

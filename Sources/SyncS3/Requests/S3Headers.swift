@@ -100,7 +100,7 @@ package struct PutFeatures: OptionSet, Hashable, Sendable {
     /// something, the one that stores most often lack.
     /// - Parameter demanded: those of them that are not to be guessed as long as there are others.
     package func refused(by response: HTTPResponse, demanded: PutFeatures = []) -> PutFeatures? {
-        guard response.status == 400 || response.status == 501 else { return nil }
+        guard response.status == 400 || response.status == 501, !response.isPage else { return nil }
         let reply = ErrorReply(response)
         switch reply.code {
         case "InvalidTag": return contains(.tags) ? .tags : nil

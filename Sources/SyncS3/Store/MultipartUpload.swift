@@ -113,7 +113,7 @@ struct MultipartUpload: Sendable {
 
     private func send(_ part: HTTPBody, number: Int, of upload: MultipartID) async throws -> SentPart {
         let response = try await client.send(context) { $0.part(part, number: number, of: upload) }
-        guard response.status == 200, !response.isErrorDocument else { throw client.failure(response, context) }
+        guard response.status == 200, response.isAnswer else { throw client.failure(response, context) }
         guard let tag = response.headers["ETag"], !tag.isEmpty else {
             throw client.error(.invalidResponse, context, "the store took part \(number) and gave it no ETag")
         }
@@ -177,11 +177,11 @@ extension S3Client {
         (try? await takeBack(upload)) ?? false
     }
 
-    /// - Returns: whether the parts are gone. Then the upload is forgotten, too.
+    /// - Returns: whether the store says that the parts are gone. Then the upload is forgotten, too.
     /// - Throws: ``StoreError`` when there is no reply; `CancellationError`.
     func takeBack(_ upload: MultipartID) async throws -> Bool {
         let response = try await send(context("tidy", upload.key)) { $0.abort(upload) }
-        guard [200, 204, 404].contains(response.status), !response.isPage else { return false }
+        guard response.isDone || response.saysGone else { return false }
         await memory?.forget(upload)
         return true
     }

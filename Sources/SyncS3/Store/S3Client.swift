@@ -273,7 +273,7 @@ extension S3Client {
         while true {
             let sent = features
             let response = try await send(context) { try make($0, sent) }
-            if sent.contains(.condition) {
+            if sent.contains(.condition), !response.isForeign {
                 await learn { $0.capabilities.noteConditionalPut(status: response.status) }
             }
             guard let refused = sent.refused(by: response, demanded: demanded) else {
@@ -328,6 +328,6 @@ extension HTTPResponse {
     /// Whether the store found nothing wrong with the request itself. Any other failure does not tell whether what was left
     /// out on a guess was what it minded.
     fileprivate var tookTheRequest: Bool {
-        (200..<300).contains(status) && !isErrorDocument || status == 412
+        (200..<300).contains(status) && isAnswer || status == 412 && !isForeign
     }
 }

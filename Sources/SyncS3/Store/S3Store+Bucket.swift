@@ -173,7 +173,7 @@ extension S3Store {
         guard await client.capabilities().deletesMany else { return nil }
         let context = client.context("delete", nil)
         let response = try await client.send(context) { $0.delete(keys) }
-        if response.status == 501 || response.status == 405 {
+        if response.status == 501 || response.status == 405, !response.isPage {
             await client.learn { $0.capabilities.deletesMany = false }
             return nil
         }

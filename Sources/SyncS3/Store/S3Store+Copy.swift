@@ -66,7 +66,7 @@ extension S3Store {
         let capabilities = client.knowledge.capabilities
         let isConditional = isConditional && capabilities.conditionalPut == .honoured
         var response = try await request(copy, isConditional: isConditional, context)
-        if isConditional, response.status == 501, !capabilities.demanded.contains(.condition) {
+        if isConditional, response.status == 501, !response.isPage, !capabilities.demanded.contains(.condition) {
             // Stores have the condition for puts before they have it for copies.
             response = try await request(copy, isConditional: false, context)
         }
@@ -76,8 +76,8 @@ extension S3Store {
         }
         guard response.status == 200 else { throw client.failure(response, context) }
         // Only with it the copy is there, whatever the status said before.
-        _ = try response.content(context) { try XMLElement(document: $0, root: "CopyObjectResult") }
-        try await proveEncryption(of: key, isInPlace: copy.isInPlace, response, context)
+        let made = try response.content(context) { try XMLElement(document: $0, root: "CopyObjectResult") }
+        try await proveEncryption(of: key, tag: made["ETag"], isInPlace: copy.isInPlace, response, context)
     }
 
     /// Some stores call a copy in place illegal that changes nothing but the class, unless it names type and metadata anew.
@@ -94,14 +94,17 @@ extension S3Store {
         guard !namesMetadata, copy.isInPlace, response.status == 400, ErrorReply(response).refusesCopyOntoItself
         else { return response }
         let second = try await send(naming: copy.original.headers)
-        if second.status == 200 { await client.learn { $0.capabilities.namesMetadataInCopies = true } }
+        if second.status == 200, second.isAnswer {
+            await client.learn { $0.capabilities.namesMetadataInCopies = true }
+        }
         return second
     }
 
     /// A copy in place that is not encrypted cannot be undone, and an archived one not even be seen to: one is enough, so
     /// what it showed is remembered. Some stores say nothing in their reply and encrypt all the same.
+    /// - Parameter tag: the ETag of the copy, as the reply tells it.
     private func proveEncryption(
-        of key: ObjectKey, isInPlace: Bool, _ response: HTTPResponse, _ context: S3RequestContext
+        of key: ObjectKey, tag: String?, isInPlace: Bool, _ response: HTTPResponse, _ context: S3RequestContext
     ) async throws {
         let capabilities = client.knowledge.capabilities
         guard capabilities.demanded.contains(.encryption) else { return }
@@ -114,7 +117,7 @@ extension S3Store {
         if isEncrypted { return }
         let failure = unencryptedCopy(context)
         if isInPlace { throw failure.adding("it has lost its encryption by this copy") }
-        throw await takeBack(key, context) ? failure : failure.adding(Self.isStillThere)
+        throw await takeBack(key, tag: tag, context) ? failure : failure.adding(Self.isStillThere)
     }
 
     private func unencryptedCopy(_ context: S3RequestContext) -> StoreError {

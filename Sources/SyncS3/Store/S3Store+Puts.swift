@@ -38,6 +38,30 @@ extension S3Store {
     }
 }
 
+/// What was stored otherwise than it was asked for.
+extension S3Store {
+    static let isStillThere = "what was sent is still stored under this key, and not encrypted as asked"
+
+    /// Removes what should not have been stored, as well as it can be done. Only what this request has made: another
+    /// machine's object may be there by now.
+    /// - Parameter tag: the ETag that the store gave it, as it is written.
+    /// - Returns: whether it is gone.
+    func takeBack(_ key: ObjectKey, tag: String?, _ context: S3RequestContext) async -> Bool {
+        guard let tag, let found = try? await sendHead(key, context, isCancellable: false), found.status == 200,
+            let foundTag = found.headers["ETag"], Self.unquoted(foundTag) == Self.unquoted(tag)
+        else { return false }
+        let response = try? await client.send(context) {
+            var request = $0.delete(key)
+            request.isCancellable = false
+            return request
+        }
+        return response.map { $0.isDone || $0.saysGone } ?? false
+    }
+
+    /// Some stores quote ETags in their headers, and not in their XML.
+    private static func unquoted(_ tag: String) -> String { tag.filter { $0 != "\"" } }
+}
+
 /// Whether an endpoint honours `If-None-Match: *`. While nobody knows, each put has a HEAD before it.
 extension S3Store {
     /// What is put a second time to find out. Photos and thumbnails are; a film is not sent twice, and what machines tell each
@@ -63,7 +87,9 @@ extension S3Store {
             context, wanting: [.checksum, .encryption, .tags, .condition], storageClass: attributes.storageClass,
             beforeUnconditional: { throw CancellationError() }
         ) { try $0.put(body, at: key, attributes: attributes, features: $1) }
-        if response?.status == 200 { await client.learn { $0.capabilities.noteIgnoredCondition() } }
+        if let response, response.status == 200, response.isAnswer, ObjectReply(response).tellsOfObject {
+            await client.learn { $0.capabilities.noteIgnoredCondition() }
+        }
     }
 }
 

@@ -61,9 +61,9 @@ extension S3Store {
         // MinIO says 200 also to a new restore: only the object's state tells.
         case 200 where response.isAnswer, 202 where !response.isPage:
             return .accepted
-        case 409 where code == nil || code == "RestoreAlreadyInProgress":
+        case 409 where code == "RestoreAlreadyInProgress" || code == nil && !response.isForeign:
             return .alreadyRetrieving
-        case 501 where request.tier != .standard:
+        case 501 where request.tier != .standard && !response.isPage:
             throw client.error(
                 .tierUnavailable, context,
                 "\(context.address.endpoint) does not restore with the tier \(request.tier.rawValue); ask for standard")
@@ -81,7 +81,7 @@ extension S3Store {
         guard namesTier, Self.mayRefuseTheElement(response, request) else { return response }
         let plain = try await client.send(context) { $0.restore(key, request, namesTier: false) }
         if Self.mayRefuseTheElement(plain, request) { return response }
-        if plain.status == 200 || plain.status == 202 || plain.status == 409 {
+        if [200, 202].contains(plain.status) && plain.isAnswer || plain.status == 409 && !plain.isForeign {
             await client.learn { $0.capabilities.takesRestoreTiers = false }
         }
         return plain
@@ -90,7 +90,7 @@ extension S3Store {
     private static func mayRefuseTheElement(_ response: HTTPResponse, _ request: RestoreRequest) -> Bool {
         switch response.status {
         case 400: ErrorReply(response).code == "MalformedXML"
-        case 501: request.tier == .standard
+        case 501: request.tier == .standard && !response.isPage
         default: false
         }
     }

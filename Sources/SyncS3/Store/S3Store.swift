@@ -123,12 +123,15 @@ package final class S3Store: ObjectStore {
             beforeUnconditional: { if !looksFirst { try await checkBeforePut(condition, key, context) } }
         ) { try $0.put(body, at: key, attributes: attributes, features: $1) }
         guard response.status == 200, !response.isErrorDocument else { throw putFailure(response, context) }
+        let reply = ObjectReply(response)
+        // A page has stored nothing, and says nothing of what the store does: neither is anything concluded from it.
+        guard response.isAnswer, reply.tellsOfObject else { throw notOfStore(response, context) }
         if let failure = await client.encryptionFailure(response, context) {
             // What was there before an overwrite is gone; taking this away too would help nobody.
-            if condition == .ifAbsent, await takeBack(key, context) { throw failure }
+            let tag = response.headers["ETag"]
+            if condition == .ifAbsent, await takeBack(key, tag: tag, context) { throw failure }
             throw failure.adding(Self.isStillThere)
         }
-        let reply = ObjectReply(response)
         let receipt = PutReceipt(
             md5: reply.md5, sha256: reply.sha256, etag: reply.etag,
             storageClass: await storedClass(attributes.storageClass, at: key, context))
@@ -183,10 +186,8 @@ package final class S3Store: ObjectStore {
     package func delete(_ key: ObjectKey) async throws {
         let context = client.context("delete", key)
         let response = try await client.send(context) { $0.delete(key) }
-        if response.status == 204 || response.status == 200 && response.isAnswer { return }
-        if response.isPage { throw notOfStore(response, context) }
-        let failure = client.failure(response, context)
-        if failure.code != .notFound { throw failure }
+        if response.isDone || response.saysGone { return }
+        throw response.isPage ? notOfStore(response, context) : client.failure(response, context)
     }
 }
 
@@ -208,19 +209,6 @@ extension S3Store {
         var attributes = attributes
         attributes.storageClass = client.settings.storageClass
         return attributes
-    }
-
-    static let isStillThere = "what was sent is still stored under this key, and not encrypted as asked"
-
-    /// Removes what should not have been stored, as well as it can be done.
-    /// - Returns: whether it is gone.
-    func takeBack(_ key: ObjectKey, _ context: S3RequestContext) async -> Bool {
-        let response = try? await client.send(context) {
-            var request = $0.delete(key)
-            request.isCancellable = false
-            return request
-        }
-        return response.map { $0.isDone || $0.status == 404 && !$0.isPage } ?? false
     }
 
     /// What lies under a key already may pass for the photo, but not where it has to be encrypted and is not: it may be
@@ -277,9 +265,15 @@ extension S3Store {
         }
     }
 
-    private func sendHead(_ key: ObjectKey, _ context: S3RequestContext) async throws -> HTTPResponse {
+    func sendHead(
+        _ key: ObjectKey, _ context: S3RequestContext, isCancellable: Bool = true
+    ) async throws -> HTTPResponse {
         let checksum = await client.capabilities().checksums
-        return try await client.send(context) { $0.head(key, checksum: checksum) }
+        return try await client.send(context) {
+            var request = $0.head(key, checksum: checksum)
+            request.isCancellable = isCancellable
+            return request
+        }
     }
 
     private func emptyRead(_ key: ObjectKey, at offset: Int64, _ context: S3RequestContext) async throws -> ObjectInfo {
@@ -292,10 +286,12 @@ extension S3Store {
 
     private func notOfStore(_ response: HTTPResponse, _ context: S3RequestContext) -> StoreError {
         let endpoint = client.knowledge.address.endpoint
-        return StoreError(
+        var error = StoreError(
             .invalidResponse, operation: context.operation, key: context.key,
             message: "what answers at \(endpoint) tells of no object; where the network asks for a login, log in",
             detail: "\(response.status)")
+        error.sentBytes = response.sentBytes
+        return error
     }
 
     func info(_ reply: ObjectReply, _ key: ObjectKey, _ context: S3RequestContext) throws -> ObjectInfo {
@@ -328,7 +324,9 @@ extension S3Store {
             response = try await client.send(context) {
                 $0.list(prefix: prefix, after: after, limit: limit, restores: false)
             }
-            if response.status == 200 { await client.learn { $0.capabilities.takesListAttributes = false } }
+            if response.status == 200, response.isAnswer {
+                await client.learn { $0.capabilities.takesListAttributes = false }
+            }
         }
         guard response.status == 200 else { throw client.failure(response, context) }
         let reply = try response.content(context) { try ListReply($0, prefix: client.prefix) }
@@ -340,7 +338,7 @@ extension S3Store {
 
     /// 501 can only be about the header: listings are what every store has. 400 has other reasons, and must name it.
     private static func refusesAttributes(_ response: HTTPResponse) -> Bool {
-        if response.status == 501 { return true }
+        if response.status == 501 { return !response.isPage }
         guard response.status == 400 else { return false }
         let reply = ErrorReply(response)
         return [reply.message, reply.header, reply.argument].contains {

@@ -146,6 +146,7 @@ extension StoreError {
     ) -> (Code, String) {
         let address = context.address
         let said = reply.message.map { "\(address.endpoint) says: \($0.escapingControls)" }
+        if isOfAnother(response, context) { return (.invalidResponse, said ?? foreign(response, address)) }
         switch response.status {
         case 200 where response.isErrorDocument: return (.serverFailed, failed(reply, address))
         case 301, 302, 307, 308: return (.wrongRegion, elsewhere(reply, address))
@@ -153,14 +154,7 @@ extension StoreError {
             return (.wrongRegion, elsewhere(reply, address))
         case 401: return (.credentialsRejected, said ?? "\(address.endpoint) does not accept the credentials")
         case 403: return (.accessDenied, said ?? denied(context, reply))
-        case 404 where context.key == nil: return (.storeMissing, missingBucket(address))
-        case 404 where context.operation == "put":
-            // A bucket that is missing has a name for it. This comes from what stands before the store.
-            return (
-                .invalidResponse,
-                "\(address.endpoint) answered 404 to an upload; a proxy before it may be starting, or store.endpoint be wrong"
-            )
-        case 404: return (.notFound, "nothing is stored under this key")
+        case 404: return (.storeMissing, missingBucket(address))
         case 407:
             return (.unreachable, "the proxy asks for a user and password; write them into https_proxy or http_proxy")
         case 400 where reply.code == nil && !speaksTLS(address) && response.mentionsTLS:
@@ -177,6 +171,23 @@ extension StoreError {
         case 400...: return (.invalidRequest, said ?? "\(address.endpoint) does not accept the request")
         default: return (.invalidResponse, "\(address.endpoint) sent a reply that makes no sense here")
         }
+    }
+
+    /// Whether a status says something of an object, or of what the store can do, and somebody else has said it. What is
+    /// missing has a name in S3, a key or a bucket; only the reply to a HEAD has none, and is not brought here.
+    private static func isOfAnother(_ response: HTTPResponse, _ context: S3RequestContext) -> Bool {
+        switch response.status {
+        case 404: context.key != nil
+        case 409, 412, 416: response.isForeign
+        // Small servers say these in a few plain words.
+        case 403, 405, 501: response.isPage
+        default: false
+        }
+    }
+
+    private static func foreign(_ response: HTTPResponse, _ address: S3Address) -> String {
+        "\(address.endpoint) answered \(response.status) and not in the words of a store; a proxy before it may be "
+            + "starting, the network want a login, or store.endpoint be wrong"
     }
 
     private static func failed(_ reply: ErrorReply, _ address: S3Address) -> String {
@@ -230,11 +241,20 @@ extension HTTPResponse {
         return text.hasPrefix("<!doctype html") || text.hasPrefix("<html")
     }
 
+    /// Of a status of failure: whether something else has said it than a store, which says why in an `<Error>`, or says
+    /// nothing at all.
+    var isForeign: Bool { !isErrorDocument && !body.allSatisfy(\.isBlank) }
+
     /// Whether it can be what the store says of a thing that it did: it has found no error after all, and is no page.
     var isAnswer: Bool { !isErrorDocument && !isPage }
 
     /// Whether the store did what it was asked for, where there is nothing to be told of it.
     var isDone: Bool { [200, 204].contains(status) && isAnswer }
+
+    /// Whether the store says that what was to be removed is not there. A 404 without one of these codes is a proxy's.
+    var saysGone: Bool {
+        status == 404 && ["NoSuchKey", "NoSuchVersion", "NoSuchUpload"].contains(ErrorReply(self).code)
+    }
 
     /// What is read in a reply; the error of the store where that makes no sense.
     func content<Value>(_ context: S3RequestContext, _ read: ([UInt8]) throws -> Value) throws -> Value {
@@ -290,6 +310,8 @@ extension StoreError {
             return (.connectionLost, "the connection to \(endpoint) broke: \(error.message)")
         case .sourceChanged:
             return (.sourceChanged, error.message)
+        case .sourceUnreadable:
+            return (.sourceUnreadable, "\(error.message); check its disk and who may read it, it is tried again")
         case .digestMismatch:
             return (.badDigest, error.message)
         case .notHTTP:

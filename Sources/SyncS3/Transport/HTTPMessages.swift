@@ -213,6 +213,8 @@ package struct TransportError: Error, Hashable, Sendable, CustomStringConvertibl
         case connectionLost
         /// The request's file is not the one that was promised.
         case sourceChanged
+        /// The request's file cannot be read now: it says nothing of the file as it was promised.
+        case sourceUnreadable
         /// The request's bytes do not have the promised digest.
         case digestMismatch
         /// What answers speaks no HTTP.

@@ -80,7 +80,8 @@ final class SourceFile: Sendable {
     let stamp: FileStamp
 
     /// open(2). A symbolic link in the file's place is not followed; a FIFO does not block.
-    /// - Throws: `.sourceChanged` when it is not the file of that stamp.
+    /// - Throws: `.sourceChanged` when it is not the file of that stamp; `.sourceUnreadable` when it cannot be read
+    ///   now.
     init(_ path: FilePath, stamp: FileStamp) throws(TransportError) {
         self.path = path
         self.stamp = stamp
@@ -96,6 +97,7 @@ final class SourceFile: Sendable {
     }
 
     /// The bytes at an offset, at least one.
+    /// - Throws: as ``init(_:stamp:)``.
     func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int {
         let count = try Self.call("read", path) {
             try descriptor.read(fromAbsoluteOffset: offset, into: buffer, retryOnInterrupt: true)
@@ -120,8 +122,14 @@ final class SourceFile: Sendable {
         do {
             return try body()
         } catch {
-            throw TransportError(
-                error is Errno ? .sourceChanged : .failed, "cannot \(verb) \(path.string.escapingControls): \(error)")
+            throw TransportError(code(of: error), "cannot \(verb) \(path.string.escapingControls): \(error)")
         }
+    }
+
+    /// A disk that fails, too many open files and the like pass, and the file is still the one that was promised.
+    private static func code(of error: any Error) -> TransportError.Code {
+        guard let error = error as? Errno else { return .failed }
+        // A link has taken its place.
+        return error.isMissing || error == .tooManySymbolicLinkLevels ? .sourceChanged : .sourceUnreadable
     }
 }

@@ -127,6 +127,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [200, 403, 404, 409, 412, 501])
+    func `A page in place of an answer stores nothing, teaches nothing and removes nothing`(status: Int) async throws {
+        try await SyncBench.run(photos: 3) { bench in
+            bench.server.script(.answer(.page(status)), on: .putObject, numbers: 1...2)
+            try await bench.pass(batchSize: 1, patience: .seconds(10))
+            #expect(bench.server.requests(.putObject).map(\.status) == [status, status, 200, 200, 200])
+            #expect(bench.server.requests(.deleteObject).isEmpty)
+            #expect(bench.store.knowledge.capabilities.conditionalPut == .unproven)
+            #expect(try bench.wrongPhotos() == [])
+            #expect(try bench.states() == [.uploaded: 3])
+        }
+    }
+
     @Test func `When one request in five fails, a pass ends with everything stored`() async throws {
         try await SyncBench.run(photos: 200) { bench in
             bench.server.play(

@@ -104,6 +104,18 @@ import Testing
         _ = try await tower.finish(process)
     }
 
+    @Test func `one whose manifest is listed, and not given, stays live`() async throws {
+        home.loseLedger()
+        let manifest = ShareKeys(id).manifest.rawValue
+        let store = FaultyStore(home.memory, faults: [StoreFault(.get, key: manifest, .failBefore(.notFound))])
+        let process = try AgentProcess(home, store: store, isAlive: { true })
+        let problems = try await process.rebuild()
+        #expect(problems.count == 1 && problems[0].contains("says that it does not have it"), "\(problems)")
+        #expect(try process.ledger.share(id)?.state == .live)
+        #expect(home.memory.keys.contains(ShareKeys(id).manifest))
+        _ = try await home.finish(process)
+    }
+
     @Test func `a manifest that cannot be read is told, and the share stays as it was known`() async throws {
         try await home.memory.delete(ShareKeys(id).manifest)
         try await home.memory.store(Array("nothing".utf8), at: ShareKeys(id).manifest)

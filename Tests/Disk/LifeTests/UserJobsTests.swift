@@ -89,6 +89,15 @@ import Testing
         #expect(try await jobs(of: tower).count == 1 && !isSeen())
     }
 
+    @Test func `a manifest that is listed, and not given, ends no share`() async throws {
+        laptop.clock.advance(by: Self.day * 12)
+        let manifest = ShareKeys(id).manifest.rawValue
+        let store = FaultyStore(laptop.memory, faults: [StoreFault(.get, key: manifest, .failBefore(.notFound))])
+        let process = try AgentProcess(tower, store: store, isAlive: { true })
+        #expect(try await process.doJobs() == [] && isSeen())
+        _ = try await tower.finish(process)
+    }
+
     @Test func `one machine a day does them, whoever comes first, and the next day another may`() async throws {
         laptop.clock.advance(by: Self.day * 12)
         let claim = try KeyLayout.ana.jobClaim(CalendarDay(laptop.clock.now))

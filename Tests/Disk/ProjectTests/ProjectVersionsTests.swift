@@ -57,6 +57,8 @@ import Testing
         arguments: [
             StoreFault(.copy, number: 1, .failAfter(.connectionLost)),
             StoreFault(.copy, number: 1, .failBefore(.connectionLost)),
+            // A proxy's word: the image is there, and listed.
+            StoreFault(.copy, number: 1, .failBefore(.notFound)),
             StoreFault(.put, key: "users/ana/projects/a.jpg", number: 2, .failBefore(.serverFailed)),
             StoreFault(.put, key: "users/ana/projects/a.jpg", number: 2, .failAfter(.connectionLost)),
             StoreFault(.list, number: 1, .failBefore(.serverFailed)),

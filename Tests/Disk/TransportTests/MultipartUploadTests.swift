@@ -107,7 +107,7 @@ import Testing
 
     @Test func `A file below the threshold, and bytes in memory, go in one piece`() async throws {
         let tree = try TemporaryTree()
-        let server = PartServer(["part ": [.reply(200), .reply(200)]])
+        let server = PartServer()
         try await withStore(server.serve) { store in
             for body in [try file(tree, [UInt8].noise(999_999)), ObjectBody([UInt8].noise(1_000_001))] {
                 _ = try await store.put(
@@ -145,6 +145,10 @@ import Testing
 
     private static let slow = Fault.reply(503, "<Error><Code>SlowDown</Code></Error>")
     private static let failed = Fault.reply(200, "\n <Error><Code>InternalError</Code></Error>")
+    private static let unknown = Fault.reply(404, "<Error><Code>NoSuchUpload</Code></Error>")
+    /// Of a proxy that knows no way to the store.
+    private static let nowhere = Fault.reply(404, "404 page not found\n")
+    private static let page = Fault.reply(200, "<html>Welcome</html>")
     private static let short = Fault.reply(200, "<CompleteMultipartUploadResult><ETag>")
 
     @Test(
@@ -162,7 +166,9 @@ import Testing
             (["complete": [.reply(412)]], .alreadyExists, 1, 1),
             (["complete": [failed], "abort": [slow, slow]], nil, 0, 2),
             (["complete": [.reply(412)], "abort": [slow, slow]], .alreadyExists, 3, 1),
-            (["complete": [.reply(412)], "abort": [.reply(404)]], .alreadyExists, 1, 1),
+            (["complete": [.reply(412)], "abort": [unknown]], .alreadyExists, 1, 1),
+            (["complete": [.reply(412)], "abort": [nowhere, nowhere]], .alreadyExists, 3, 1),
+            (["part 2": [page]], nil, 0, 1),
             (["create": [.reply(403)]], .accessDenied, 0, 0),
             (["create": [.reply(200, "<Init")]], .invalidResponse, 0, 0),
             (["head": [.reply(200)]], .alreadyExists, 0, 0),

@@ -79,6 +79,22 @@ import Testing
         #expect(try await put(body) == (nil, .sourceChanged))
     }
 
+    @Test func `A file that cannot be read now is not one that was changed`() async throws {
+        let tree = try TemporaryTree()
+        // A folder can be opened, and not be read.
+        try tree.write("one text", to: "folder/photo.jpg")
+        let body = ObjectBody(
+            file: tree.path("folder"), stamp: try tree.stamp("folder"), digest: ContentDigest(of: [1]))
+        let (_, error) = try await put(body)
+        #expect(error == .sourceUnreadable)
+        try tree.write("one text", to: "photo.jpg")
+        guard case .file(let path, let stamp) = try tree.body("photo.jpg").source else {
+            return #expect(Bool(false), "no file")
+        }
+        let inside = ObjectBody(file: path.appending("photo.jpg"), stamp: stamp, digest: ContentDigest(of: [1]))
+        #expect(try await put(inside) == (nil, .sourceChanged))
+    }
+
     @Test func `A link to the same file in its place is not followed`() async throws {
         let tree = try TemporaryTree()
         try tree.write("one text", to: "photo.jpg")

@@ -141,6 +141,25 @@ import Testing
         #expect(bench.events.summary.postponed == 1 && bench.events.summary.uploaded == 0)
     }
 
+    @Test(arguments: [StorageClass.standard, .deepArchive])
+    func `what another machine has stored stays, though somebody on the way has taken the photo`(
+        storageClass: StorageClass
+    ) async throws {
+        let bench = try Bench(through: { CarelessStore(base: $0, kept: nil) })
+        bench.disk.write("sunset", to: path)
+        let theirs = "Sunset, small"
+        _ = try await bench.memory.put(
+            ObjectBody(theirs), at: key,
+            attributes: ObjectAttributes(contentType: "image/jpeg", metadata: metadata(of: theirs)),
+            condition: .overwrite)
+        bench.memory.setClass(storageClass, of: key)
+        try await bench.pass()
+        #expect(bench.memory.content(key) == Array(theirs.utf8))
+        let photo = try #require(try bench.status(path))
+        #expect(photo.state == .pending)
+        #expect(photo.error?.contains("holds another object under its key") == true, "\(photo.error ?? "")")
+    }
+
     @Test func `a project's file replaces its earlier version`() async throws {
         let path = Bench.projects.appending("projects.json")
         bench.disk.write("text [1]", to: path)

@@ -34,6 +34,7 @@ import Testing
             (reply(400, "InvalidRequest", "<Message>Something else</Message>"), all, nil),
             (reply(412, "PreconditionFailed", "<Condition>If-None-Match</Condition>"), all, nil),
             (reply(503, "SlowDown", ""), all, nil), (HTTPResponse(status: 501), all, .condition),
+            (HTTPResponse(status: 501, body: Array("<html>not implemented</html>".utf8)), all, nil),
         ] as [(HTTPResponse, PutFeatures, PutFeatures?)])
     func `A refusal names what is to be left out`(response: HTTPResponse, sent: PutFeatures, expected: PutFeatures?) {
         #expect(sent.refused(by: response) == expected)
@@ -97,7 +98,7 @@ import Testing
     @Test(arguments: [(nil, true), ("http://nas:9000", false)])
     func `Checksums go where they are known to be kept`(endpoint: String?, sent: Bool) async throws {
         let made = try ScriptedStore(
-            [.reply(404), .reply(200), .reply(404), .reply(404)], endpoint: endpoint)
+            [.reply(404), .reply(200, ["ETag": "\"x\""]), .reply(404), .reply(404)], endpoint: endpoint)
         _ = try await made.store.put(
             body, at: try ObjectKey("a"), attributes: ObjectAttributes(contentType: "image/jpeg"), condition: .overwrite
         )

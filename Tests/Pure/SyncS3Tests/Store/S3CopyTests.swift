@@ -199,7 +199,7 @@ import Testing
         let made = try ScriptedStore(
             [
                 Self.object(), Self.nothing, encrypted, Self.object(), Self.nothing, Self.done, Self.object(),
-                .reply(204),
+                .reply(200, ["ETag": "x"]), .reply(204),
             ], change: { $0.encryption = .ownKeys })
         let key = try ObjectKey("a")
         try await made.store.copy(key, to: try ObjectKey("b"), storageClass: .standard, condition: .ifAbsent)
@@ -207,7 +207,7 @@ import Testing
             try await made.store.copy(key, to: try ObjectKey("c"), storageClass: .standard, condition: .ifAbsent)
         }
         #expect(code == .settingRefused)
-        #expect(made.transport.lines.suffix(3) == ["PUT /b/c", "HEAD /b/c", "DELETE /b/c"])
+        #expect(made.transport.lines.suffix(4) == ["PUT /b/c", "HEAD /b/c", "HEAD /b/c", "DELETE /b/c"])
         #expect(made.transport.requests[2].headers["x-amz-server-side-encryption"] == "AES256")
     }
 
@@ -247,7 +247,8 @@ import Testing
     }
 
     @Test func `A store that does not encrypt puts is not asked for copies`() async throws {
-        let made = try ScriptedStore([.reply(200), .reply(204)], change: { $0.encryption = .ownKeys })
+        let stored = Answer.reply(200, ["ETag": "\"x\""])
+        let made = try ScriptedStore([stored, stored, .reply(204)], change: { $0.encryption = .ownKeys })
         let key = try ObjectKey("a")
         let body = ObjectBody(bytes: [1], digest: ContentDigest(of: [1]))
         let put = try await ScriptedStore.code {
@@ -258,6 +259,6 @@ import Testing
             try await made.store.copy(key, to: key, storageClass: .glacier, condition: .overwrite)
         }
         #expect([put, copy] == [.settingRefused, .settingRefused])
-        #expect(made.transport.lines == ["PUT /b/a", "DELETE /b/a"])
+        #expect(made.transport.lines == ["PUT /b/a", "HEAD /b/a", "DELETE /b/a"])
     }
 }

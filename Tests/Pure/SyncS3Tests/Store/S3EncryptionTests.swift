@@ -78,18 +78,45 @@ import Testing
 
     @Test(arguments: [nil, "aws:kms"])
     func `A store that takes no notice of it keeps nothing, and is not asked again`(told: String?) async throws {
-        let made = try made(.ownKeys, [Self.stored(told), .reply(204)])
+        let made = try made(.ownKeys, [Self.stored(told), Self.stored(told), .reply(204)])
         for _ in 0..<2 {
             let error = try await put(made)
             #expect(error?.code == .settingRefused)
             #expect(error?.message.contains("does not encrypt as store.encryption asks") == true)
         }
-        #expect(made.transport.lines == ["PUT /b/a", "DELETE /b/a"])
+        #expect(made.transport.lines == ["PUT /b/a", "HEAD /b/a", "DELETE /b/a"])
     }
+
+    @Test(arguments: [
+        Answer.reply(200, ["Content-Type": "text/html"], "<!DOCTYPE html><title>Maintenance</title>"),
+        .reply(200, ["ETag": "\"page\"", "Last-Modified": changed], "<html>Maintenance</html>"),
+        .reply(200, ["Content-Length": "0"]),
+    ])
+    func `What is no answer of a store says nothing of its encryption, and nothing is taken back`(page: Answer)
+        async throws
+    {
+        let made = try made(.ownKeys, [page, Self.stored("AES256")])
+        #expect(try await put(made)?.code == .invalidResponse)
+        // The store itself is asked again.
+        #expect(try await put(made) == nil)
+        #expect(made.transport.lines == ["PUT /b/a", "PUT /b/a"])
+    }
+
+    @Test(arguments: [
+        Answer.reply(404), .reply(200, ["ETag": "\"another\"", "Last-Modified": changed]),
+        .reply(200, ["Last-Modified": changed]),
+    ])
+    func `What another machine has stored under the key meanwhile is not taken back`(found: Answer) async throws {
+        let made = try made(.ownKeys, [Self.stored(nil), found, .reply(204)])
+        #expect(try await put(made)?.code == .settingRefused)
+        #expect(made.transport.lines == ["PUT /b/a", "HEAD /b/a"])
+    }
+
+    private static let changed = "Fri, 21 Dec 2012 00:00:00 GMT"
 
     @Test(arguments: [Answer.error(403, "AccessDenied"), .failure(TransportError(.connectionLost, "cut"))])
     func `What cannot be taken back is told, and does not pass for the photo later`(answer: Answer) async throws {
-        let error = try await put(try made(.ownKeys, [Self.stored(nil), answer]))
+        let error = try await put(try made(.ownKeys, [Self.stored(nil), Self.stored(nil), answer]))
         #expect(error?.code == .settingRefused)
         #expect(error?.message.contains("is still stored under this key") == true, "\(error?.message ?? "")")
         let taken = Answer.error(412, "PreconditionFailed")

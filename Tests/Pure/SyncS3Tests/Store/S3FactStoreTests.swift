@@ -89,6 +89,12 @@ import Testing
         #expect(large == [.head, .put])
     }
 
+    @Test func `A page that answers the second put teaches nothing`() async throws {
+        let page = Answer.reply(200, ["ETag": "\"page\""], "<html>Welcome</html>")
+        #expect(try await putPhotos(1, [Self.nothing, Self.stored, page]) == [.head, .put, .put])
+        #expect(memory.facts(of: Self.place) == [:])
+    }
+
     @Test func `What was in vain is tried three times in a run`() async throws {
         let inVain = [Self.nothing, Self.stored, .reply(503)]
         let methods = try await putPhotos(
@@ -211,6 +217,26 @@ import Testing
             made.transport.requests.map { "\($0.method.rawValue) \($0.url.path) \($0.url.query.first?.value ?? "")" }
                 == ["DELETE /b/f/a a", "DELETE /b/f/b b", "DELETE /b/f/c c", "DELETE /b/f/d d"])
         #expect(memory.unfinishedUploads().map(\.id) == ["c"])
+    }
+
+    @Test(arguments: [
+        Answer.reply(404), .reply(404, [:], "404 page not found\n"), .reply(404, [:], "<html>no such page</html>"),
+        .reply(200, [:], "<html>Welcome</html>"),
+    ])
+    func `An upload is forgotten only when the store itself says that it is gone`(answer: Answer) async throws {
+        memory.noteUpload(try upload("a"))
+        try await ScriptedStore([answer], memory: memory).store.tidy()
+        #expect(memory.unfinishedUploads().map(\.id) == ["a"])
+    }
+
+    @Test func `A 412 that a proxy has said is no word of the store on conditions`() async throws {
+        let made = try ScriptedStore(
+            [Self.nothing, .reply(412, [:], "<html>precondition</html>")], endpoint: Self.endpoint, memory: memory)
+        let code = try await ScriptedStore.code {
+            _ = try await made.store.put(body, at: try ObjectKey("a"), attributes: attributes, condition: .ifAbsent)
+        }
+        #expect(code == .invalidResponse)
+        #expect(memory.facts(of: Self.place) == [:])
     }
 
     @Test func `A store that is away is asked once, and nothing is forgotten`() async throws {

@@ -37,6 +37,11 @@ import Testing
     private static let there = Answer.reply(200, ["Content-Length": "5", "Last-Modified": changed])
     /// Of a network that wants a login first.
     private static let portal = Answer.reply(200, ["Content-Length": "5", "Content-Type": "text/html"], "hello")
+    /// Of a proxy that is being set up: it has an ETag as any file has.
+    private static func page(_ status: Int) -> Answer {
+        .reply(status, ["ETag": "\"page\"", "Last-Modified": changed], "\n<!DOCTYPE html><title>Maintenance</title>")
+    }
+
     private static let archived = Answer.reply(200, ["Content-Length": "5", "x-amz-storage-class": "DEEP_ARCHIVE"])
     private static let restored = Answer.reply(
         200,
@@ -67,6 +72,13 @@ import Testing
             (.overwrite, amazon, [nothing, .reply(204)], ["HEAD", "PUT"], .invalidResponse),
             (.overwrite, amazon, [portal], ["HEAD"], .invalidResponse),
             (.ifAbsent, other, [portal], ["HEAD"], .invalidResponse),
+            (.ifAbsent, amazon, [portal], ["PUT"], .invalidResponse),
+            (.ifAbsent, amazon, [page(200)], ["PUT"], .invalidResponse),
+            (.ifAbsent, amazon, [page(403)], ["PUT"], .invalidResponse),
+            (.ifAbsent, amazon, [page(404)], ["PUT"], .invalidResponse),
+            (.ifAbsent, amazon, [page(409)], ["PUT"], .invalidResponse),
+            (.ifAbsent, amazon, [page(412)], ["PUT"], .invalidResponse),
+            (.ifAbsent, amazon, [page(501)], ["PUT"], .invalidResponse),
         ] as [Put])
     func `A put looks first where the condition is not enough`(row: Put) async throws {
         let (store, transport) = try make(row.answers, endpoint: row.endpoint)
@@ -132,7 +144,9 @@ import Testing
             ([.reply(200, ["Content-Length": "5"], "hello")], 1..<3, .invalidResponse),
             ([.error(403, "InvalidObjectState")], nil, .archived),
             ([.error(404, "NoSuchKey")], nil, .notFound),
-            ([.error(404, "NoSuchBucket")], nil, .storeMissing),
+            ([.error(404, "NoSuchBucket")], nil, .storeMissing), ([.reply(404)], nil, .invalidResponse),
+            ([.reply(404, [:], "404 page not found\n")], nil, .invalidResponse),
+            ([.reply(404, [:], "<html>no such page</html>")], nil, .invalidResponse),
             ([.error(416, "InvalidRange")], 9..<10, .invalidRange),
             ([there], 5..<5, nil), ([there], 6..<6, .invalidRange), ([nothing], 0..<0, .notFound),
             ([archived], 0..<0, .archived),
@@ -151,7 +165,9 @@ import Testing
 
     @Test(
         arguments: [
-            (.reply(204), nil), (.reply(200), nil), (.reply(404), nil), (.error(404, "NoSuchKey"), nil),
+            (.reply(204), nil), (.reply(200), nil), (.error(404, "NoSuchKey"), nil),
+            (.error(404, "NoSuchVersion"), nil), (.reply(404), .invalidResponse),
+            (.reply(404, [:], "404 page not found\n"), .invalidResponse),
             (.error(404, "NoSuchBucket"), .storeMissing), (.error(200, "InternalError"), .serverFailed),
             (.reply(200, [:], "\n<!DOCTYPE html><title>Welcome</title>"), .invalidResponse),
             (.reply(404, [:], "<html>no such page</html>"), .invalidResponse),
@@ -163,7 +179,7 @@ import Testing
         #expect(try await code { try await store.delete(key) } == expected)
     }
 
-    @Test(arguments: [200, 202])
+    @Test(arguments: [200, 202, 409, 501])
     func `The page of a network is no restore`(status: Int) async throws {
         let (store, _) = try make([.reply(status, [:], "<!doctype html><title>Welcome</title>")])
         let code = try await code { _ = try await store.restore(key, RestoreRequest(days: 1, tier: .bulk)) }
@@ -184,7 +200,7 @@ import Testing
 
     @Test(
         arguments: [
-            (.reply(204), nil), (.reply(200), nil), (.error(404, "NoSuchKey"), nil), (.reply(404), nil),
+            (.reply(204), nil), (.reply(200), nil), (.error(404, "NoSuchKey"), nil),
             (.error(404, "NoSuchBucket"), .storeMissing), (.error(403, "AccessDenied"), .accessDenied),
         ] as [(Answer, StoreError.Code?)])
     func `Deleting what is not there is no error`(answer: Answer, expected: StoreError.Code?) async throws {

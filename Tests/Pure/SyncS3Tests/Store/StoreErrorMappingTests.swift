@@ -101,6 +101,14 @@ import Testing
         #expect(error.message.contains("it is Fri, 21 Dec 2012 00:00:00 GMT there; set the clock"))
     }
 
+    @Test(arguments: [403, 404, 405, 409, 412, 416, 501])
+    func `A page says nothing of an object, nor of what the store can do`(status: Int) throws {
+        let page = HTTPResponse(status: status, body: Array("<html><body>Forbidden</body></html>".utf8))
+        let error = StoreError(page, in: try context())
+        #expect(error.code == .invalidResponse && error.isTransient)
+        #expect(error.message.contains("answered \(status) and not in the words of a store"), "\(error.message)")
+    }
+
     @Test func `A bucket that is missing is no missing object`() throws {
         #expect(StoreError(reply(404, nil), in: try context(key: nil)).code == .storeMissing)
     }
@@ -110,6 +118,7 @@ import Testing
         (.proxyFailed, .unreachable, "correct https_proxy"), (.insecure, .unreachable, "write http://"),
         (.untrusted, .unreachable, "AWS_CA_BUNDLE"), (.timedOut, .timedOut, "takes too long"),
         (.connectionLost, .connectionLost, "broke"), (.sourceChanged, .sourceChanged, ""),
+        (.sourceUnreadable, .sourceUnreadable, ""),
         (.digestMismatch, .badDigest, ""), (.notHTTP, .unreachable, "correct store.endpoint"),
         (.invalidReply, .invalidResponse, "no valid reply"),
         (.failed, .invalidRequest, "cannot be sent"), (.closed, .unreachable, ""),

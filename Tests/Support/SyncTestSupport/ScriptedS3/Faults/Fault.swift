@@ -50,6 +50,15 @@ package struct ScriptedAnswer: Hashable, Sendable {
     package var code: String
     package var message: String
     package var headers: [String: String]
+    /// What stands in place of S3's document.
+    package private(set) var page: String?
+
+    /// As a proxy or a network sends it to browsers.
+    package static func page(_ status: Int) -> ScriptedAnswer {
+        var answer = ScriptedAnswer(status, "")
+        answer.page = "<!DOCTYPE html><title>Maintenance</title>"
+        return answer
+    }
 
     package init(_ status: Int, _ code: String, _ message: String = "Scripted.", headers: [String: String] = [:]) {
         self.status = status
@@ -59,7 +68,9 @@ package struct ScriptedAnswer: Hashable, Sendable {
     }
 
     var failure: S3Failure {
-        S3Failure(
+        var failure = S3Failure(
             status, code, message, headers: headers.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+        failure.page = page
+        return failure
     }
 }

@@ -10,6 +10,8 @@ struct S3Failure: Error {
     /// Elements of the document beside code and message.
     var details: [XMLElement] = []
     var headers: [(name: String, value: String)] = []
+    /// Sent in place of the document.
+    var page: String?
 
     init(
         _ status: Int, _ code: String, _ message: String, details: [(String, String)] = [],
@@ -23,6 +25,10 @@ struct S3Failure: Error {
     }
 
     func reply(requestID: String) -> ServerReply {
+        if let page {
+            let headers: [(name: String, value: String)] = headers + [("Content-Type", "text/html")]
+            return ServerReply(status: status, headers: headers, body: Array(page.utf8))
+        }
         var reply = ServerReply(status: status, headers: headers, document(requestID: requestID))
         reply.code = code
         return reply
