@@ -94,7 +94,7 @@ package struct CatalogCoding: Sendable {
         return CatalogPhoto(
             place: place, file: file, md5: md5, key: key, sha256: wire.sha256.flatMap { SHA256Digest(hex: $0) },
             size: size, contentType: wire.type ?? MediaType.jpeg.name, takenAt: wire.at.flatMap { CaptureTime($0) },
-            width: wire.w, height: wire.h, duration: wire.ms.map { .milliseconds($0) })
+            width: wire.w, height: wire.h, duration: wire.ms.flatMap { Duration(filmMilliseconds: $0) })
     }
 
     private func derivedKey(_ md5: MD5Digest?) -> ObjectKey? {

@@ -80,6 +80,16 @@ struct CatalogCodingTests {
         }
     }
 
+    @Test(arguments: [(1_200, Duration.milliseconds(1_200)), (.max, nil), (-1, nil)] as [(Int64, Duration?)])
+    func `a film lasts what films can last, whatever its line says`(milliseconds: Int64, duration: Duration?) throws {
+        let line = #"{"f":1,"p":"a.mp4","md5":"000102030405060708090a0b0c0d0e0f","b":4,"ms":\#(milliseconds)}"#
+        guard case .photo(let photo)? = try coding().line(Data(line.utf8)) else {
+            Issue.record("the line is one of a photo")
+            return
+        }
+        #expect(photo.duration == duration)
+    }
+
     // MARK: Segments
 
     private func segment(_ from: Int, _ to: Int) -> CatalogSegment { CatalogSegment(machine: "m", from: from, to: to) }
