@@ -69,14 +69,7 @@ package struct ObjectExaminer: Sendable {
     }
 
     private func absent(_ known: ObjectRecord, _ isUnlisted: Bool) async throws -> Standing {
-        if !isUnlisted {
-            let page = try await store.list(prefix: known.key.rawValue, after: nil, limit: 1)
-            if page.objects.contains(where: { $0.key == known.key }) {
-                throw StoreError(
-                    .conflict, operation: "head", key: known.key.rawValue,
-                    message: "the store lists it, and says that it does not have it; it is looked at again later")
-            }
-        }
+        if !isUnlisted { try await store.confirmAbsence(of: known.key) }
         return .broken(.missing)
     }
 }
