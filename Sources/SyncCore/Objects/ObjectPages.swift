@@ -56,8 +56,8 @@ extension ReadableStore {
         return all
     }
 
-    /// As `head`, of an object that somebody has told of: that nothing is there counts when a listing leaves it out, too.
-    /// A 404 may be that of a proxy, or of a server that has not caught up.
+    /// As `head`, of an object that somebody has told of: that nothing is there counts when a listing leaves it out,
+    /// too. A 404 may be that of a proxy, or of a server that has not caught up.
     /// - Returns: `nil` for what is gone.
     /// - Throws: ``StoreError``, `.conflict` for what is listed and not given; `CancellationError`.
     package func confirmedHead(_ key: ObjectKey) async throws -> ObjectInfo? {

@@ -90,6 +90,23 @@ struct CatalogCodingTests {
         #expect(photo.duration == duration)
     }
 
+    @Test(arguments: [
+        #"{"share":"1","path":"/v","selection":"","quality":"full","location":"P","start":"2024-06-15","#
+            + #""end":"2024-06-22","createdAt":1,"expiresAt":N,"state":"live","step":"done","nextSlot":1,"photos":[]}"#,
+        #"{"restore":1,"requestedAt":1,"by":"ana","tier":"bulk","rush":false,"days":N,"items":[]}"#,
+        #"{"restore":1,"requestedAt":1,"by":"ana","tier":"bulk","rush":false,"days":1,"items":[{"key":"a","size":N,"#
+            + #""storageClass":"GLACIER","tier":"bulk","state":"planned"}]}"#,
+        #"{"f":2,"vacation":"P","location":"P","start":"2024-06-15","end":"2024-06-22","storedAt":N}"#,
+    ])
+    func `a line whose numbers cannot be is none`(line: String) throws {
+        func read(_ number: Int64) throws -> CatalogLine? {
+            try coding().line(Data(line.replacing("N", with: "\(number)", maxReplacements: 1).utf8))
+        }
+        #expect(try read(30) != nil)
+        #expect(try read(.max) == nil)
+        #expect(try read(.min) == nil)
+    }
+
     // MARK: Segments
 
     private func segment(_ from: Int, _ to: Int) -> CatalogSegment { CatalogSegment(machine: "m", from: from, to: to) }
