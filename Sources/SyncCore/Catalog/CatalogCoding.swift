@@ -52,11 +52,16 @@ package struct CatalogCoding: Sendable {
             case _ where wire.folder != nil:
                 let folder = try decoder.decode(CatalogFolder.self, from: line)
                 return folder.path.path.isAbsolute ? .folder(folder) : nil
-            case _ where wire.share != nil: return .share(try decoder.decode(CatalogShare.self, from: line))
-            case _ where wire.restore != nil: return .restore(try decoder.decode(CatalogRestore.self, from: line))
+            case _ where wire.share != nil:
+                let share = try decoder.decode(CatalogShare.self, from: line)
+                return share.isPossible ? .share(share) : nil
+            case _ where wire.restore != nil:
+                let restore = try decoder.decode(CatalogRestore.self, from: line)
+                return restore.isPossible ? .restore(restore) : nil
             case _ where wire.vacation != nil:
                 let vacation = try decoder.decode(CatalogVacation.self, from: line)
-                return vacation.vacation.path.isBelowAnyFolder ? .vacation(vacation) : nil
+                let isPossible = vacation.vacation.path.isBelowAnyFolder && vacation.storedAt.isTime
+                return isPossible ? .vacation(vacation) : nil
             case _ where wire.profile != nil: return .profile(try decoder.decode(CatalogProfile.self, from: line))
             case _ where wire.state?.isMark == true: return .state
             default: return .unknown
@@ -94,11 +99,37 @@ package struct CatalogCoding: Sendable {
         return CatalogPhoto(
             place: place, file: file, md5: md5, key: key, sha256: wire.sha256.flatMap { SHA256Digest(hex: $0) },
             size: size, contentType: wire.type ?? MediaType.jpeg.name, takenAt: wire.at.flatMap { CaptureTime($0) },
-            width: wire.w, height: wire.h, duration: wire.ms.map { .milliseconds($0) })
+            width: wire.w, height: wire.h, duration: wire.ms.flatMap { Duration(filmMilliseconds: $0) })
     }
 
     private func derivedKey(_ md5: MD5Digest?) -> ObjectKey? {
         md5.flatMap { try? keys.photo(PhotoID($0)) }
+    }
+}
+
+/// Whether numbers can be what they stand for. Others write catalogues, and what is read of them is reckoned with.
+extension CatalogShare {
+    fileprivate var isPossible: Bool {
+        let times: [Int64?] = [createdAt, expiresAt, publishedAt, pageWrittenAt, linksEndAt, endedAt]
+        return times.allSatisfy(\.isTime) && photos.allSatisfy { $0.storedAt.isTime }
+    }
+}
+
+extension CatalogRestore {
+    private static let mostDays = 100_000
+
+    fileprivate var isPossible: Bool {
+        let times: [Int64?] = [requestedAt] + items.flatMap { [$0.requestedAt, $0.readyAt, $0.expiresAt] }
+        return (0...Self.mostDays).contains(days) && times.allSatisfy(\.isTime)
+            && items.allSatisfy { ObjectInfo.sizes.contains($0.size) }
+    }
+}
+
+extension Int64? {
+    /// Of milliseconds since 1970: whether they are of the years 0 to 9999, as all that can be written as a date.
+    fileprivate var isTime: Bool {
+        guard let self else { return true }
+        return (-62_167_219_200_000...253_402_300_799_999).contains(self)
     }
 }
 

@@ -2,6 +2,10 @@ package import FoundationEssentials
 
 /// What a store knows of one object, as it reports it.
 package struct ObjectInfo: Hashable, Sendable {
+    /// Bytes that an object can have: S3 puts no more than 10,000 parts of 5 GiB together, which is 49 TiB (S3 User
+    /// Guide, "Multipart upload limits"). What is said beyond that is no size, and is not added to others.
+    package static let sizes: ClosedRange<Int64> = 0...(1 << 46)
+
     package var key: ObjectKey
     /// Size of the stored bytes.
     package var size: Int64

@@ -56,24 +56,30 @@ extension ReadableStore {
         return all
     }
 
+    /// As `head`, of an object that somebody has told of: that nothing is there counts when a listing leaves it out,
+    /// too. A 404 may be that of a proxy, or of a server that has not caught up.
+    /// - Returns: `nil` for what is gone.
+    /// - Throws: ``StoreError``, `.conflict` for what is listed and not given; `CancellationError`.
+    package func confirmedHead(_ key: ObjectKey) async throws -> ObjectInfo? {
+        if let info = try await head(key) { return info }
+        try await confirmAbsence(of: key)
+        return nil
+    }
+
+    /// - Throws: ``StoreError``, `.conflict` where a listing has the object after all; `CancellationError`.
+    package func confirmAbsence(of key: ObjectKey) async throws {
+        // What has this very key comes before all others that begin with it.
+        guard try await list(prefix: key.rawValue, after: nil, limit: 1).keys.contains(key) else { return }
+        throw StoreError(
+            .conflict, operation: "head", key: key.rawValue,
+            message: "the store lists it, and says that it does not have it; the next run looks at it again")
+    }
+
     /// Whether there is an object whose key begins with `prefix`, also one that cannot be looked at.
     /// - Throws: ``StoreError``, `CancellationError`.
     package func hasObjects(below prefix: String) async throws -> Bool {
         let page = try await list(prefix: prefix, after: nil, limit: 1)
         return !page.objects.isEmpty || !page.problems.isEmpty
-    }
-
-    /// For whoever does something that cannot be undone because an object is gone: a 404 may come from a proxy that is
-    /// being set up, too.
-    /// - Throws: `.conflict` when a listing has the object; ``StoreError``, `CancellationError`.
-    package func requireUnlisted(_ key: ObjectKey) async throws {
-        let page = try await list(prefix: key.rawValue, after: nil, limit: 1)
-        guard page.objects.contains(where: { $0.key == key }) || page.problems.contains(where: { $0.key == key }) else {
-            return
-        }
-        throw StoreError(
-            .conflict, operation: "head", key: key.rawValue,
-            message: "the store lists it, and says that it does not have it; it is looked at again later")
     }
 }
 

@@ -11,6 +11,12 @@ extension Duration {
         self = .milliseconds(Int64((seconds * 1_000).rounded()))
     }
 
+    /// Of a film, as others tell it; `nil` for what no film lasts.
+    package init?(filmMilliseconds milliseconds: Int64) {
+        guard (0..<100_000_000_000).contains(milliseconds) else { return nil }
+        self = .milliseconds(milliseconds)
+    }
+
     /// As players show it, to the second: `0:07`, `12:30`, `1:02:03`. What is shorter than a second counts as one.
     package var clockText: String {
         let seconds = max((inMilliseconds + 500) / 1_000, 1)

@@ -173,7 +173,7 @@ package struct ArchiveListing: Sendable {
             let asked: [(Listed, ObjectInfo?, ObjectProblem?)] = try await some.filter { known[$0.place.key] == nil }
                 .concurrently(Self.headsInFlight) { photo in
                     do {
-                        return (photo, try await store.head(photo.place.key), nil)
+                        return (photo, try await store.confirmedHead(photo.place.key), nil)
                     } catch let error as StoreError where !error.concernsWholeStore {
                         return (photo, nil, ObjectProblem(key: photo.place.key, error: error))
                     }

@@ -19,8 +19,7 @@ enum RecoveredPhoto {
         let modified = takenAt.map { $0.instant ?? $0.instant(offset: 0) } ?? object.storedAt
         return CatalogPhoto(
             place: CatalogPlace(folder: 0, path: FilePath(name)),
-            file: CatalogPhoto.File(
-                size: object.size, modified: Int64(modified.timeIntervalSince1970 * 1_000) * 1_000_000),
+            file: CatalogPhoto.File(size: object.size, modified: modified),
             md5: object.md5 ?? info?.photoMD5, key: object.key, sha256: info?.toldSHA256, size: object.size,
             contentType: contentType, takenAt: takenAt, width: info?.width, height: info?.height,
             duration: info?.duration)

@@ -127,9 +127,9 @@ package struct LedgerRebuild: Sendable {
         }
         try await noteTakenOver(plan)
         summary.problems += try await RebuiltShares(store: store, ledger: ledger, keys: keys).run()
-        try await recover(onStep)
+        summary.problems += try await recover(onStep)
         try await nameLost(left.unowned)
-        try await RebuiltArchive(store: store, ledger: ledger, keys: keys).run()
+        summary.problems += try await RebuiltArchive(store: store, ledger: ledger, keys: keys).run()
         if takesOver {
             let own = plan.first { $0.machine.role == .this }
             if isOwnRead { try await ledger.noteOwnCatalogRead(upTo: max(own?.last ?? 0, told ?? 0)) }
@@ -243,7 +243,9 @@ package struct LedgerRebuild: Sendable {
 
     // MARK: What has no name
 
-    private func recover(_ onStep: @escaping @Sendable (Step) -> Void) async throws {
+    /// - Returns: which objects cannot be looked at, in plain words: the next rebuild asks for them again.
+    private func recover(_ onStep: @escaping @Sendable (Step) -> Void) async throws -> [String] {
+        var problems: [String] = []
         let prefixes = [keys.photos, keys.originals, projectsPrefix]
         for prefix in prefixes {
             var done = 0
@@ -254,15 +256,19 @@ package struct LedgerRebuild: Sendable {
                 let others = page.filter { !$0.key.rawValue.contains("/versions/") }
                 let wanted = try await ledger { try $0.leavingOutOriginals(among: others) }
                 let (before, count) = (done, Mutex(0))
-                let photos = try await wanted.concurrently(Self.headsInFlight) { [store, prefix] object in
-                    let info = try await store.head(object.key)
+                let told = try await store.tell(of: wanted.map(\.key), atOnce: Self.headsInFlight) {
                     onStep(.recovered(before + count.add(), of: before + wanted.count))
-                    return info.map { RecoveredPhoto.photo(object, $0, below: prefix) }
                 }
+                problems += told.problems
+                let found = Dictionary(told.found.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
                 done += wanted.count
-                try await noteRecovered(photos.compactMap(\.self))
+                try await noteRecovered(
+                    wanted.compactMap { object in
+                        found[object.key].map { RecoveredPhoto.photo(object, $0, below: prefix) }
+                    })
             }
         }
+        return problems
     }
 
     /// What is gone or damaged, and has no name any more, can be told and forgotten under one that is made for it.

@@ -23,7 +23,7 @@ struct RebuiltListing: Sendable {
                 var objects = page.objects
                 for problem in page.problems {
                     do {
-                        if let info = try await store.head(problem.key) { objects.append(info) }
+                        if let info = try await store.confirmedHead(problem.key) { objects.append(info) }
                     } catch let error as StoreError where !error.concernsWholeStore {
                         problems.append("\(error)")
                     }
@@ -52,22 +52,20 @@ struct RebuiltArchive: Sendable {
     let keys: KeyLayout
 
     /// A photo that cannot be looked at stops nothing: the next rebuild asks for it again.
+    /// - Returns: which those are, in plain words.
     /// - Throws: ``StoreError`` about the whole store, ``LedgerError``, `CancellationError`.
-    func run() async throws {
+    func run() async throws -> [String] {
+        var problems: [String] = []
         let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) { [keys] in
             try $0.unrecordedObjects(below: keys.galleryArchive, after: $1, limit: Self.pageSize)
         }
         for try await page in pages {
-            let found = try await page.concurrently(Self.headsInFlight) { [store, keys] object in
-                do {
-                    return try await store.head(object.key).flatMap { Self.memory($0, keys) }
-                } catch let error as StoreError where !error.concernsWholeStore {
-                    return nil
-                }
-            }
-            let memories = found.compactMap(\.self)
+            let told = try await store.tell(of: page.map(\.key), atOnce: Self.headsInFlight)
+            problems += told.problems
+            let memories = told.found.compactMap { Self.memory($0, keys) }
             try await ledger { try $0.noteArchived(memories) }
         }
+        return problems
     }
 
     /// `nil` for one whose writer told neither its type nor its digest: that was no cleanup of ours.
@@ -83,6 +81,32 @@ struct RebuiltArchive: Sendable {
                 createdAt: photo.createdAt, signedOffAt: photo.archivedAt ?? info.modified ?? photo.createdAt,
                 photo: .init(key: info.key, sha256: sha256)), ObjectRecord(info)
         )
+    }
+}
+
+extension ReadableStore {
+    /// What it has under keys that it has listed before. One that it does not give holds up none of the others.
+    /// - Returns: what is there, in the order of the keys, and in plain words what could not be looked at.
+    /// - Throws: ``StoreError`` about the whole store, `CancellationError`.
+    func tell(
+        of keys: [ObjectKey], atOnce width: Int, onEach: @escaping @Sendable () -> Void = {}
+    ) async throws -> (found: [ObjectInfo], problems: [String]) {
+        let answers = try await keys.concurrently(width) { key -> Result<ObjectInfo?, StoreError> in
+            defer { onEach() }
+            do {
+                return .success(try await self.confirmedHead(key))
+            } catch let error as StoreError where !error.concernsWholeStore {
+                return .failure(error)
+            }
+        }
+        var (found, problems): ([ObjectInfo], [String]) = ([], [])
+        for answer in answers {
+            switch answer {
+            case .success(let info): if let info { found.append(info) }
+            case .failure(let error): problems.append("\(error)")
+            }
+        }
+        return (found, problems)
     }
 }
 

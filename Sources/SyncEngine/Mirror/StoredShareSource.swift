@@ -42,7 +42,7 @@ extension ReadableStore {
         do {
             return try await manifest(of: share)
         } catch let error as StoreError where error.code == .notFound {
-            try await requireUnlisted(ShareKeys(share).manifest)
+            try await confirmAbsence(of: ShareKeys(share).manifest)
             return nil
         }
     }

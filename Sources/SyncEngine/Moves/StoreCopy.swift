@@ -21,7 +21,9 @@ package struct StoreCopy: Sendable {
 
             mutating func note(_ object: ObjectInfo) {
                 objects += 1
-                bytes += object.size
+                // Each is a size that an object can have; of how many the store speaks is its own affair.
+                let (sum, isTooLarge) = bytes.addingReportingOverflow(object.size)
+                bytes = isTooLarge ? .max : sum
             }
         }
 
@@ -111,7 +113,8 @@ package struct StoreCopy: Sendable {
     }
 
     /// - Parameter onObject: told the bytes of each object that is done with. Calls may overlap.
-    /// - Throws: ``StoreError`` when one of the stores as a whole cannot be used; `CancellationError`. What was copied stays.
+    /// - Throws: ``StoreError`` when one of the stores as a whole cannot be used; what `isDamaged` throws;
+    ///   `CancellationError`. What was copied stays.
     package func run(onObject: @escaping @Sendable (Int64) -> Void = { _ in }) async throws -> Summary {
         var summary = Summary()
         var open: [(object: ObjectInfo, there: ObjectInfo?)] = []
@@ -177,7 +180,7 @@ package struct StoreCopy: Sendable {
         case copied(StorageClass)
         case present
         case archived
-        /// It was deleted since it was listed.
+        /// It was deleted since it was listed: by now no listing has it.
         case gone
         case damaged(StoreError)
         case failed(StoreError)
@@ -219,18 +222,21 @@ package struct StoreCopy: Sendable {
         } catch let error as StoreError where !error.concernsWholeStore {
             return .failed(error)
         } catch let error as Errno {
-            return .failed(
-                StoreError(
-                    .sourceUnreadable, operation: "copy", key: object.key.rawValue,
-                    message: "\(folder): \(FileFault(error, or: "check the state folder").message)"))
+            return .failed(unsaved(object.key, FileFault(error, or: "check the state folder").message))
+        } catch let error as DownloadError {
+            // Another object may be small enough.
+            return .failed(unsaved(object.key, error.message))
         }
+    }
+
+    /// Of an object that the disk of the state folder does not hold on its way.
+    private func unsaved(_ key: ObjectKey, _ reason: String) -> StoreError {
+        StoreError(.sourceUnreadable, operation: "copy", key: key.rawValue, message: "\(folder): \(reason)")
     }
 
     /// - Parameter there: what a listing tells of the other store's.
     private func copy(_ key: ObjectKey, _ there: ObjectInfo?, number: Int) async throws -> Outcome {
-        guard let info = try await source.head(key) else {
-            return .gone
-        }
+        guard let info = try await source.confirmedHead(key) else { return .gone }
         var condition = PutCondition.ifAbsent
         if there != nil, let other = try await target.head(key) {
             switch Self.judge(info, other) {

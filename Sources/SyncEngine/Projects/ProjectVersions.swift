@@ -81,7 +81,7 @@ package struct ProjectVersions: Sendable {
             case .archived, .unsupported: return false
             // Somebody has removed it: nothing is lost by the new one.
             case .notFound:
-                try await store.requireUnlisted(current.key)
+                try await store.confirmAbsence(of: current.key)
                 return true
             default: throw error
             }

@@ -69,7 +69,7 @@ package struct ObjectExaminer: Sendable {
     }
 
     private func absent(_ known: ObjectRecord, _ isUnlisted: Bool) async throws -> Standing {
-        if !isUnlisted { try await store.requireUnlisted(known.key) }
+        if !isUnlisted { try await store.confirmAbsence(of: known.key) }
         return .broken(.missing)
     }
 }

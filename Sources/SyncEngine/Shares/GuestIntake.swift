@@ -132,8 +132,7 @@ package struct GuestIntake: Sendable {
 
     private func take(_ objects: [ObjectInfo], of share: ShareID) async throws -> Int {
         let keys = ShareKeys(share)
-        try await adopt(share)
-        var failure: (any Error)?
+        var failure: (any Error)? = try await adopt(share)
         var count = 0
         for object in objects {
             do {
@@ -160,15 +159,22 @@ package struct GuestIntake: Sendable {
     }
 
     /// What is kept here and not noted, as after a rebuild of the ledger, waits again.
-    private func adopt(_ share: ShareID) async throws {
+    /// - Returns: what one of them failed with, when the others are noted.
+    private func adopt(_ share: ShareID) async throws -> PhotoError? {
         let noted = Set(try await ledger { try $0.guestPhotos(of: share) }.map(\.slot))
+        var failure: PhotoError?
         for (slot, file) in try await disk.run({ [box] in try box.kept(share) }) where !noted.contains(slot) {
-            let examined = try await pool.run { [reducer] in try PooledWork.step { try reducer.examine(file) } }
-            let photo = GuestPhoto(
-                share: share, slot: slot, sha256: examined.digest.sha256, size: examined.stamp.size,
-                contentType: examined.type.name, receivedAt: time.now())
-            _ = try await ledger.finish { try $0.addGuestPhoto(photo) }
+            do {
+                let examined = try await pool.run { [reducer] in try PooledWork.step { try reducer.examine(file) } }
+                let photo = GuestPhoto(
+                    share: share, slot: slot, sha256: examined.digest.sha256, size: examined.stamp.size,
+                    contentType: examined.type.name, receivedAt: time.now())
+                _ = try await ledger.finish { try $0.addGuestPhoto(photo) }
+            } catch let error as PhotoError where error.code != .stopped {
+                failure = failure ?? error
+            }
         }
+        return failure
     }
 
     /// - Returns: whether it waits, and did not before.

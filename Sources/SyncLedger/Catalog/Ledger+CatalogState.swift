@@ -239,8 +239,9 @@ extension Database {
             guard let md5 = MD5Digest(hex: photo.md5) else { continue }
             let taken = photo.at.flatMap { CaptureTime($0) }
             let sha256 = photo.sha256.flatMap { SHA256Digest(hex: $0) }
-            let isWhole =
-                sha256 != nil && photo.size != nil && photo.w != nil && photo.h != nil && photo.storedAt != nil
+            let size = photo.size.flatMap { ObjectInfo.sizes.contains($0) ? $0 : nil }
+            let duration = photo.ms.flatMap { Duration(filmMilliseconds: $0) }?.inMilliseconds
+            let isWhole = sha256 != nil && size != nil && photo.w != nil && photo.h != nil && photo.storedAt != nil
             // The file of it is on another disk: what is stored of it counts.
             try run(
                 """
@@ -250,9 +251,9 @@ extension Database {
                 """,
                 [
                     number, photo.slot, photo.position, md5.blob, Data(photo.path.path.bytes), photo.key, taken?.clock,
-                    taken?.offset, isWhole ? sha256?.blob : nil, isWhole ? photo.size : nil, isWhole ? photo.w : nil,
+                    taken?.offset, isWhole ? sha256?.blob : nil, isWhole ? size : nil, isWhole ? photo.w : nil,
                     isWhole ? photo.h : nil, isWhole ? photo.storedAt : nil,
-                    photo.film, photo.ms, photo.poster ?? true,
+                    photo.film, duration, photo.poster ?? true,
                 ])
         }
     }

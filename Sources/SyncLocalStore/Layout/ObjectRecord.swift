@@ -66,7 +66,7 @@ extension ObjectRecord {
     /// The record is a file that anyone may have edited; a path in it must not lead elsewhere, and not to the bytes of
     /// another key, which would go when this object is replaced.
     private var isSound: Bool {
-        guard size >= 0, let key = try? ObjectKey(key) else { return false }
+        guard ObjectInfo.sizes.contains(size), let key = try? ObjectKey(key) else { return false }
         return ContentName.isPath(file, of: key)
     }
 

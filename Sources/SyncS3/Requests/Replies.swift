@@ -139,12 +139,15 @@ package struct ObjectReply: Hashable, Sendable {
             modified: headers["Last-Modified"].flatMap(S3Date.http))
     }
 
-    /// Of the whole object, also when a part was sent.
+    /// Of the whole object, also when a part was sent; `nil` for a number that no object has.
     private var size: Int64? {
-        if let range = headers["Content-Range"], let slash = range.lastIndex(of: "/") {
-            return Int64(range[range.index(after: slash)...])
-        }
-        return headers["Content-Length"].flatMap { Int64($0) }
+        let told: Int64? =
+            if let range = headers["Content-Range"], let slash = range.lastIndex(of: "/") {
+                Int64(range[range.index(after: slash)...])
+            } else {
+                headers["Content-Length"].flatMap { Int64($0) }
+            }
+        return told.flatMap { ObjectInfo.sizes.contains($0) ? $0 : nil }
     }
 
     /// The ETag, where it is an MD5: one part, and not encrypted with a key of KMS or the customer (S3 API, `Object`,
@@ -312,8 +315,8 @@ private struct ListEntry {
             throw InvalidReply(reason: "the key \"\(Self.text(written).escapingControls)\" cannot be decoded")
         }
         guard let digits = texts.size else { throw InvalidReply(reason: "its XML has no <Size>") }
-        guard let size = Int64(Self.text(digits)) else {
-            throw InvalidReply(reason: "the size of \"\(Self.text(name).escapingControls)\" is no number")
+        guard let size = Int64(Self.text(digits)), ObjectInfo.sizes.contains(size) else {
+            throw InvalidReply(reason: "the size of \"\(Self.text(name).escapingControls)\" is none that an object has")
         }
         guard name.starts(with: prefix), let key = try? ObjectKey(Self.text(name.dropFirst(prefix.count))) else {
             return nil

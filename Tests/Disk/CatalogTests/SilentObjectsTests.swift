@@ -247,6 +247,7 @@ import Testing
                 // Of a folder that is none, and of a size that is none.
                 + [
                     .photo(photo("x.jpg", at: try key("x"), size: -1)), .gone(CatalogPlace(folder: 9, path: "y.jpg")),
+                    .photo(photo("w.jpg", at: try key("w"), size: .max)),
                     .photo(
                         CatalogPhoto(
                             place: CatalogPlace(folder: 7, path: "z.jpg"), file: nil, md5: nil, key: try key("z"),

@@ -112,6 +112,40 @@ struct StoreCopyTests {
         #expect(try await copy().run().copied.objects == 1)
     }
 
+    @Test func `what is listed and not given is named, and what is deleted meanwhile is not`() async throws {
+        try await fill()
+        let gone = try ObjectKey("users/ana/photos/8.dat")
+        let forgetful = FaultyStore(old) { [old] call in
+            guard call.operation == .head else { return [] }
+            if call.key.hasSuffix("/7.dat") { return [.sayAbsent] }
+            return call.key == gone.rawValue ? [.meanwhile { old.lose(gone) }] : []
+        }
+        let summary = try await copy(from: forgetful).run()
+        #expect(!summary.isWhole && summary.problems.count == 1 && summary.copied.objects == 29)
+        #expect(summary.problems.first.map(\.key.rawValue) == ["users/ana/photos/7.dat"])
+        let again = try await copy().run()
+        #expect(again.isWhole && again.copied.objects == 1)
+    }
+
+    @Test func `an object that this disk does not hold on its way is named, and the others are copied`() async throws {
+        for number in 1...3 { try await put("photo \(number)", at: "users/ana/photos/\(number).dat", in: old) }
+        // Somebody else has the file of the first one.
+        let held = try NewFile(for: try tree.makeFolder("state").appending("move-0"), leftover: .kept)
+        let summary = try await copy().run()
+        #expect(!summary.isWhole && summary.problems.count == 1 && summary.copied.objects == 2)
+        let problem = try #require(summary.problems.first.first)
+        #expect(problem.key.rawValue == "users/ana/photos/1.dat" && problem.error.code == .sourceUnreadable)
+        #expect(problem.reason.contains(tree.path("state").string))
+        try held.remove()
+        #expect(try await copy().run().isWhole)
+    }
+
+    @Test func `sizes whose sum no number holds end no preview`() async throws {
+        try await fill()
+        let summary = try await copy(from: HugeStore(base: old)).survey()
+        #expect(summary.total.objects == 31 && summary.total.bytes == .max)
+    }
+
     @Test func `what was written again since is copied again, and what the new store has of its own stays`()
         async throws
     {
@@ -175,6 +209,17 @@ private struct UndigestedStore: WrappedStore {
             page.objects[index].md5 = nil
             page.objects[index].sha256 = nil
         }
+        return page
+    }
+}
+
+/// A store whose listings call every object as large as can be.
+private struct HugeStore: WrappedStore {
+    let base: any ObjectStore
+
+    func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage {
+        var page = try await base.list(prefix: prefix, after: after, limit: limit)
+        for index in page.objects.indices { page.objects[index].size = .max }
         return page
     }
 }

@@ -122,6 +122,14 @@ import Testing
         #expect(try await photos(id).map(\.state) == [.waiting, .waiting])
     }
 
+    @Test func `what is kept and cannot be read keeps no other from being kept`() async throws {
+        let id = try await share()
+        try await send(TellingPhotos.small, to: id, 1)
+        try tree.makeFolder("state/guests/\(id)/0.jpg")
+        await #expect(throws: PhotoError.self) { try await workshop.guests?.take(id) }
+        #expect(try await photos(id).map(\.slot) == [1])
+    }
+
     @Test func `on a disk that is all but full nothing is taken in`() async throws {
         let id = try await share()
         try await send(TellingPhotos.wide, to: id, 0)

@@ -189,6 +189,7 @@ struct LocalStoreTests {
 
     @Test(arguments: [
         (#""size" : 1"#, #""size" : "1""#), (#""size" : 1"#, #""size" : 1.5"#), (#""size" : 1"#, #""size" : -1"#),
+        (#""size" : 1"#, #""size" : 9223372036854775807"#),
         (#""metadata" : {"#, #""metadata" : {"a" : 1}, "other" : {"#),
         (#""metadata" : {"#, #""metadata" : [], "other" : {"#),
         (#""contentModified" : "#, #""contentModified" : "0", "other" : "#),

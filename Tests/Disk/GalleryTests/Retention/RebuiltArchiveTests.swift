@@ -12,8 +12,8 @@ import Testing
 
     init() throws { old = try RetentionBench() }
 
-    private func rebuild(_ ledger: Ledger) async throws {
-        _ = try await LedgerRebuild(
+    @discardableResult private func rebuild(_ ledger: Ledger) async throws -> LedgerRebuild.Summary {
+        try await LedgerRebuild(
             store: old.store, ledger: LedgerQueue(ledger), keys: try KeyLayout(user: "ana"), folders: [],
             machineName: "new", spool: old.tree.path("spool"), scanner: FakeDisk(),
             pool: BlockingPool(name: "test", threads: 1), time: old.time.source
@@ -43,6 +43,20 @@ import Testing
         // Where they are known, nothing is taken up.
         try await rebuild(old.ledger)
         #expect(try memories(old.ledger) == known)
+    }
+
+    @Test func `one that is listed and not given is told, and taken up by the next rebuild`() async throws {
+        try old.write(old.event("e1", photo: try RetentionBench.photo(1)), to: "one.json")
+        try await old.sync()
+        #expect(try await old.cleanUp().archived == 1)
+        let key = try #require(old.memory.keys.first { $0.rawValue.hasPrefix("gallery-archive/") })
+        old.store.add(StoreFault(.head, key: key.rawValue, number: 1, .sayAbsent))
+        let ledger = try Ledger.inMemory()
+        let problems = try await rebuild(ledger).problems
+        #expect(problems.contains { $0.contains(key.rawValue) }, "\(problems)")
+        #expect(try memories(ledger).isEmpty)
+        #expect(try await !rebuild(ledger).problems.contains { $0.contains(key.rawValue) })
+        #expect(try memories(ledger).map(\.eventID) == ["e1"])
     }
 
     @Test func `an event whose file is back is shown once, and signed off as the memory that it is`() async throws {

@@ -80,6 +80,33 @@ struct CatalogCodingTests {
         }
     }
 
+    @Test(arguments: [(1_200, Duration.milliseconds(1_200)), (.max, nil), (-1, nil)] as [(Int64, Duration?)])
+    func `a film lasts what films can last, whatever its line says`(milliseconds: Int64, duration: Duration?) throws {
+        let line = #"{"f":1,"p":"a.mp4","md5":"000102030405060708090a0b0c0d0e0f","b":4,"ms":\#(milliseconds)}"#
+        guard case .photo(let photo)? = try coding().line(Data(line.utf8)) else {
+            Issue.record("the line is one of a photo")
+            return
+        }
+        #expect(photo.duration == duration)
+    }
+
+    @Test(arguments: [
+        #"{"share":"1","path":"/v","selection":"","quality":"full","location":"P","start":"2024-06-15","#
+            + #""end":"2024-06-22","createdAt":1,"expiresAt":N,"state":"live","step":"done","nextSlot":1,"photos":[]}"#,
+        #"{"restore":1,"requestedAt":1,"by":"ana","tier":"bulk","rush":false,"days":N,"items":[]}"#,
+        #"{"restore":1,"requestedAt":1,"by":"ana","tier":"bulk","rush":false,"days":1,"items":[{"key":"a","size":N,"#
+            + #""storageClass":"GLACIER","tier":"bulk","state":"planned"}]}"#,
+        #"{"f":2,"vacation":"P","location":"P","start":"2024-06-15","end":"2024-06-22","storedAt":N}"#,
+    ])
+    func `a line whose numbers cannot be is none`(line: String) throws {
+        func read(_ number: Int64) throws -> CatalogLine? {
+            try coding().line(Data(line.replacing("N", with: "\(number)", maxReplacements: 1).utf8))
+        }
+        #expect(try read(30) != nil)
+        #expect(try read(.max) == nil)
+        #expect(try read(.min) == nil)
+    }
+
     // MARK: Segments
 
     private func segment(_ from: Int, _ to: Int) -> CatalogSegment { CatalogSegment(machine: "m", from: from, to: to) }

@@ -31,6 +31,20 @@ import Testing
         #expect(page.problems.map(\.key) == [key])
     }
 
+    @Test func `a photo that is listed and not given is named, and one that is deleted meanwhile is left out`()
+        async throws
+    {
+        let month = CalendarDay(try ArchiveBench.date("2025-03-10T08:00:00Z"))
+        let kept = try bench.keys.archivedPhoto(profile: "p1", month: month, event: "b")
+        let gone = try bench.keys.archivedPhoto(profile: "p2", month: month, event: "c")
+        bench.store.add(StoreFault(.head, key: kept.rawValue, .sayAbsent))
+        bench.store.add(
+            StoreFault(.head, key: gone.rawValue, .meanwhile { [memory = bench.memory] in memory.lose(gone) }))
+        let page = try await bench.list.page(ArchiveFilter(), limit: nil)
+        #expect(page.photos.map(\.place.eventID) == ["a", "d", "e", "f"])
+        #expect(page.problems.map(\.key) == [kept])
+    }
+
     @Test(arguments: 1...7)
     func `pages of any size tell each photo once, and the last says so`(limit: Int) async throws {
         var seen: [String] = []

@@ -37,6 +37,28 @@ import Testing
         #expect(try ledger.openShare(of: "/pictures/trips/Rome", selection: nil, quality: .reduced)?.id == id)
     }
 
+    @Test func `a size that no object has is none, and neither is a length that no film has`() throws {
+        let (id, other) = (makeID(), makeID())
+        var share = line(id)
+        var film = share.photos[0]
+        film.sha256 = String(repeating: "ab", count: 32)
+        film.w = 4
+        film.h = 3
+        film.storedAt = 1_000
+        film.film = "video/mp4"
+        film.ms = .max
+        film.size = .max
+        share.photos = [film]
+        #expect(try ledger.takeShareUp(share, movedTo: places))
+        #expect(try ledger.sharePhotos(id).map(\.copy?.size) == [nil])
+        share = line(other, path: "/home/ana/Trips/Oslo")
+        film.size = 9
+        share.photos = [film]
+        #expect(try ledger.takeShareUp(share, movedTo: places))
+        let copy = try #require(try ledger.sharePhotos(other).first?.copy)
+        #expect(copy.size == 9 && copy.duration == nil)
+    }
+
     @Test func `where the same photos are shared here already, it keeps its own folder, and both links live`() throws {
         let (own, first, second) = (makeID(), makeID(), makeID())
         #expect(try ledger.takeShareUp(line(own, path: "/pictures/trips/Rome"), movedTo: [:]))

@@ -98,6 +98,8 @@ import Testing
         "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
         "<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
         "<ListBucketResult><Contents><Key>a</Key><Size>many</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a</Key><Size>9223372036854775807</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>a</Key><Size>-1</Size></Contents></ListBucketResult>",
         "<ListBucketResult><Contents><Key>a&who;</Key><Size>1</Size></Contents></ListBucketResult>",
         "<ListBucketResult></ListBucketResult><Contents/>",
         "<ListBucketResult><Contents></ListBucketResult></Contents>",

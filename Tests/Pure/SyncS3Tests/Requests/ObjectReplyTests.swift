@@ -86,6 +86,16 @@ import Testing
         #expect(ObjectReply(HTTPResponse(status: 200)).info(for: try ObjectKey("a")) == nil)
     }
 
+    @Test(arguments: ["9223372036854775807", "70368744177665", "-1", "many", ""])
+    func `A size that no object has is none`(size: String) throws {
+        let answers: [HTTPHeaders] = [
+            ["Content-Length": size], ["Content-Length": "5", "Content-Range": "bytes 0-4/\(size)"],
+        ]
+        for headers in answers {
+            #expect(ObjectReply(HTTPResponse(status: 200, headers: headers)).info(for: try ObjectKey("a")) == nil)
+        }
+    }
+
     @Test(arguments: ["", "Fri, 21 Foo 2012 00:00:00 GMT", "2012-12-21", "Fri, 21 Dec 2012 00:00:00 CET"])
     func `What is no HTTP date is none`(text: String) {
         #expect(S3Date.http(text) == nil)

@@ -1,0 +1,50 @@
+import SyncCore
+import SyncDigest
+import SyncEngine
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Photos of which no catalogue tells, in a ledger that is made anew.
+struct RecoveredPhotoTests {
+    private let bench: CatalogBench
+
+    init() throws { bench = try CatalogBench() }
+
+    /// A machine whose catalogue names one photo.
+    private func lost() async throws -> CatalogMachine {
+        let machine = try bench.machine("laptop")
+        try await machine.see(["a.jpg": "a"])
+        _ = try await machine.write()
+        return machine
+    }
+
+    @Test(arguments: [StoreFault.Effect.sayAbsent, .failBefore(.invalidRequest)])
+    func `one that is listed and not given is told, and found by the next rebuild`(
+        effect: StoreFault.Effect
+    ) async throws {
+        let old = try await lost()
+        try await old.see(["d.jpg": "d", "e.jpg": "e"], in: "late")
+        let key = try bench.keys.photo(PhotoID(ContentDigestOf("d").md5))
+        let machine = try bench.machine("new")
+        let faulty = FaultyStore(bench.memory, faults: [StoreFault(.head, key: key.rawValue, effect)])
+        let first = try await machine.rebuild(over: faulty)
+        #expect(first.recovered == 1 && first.fromCatalog == 1)
+        #expect(first.problems.contains { $0.contains(key.rawValue) }, "\(first.problems)")
+        let later = try await machine.rebuild()
+        #expect(later.recovered == 2 && !later.problems.contains { $0.contains(key.rawValue) })
+    }
+
+    @Test(arguments: ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+    func `one is found whatever it says of its time`(takenAt: String) async throws {
+        _ = try await lost()
+        let digest = ContentDigestOf("far")
+        _ = try await bench.memory.put(
+            ObjectBody(bytes: Array("far".utf8), digest: digest), at: bench.keys.photo(PhotoID(digest.md5)),
+            attributes: ObjectAttributes(contentType: "image/jpeg", metadata: [MetadataName.takenAt: takenAt]),
+            condition: .ifAbsent)
+        let machine = try bench.machine("new")
+        #expect(try await machine.rebuild().recovered == 1)
+    }
+}
