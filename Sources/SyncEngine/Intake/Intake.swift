@@ -111,28 +111,44 @@ package actor Intake {
     private func followHints() async throws {
         while let hints = await source.next() {
             let now = time.monotonic()
+            var (trees, gone): ([FilePath], [FilePath]) = ([], [])
             for hint in hints {
                 switch hint {
                 case .file(let path): settling.note(path, at: now)
                 case .writing(let path): settling.noteWriting(path, at: now)
-                case .tree(let path): enqueue(path)
+                case .tree(let path): trees.append(path)
                 case .gone(let path):
                     settling.remove(path)
-                    try await lookAfter(path)
+                    gone.append(path)
                 }
             }
             settlingChanged.signal()
+            try await lookAfter(gone)
+            for tree in trees { enqueue(tree) }
         }
         try Task.checkCancellation()
     }
 
-    /// Something was removed or moved away: a file, a folder, or a root. The disk says which, and whether it is so.
-    private func lookAfter(_ path: FilePath) async throws {
-        guard let folder = folder(of: path), path != folder.path else { return enqueue(path) }
+    /// Something was removed or moved away: files, folders, or roots. The disk says which, and whether it is so.
+    private func lookAfter(_ paths: [FilePath]) async throws {
+        var gone: [FolderID: [FilePath]] = [:]
+        for path in paths {
+            if let folder = folder(of: path), path != folder.path {
+                gone[folder.id, default: []].append(path)
+            } else {
+                enqueue(path)
+            }
+        }
         let now = time.now()
-        let answer = try await pool.run { [scan] in try scan.noteGone(path, in: folder, at: now) }
-        guard let missing = answer else { return enqueue(folder.path) }
-        if missing > 0 { logger.info("\(path): \(missing) no longer on the disk; what is stored stays stored") }
+        for folder in folders {
+            guard let paths = gone[folder.id] else { continue }
+            let answer = try await pool.run { [scan] in try scan.noteGone(paths, in: folder, at: now) }
+            if answer.needsScan { enqueue(folder.path) }
+            if answer.missing > 0 {
+                let place = paths.count == 1 ? paths[0] : folder.path
+                logger.info("\(place): \(answer.missing) no longer on the disk; what is stored stays stored")
+            }
+        }
     }
 
     // MARK: Settling
@@ -153,7 +169,8 @@ package actor Intake {
     private func sight(_ files: [FilePath]) async throws {
         let now = time.now()
         let batch = located(files)
-        let unsettled = try await pool.run { [ledger = ledger.ledger, scanner, firstLook] in
+        let unsettled = try await pool.run { [ledger = ledger.ledger, scanner, firstLook, drives = scan.drives] in
+            let folders = batch.map(\.folder)
             var (settled, unsettled): ([SettledFile], [(file: FilePath, wait: Duration)]) = ([], [])
             for (folder, file) in batch {
                 // An unreadable file is the next scan's to tell; a vanished one has a hint of its own.
@@ -166,7 +183,8 @@ package actor Intake {
                 }
             }
             let sighted = try ledger.sight(
-                settled, stillThere: scanner.isFile, whySkipped: firstLook.reasons(in: batch.map(\.folder)), at: now)
+                settled, drive: drives.seen(in: folders), stillThere: scanner.isFile,
+                whySkipped: firstLook.reasons(in: folders), at: now)
             // It was tried while a program had it open.
             if !sighted.delayed.isEmpty { try ledger.hurry(sighted.delayed, at: now) }
             // What settles may have had a name until now that is left out.
@@ -185,7 +203,7 @@ package actor Intake {
     private func sightUnfinished(_ files: [FilePath]) async throws {
         let now = time.now()
         let batch = located(files)
-        let unseen = try await pool.run { [ledger = ledger.ledger, scanner, settle] in
+        let unseen = try await pool.run { [ledger = ledger.ledger, scanner, settle, drives = scan.drives] in
             var (changing, unseen): ([SettledFile], [FilePath]) = ([], [])
             for (folder, file) in batch {
                 if let stamp = try? scanner.stamp(of: file) {
@@ -195,7 +213,8 @@ package actor Intake {
                 }
             }
             let longest = SettleQueue.longestWait(settle: settle)
-            try ledger.hold(changing, for: longest, stillThere: scanner.isFile, at: now)
+            let drive = drives.seen(in: batch.map(\.folder))
+            try ledger.hold(changing, for: longest, drive: drive, stillThere: scanner.isFile, at: now)
             // Whoever works off the queue learns when it has to look again.
             self.tell(queued: changing.count, skipped: 0)
             return unseen
@@ -300,69 +319,5 @@ package actor Intake {
 
     private func folder(of path: FilePath) -> FolderRecord? {
         folders.first { path.starts(with: $0.path) }
-    }
-}
-
-/// A look at a new file that says whether anything will be stored of it. What it refuses is skipped in the words of the
-/// pipeline, and takes no place in the queue: a claim, a thread and a commit cost many times what the look does.
-///
-/// It reads the first bytes of a file, and of one with the name of a photo not even these. Where that takes longer than
-/// the queue does, because the disk turns or is somewhere else, it looks no further: the pipeline reads with more threads,
-/// and holds up nothing that is to be found out about other folders.
-package struct FirstLook: Sendable {
-    /// What a file costs in the queue, about.
-    private static let worth = Duration.microseconds(300)
-    /// The first files may come from a disk that has to wake up.
-    private static let advance = Duration.milliseconds(50)
-    /// How long others wait for looks that came together.
-    private static let longest = Duration.seconds(10)
-
-    let scanner: any TreeScanner
-    let reducer: any PhotoReducer
-    /// Looks at each file, however long that takes.
-    var isPatient = false
-    let time: TimeSource
-
-    /// - Returns: looks at files that are found together.
-    package func begin() -> Looks { Looks(at: self) }
-
-    /// For ``Ledger/sight(_:stillThere:whySkipped:at:)`` of files in these folders.
-    func reasons(in folders: [FolderRecord]) -> (SettledFile) -> SkipReason? {
-        var looks = begin()
-        return { file in
-            folders.first { $0.id == file.folder }.flatMap { looks.reason(file.path, file.stamp, in: $0) }
-        }
-    }
-
-    package struct Looks {
-        private let first: FirstLook
-        /// What the looks took, and at how many files they were worth it.
-        private var spent = Duration.zero
-        private var answers = 0
-
-        fileprivate init(at first: FirstLook) { self.first = first }
-
-        /// - Parameters:
-        ///   - path: below the folder.
-        ///   - stamp: of the file, which is whole by it.
-        /// - Returns: `nil` for a file that has to be read, or that is another one by now.
-        package mutating func reason(_ path: FilePath, _ stamp: FileStamp, in folder: FolderRecord) -> SkipReason? {
-            // Of a project's files its records decide; of a filter, the ledger's at the time of the claim.
-            guard folder.kind.isPooled, isWorthIt, folder.filter.exclusion(of: path) == nil else { return nil }
-            let start = first.time.monotonic()
-            defer { spent += first.time.monotonic() - start }
-            let file = folder.path.pushing(path)
-            guard let words = first.reducer.whyUnwanted(file, stamp: stamp), !first.scanner.isBeingWritten(file) else {
-                return nil
-            }
-            answers += 1
-            return SkipReason(words)
-        }
-
-        private var isWorthIt: Bool {
-            guard (try? PooledWork.checkCancellation()) != nil else { return false }
-            return first.isPatient
-                || spent < FirstLook.longest && spent <= FirstLook.advance + FirstLook.worth * answers
-        }
     }
 }
