@@ -3,7 +3,7 @@ package import Logging
 package import SyncCore
 package import SyncLedger
 package import SyncSystem
-package import SystemPackage
+import SystemPackage
 
 /// Brings what happens in the watched folders into the ledger's queue, for as long as the agent runs.
 ///
