@@ -293,6 +293,12 @@ package struct FileStamp: Hashable, Sendable {
         isLike(other) && born == other.born
     }
 
+    /// Whether this is the file that `other` was, whatever it holds by now. Where neither tells its birth, it may be a
+    /// new one in the inode of that.
+    package func isSameFile(as other: FileStamp) -> Bool {
+        inode == other.inode && device == other.device && born == other.born
+    }
+
     private func isLike(_ other: FileStamp) -> Bool {
         inode == other.inode && size == other.size && modified == other.modified && device == other.device
     }

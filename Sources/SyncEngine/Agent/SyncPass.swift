@@ -92,6 +92,7 @@ package struct SyncPass: Sendable {
     ) throws -> (sighted: SightedFiles, unsettled: [UnsettledFile]) {
         var (settled, changing): ([SettledFile], [SettledFile]) = ([], [])
         var unsettled: [UnsettledFile] = []
+        var gone: [FolderID: [FilePath]] = [:]
         for var file in files {
             try PooledWork.checkCancellation()
             let found: FileStamp?
@@ -99,7 +100,7 @@ package struct SyncPass: Sendable {
             do { found = try scanner.stamp(of: file.file) } catch { continue }
             guard let stamp = found else {
                 // It went before it was whole: nobody waits for it.
-                _ = try scan.noteGone(file.file, in: file.folder, at: now)
+                gone[file.folder.id, default: []].append(file.file)
                 continue
             }
             let seen = SettledFile(folder: file.folder.id, path: file.file.relative(to: file.folder.path), stamp: stamp)
@@ -111,10 +112,17 @@ package struct SyncPass: Sendable {
                 settled.append(seen)
             }
         }
+        for folder in folders {
+            guard let gone = gone[folder.id] else { continue }
+            _ = try scan.noteGone(gone, in: folder, at: now)
+        }
+        let drive = scan.drives.seen(in: folders)
         var sighted = try ledger.sight(
-            settled, stillThere: scanner.isFile, whySkipped: firstLook.reasons(in: folders), at: now)
+            settled, drive: drive, stillThere: scanner.isFile, whySkipped: firstLook.reasons(in: folders), at: now)
         // What is not whole yet may look like anything: its first bytes are not asked.
-        if isLast { sighted.queued += try ledger.sight(changing, stillThere: scanner.isFile, at: now).queued }
+        if isLast {
+            sighted.queued += try ledger.sight(changing, drive: drive, stillThere: scanner.isFile, at: now).queued
+        }
         return (sighted, unsettled)
     }
 }

@@ -22,9 +22,10 @@ package struct FolderDrives: Sendable {
 
     /// What a look at a folder has found.
     struct Look: Sendable {
-        /// Where one file system ends and the next begins, below the folder, and the folder itself.
-        fileprivate let places: [FilePath]
+        fileprivate let seen: Places
         let strangers: [Stranger]
+        /// All places, those above before those below.
+        var places: [FilePath] { seen.all.map(\.path) }
         /// What is to be noted.
         fileprivate let changes: [FilePath: DriveIdentity?]
 
@@ -32,12 +33,30 @@ package struct FolderDrives: Sendable {
         /// - Parameter path: below the folder.
         func stranger(above path: FilePath) -> Stranger? {
             if strangers.isEmpty { return nil }
-            let place = places.last { path.starts(with: $0) }
+            let place = seen.holding(path)?.path
             return strangers.first { $0.place == place }
         }
     }
 
-    private struct Place {
+    /// Where one file system ends and the next begins, below a folder, and the folder itself: those above before those
+    /// below. What files are there was not looked at.
+    struct Places: Sendable {
+        fileprivate let all: [Place]
+
+        /// The one that a path is at, or would be: the deepest.
+        fileprivate func holding(_ path: FilePath) -> Place? { all.last { path.starts(with: $0.path) } }
+
+        /// Whether a path is, or would be, on another drive than the one that is known. One that has all the known
+        /// files, and takes the place by that, is another one until it is noted.
+        func isOther(at path: FilePath) -> Bool { holding(path)?.isOther == true }
+
+        /// The same of a path or anything below it.
+        func isOther(atOrBelow path: FilePath) -> Bool {
+            isOther(at: path) || all.contains { $0.isOther && $0.path.starts(with: path) }
+        }
+    }
+
+    fileprivate struct Place: Sendable {
         let path: FilePath
         let isMounted: Bool
         let noted: DriveIdentity?
@@ -61,24 +80,24 @@ package struct FolderDrives: Sendable {
 
     /// - Throws: ``LedgerError``.
     func look(at folder: FolderRecord) throws -> Look {
-        let places = try places(of: folder)
-        let paths = places.map(\.path)
+        let seen = try places(of: folder)
+        let places = seen.all.map(\.path)
         var strangers: [Stranger] = []
         var changes: [FilePath: DriveIdentity?] = [:]
-        for place in places {
-            if place.isOther, try !isTaken(place.path, of: folder, among: paths) {
+        for place in seen.all {
+            if place.isOther, try !isTaken(place.path, of: folder, among: places) {
                 strangers.append(Stranger(place: place.path, isMounted: place.isMounted, drive: place.found))
                 // Mounted over photos, it has a place of its own from now on: where they are is remembered.
                 if place.noted == nil, let expected = place.expected { changes[place.path] = .some(expected) }
             } else if let found = place.found,
                 try place.noted != nil
-                    || place.isMounted && found.isLasting && isProved(place.path, of: folder, among: paths)
+                    || place.isMounted && found.isLasting && isProved(place.path, of: folder, among: places)
             {
                 let drive = Self.note(of: found, at: place)
                 if drive != place.noted { changes[place.path] = .some(drive) }
             }
         }
-        return Look(places: paths, strangers: strangers, changes: changes)
+        return Look(seen: seen, strangers: strangers, changes: changes)
     }
 
     /// - Throws: ``LedgerError``.
@@ -86,14 +105,32 @@ package struct FolderDrives: Sendable {
         try ledger.noteDrives(look.changes, of: folder.id)
     }
 
-    /// Whether a file that is not seen may be on another drive than the one that is mounted. What else is there is not
-    /// looked at: that takes longer.
-    /// - Parameter path: below the folder; a file, or a directory with all below it.
-    /// - Throws: ``LedgerError``.
-    func mayBeElsewhere(_ path: FilePath, of folder: FolderRecord) throws -> Bool {
-        let places = try places(of: folder)
-        return places.last { path.starts(with: $0.path) }?.isOther == true
-            || places.contains { $0.isOther && $0.path.starts(with: path) }
+    /// Places at which another drive is than in a look, or at which one was mounted or taken out since. It asks the
+    /// system and not the ledger.
+    func changes(since look: Look, in folder: FolderRecord) -> Set<FilePath> {
+        let root = FilePath()
+        let mounted = Set(scanner.mountPoints(below: folder.path)).subtracting([root])
+        let before = Set(look.seen.all.filter(\.isMounted).map(\.path)).subtracting([root])
+        let other = look.seen.all.filter { place in
+            let drive = scanner.drive(at: folder.path.pushing(place.path))
+            guard let drive, let found = place.found else { return (drive == nil) != (place.found == nil) }
+            return drive.isOther(than: found)
+        }
+        return mounted.symmetricDifference(before).union(other.map(\.path))
+    }
+
+    /// For ``Ledger/sight(_:drive:stillThere:whySkipped:at:)`` of files in these folders that were looked at before.
+    /// What drives there are is read once for each folder, when the first of its files asks.
+    ///
+    /// A drive that has all the known files is told as another one until a scan has noted it. That makes no difference:
+    /// a file with a known name and another size proves that it has not.
+    func seen(in folders: [FolderRecord]) -> (SettledFile) throws(LedgerError) -> SeenDrive {
+        var known: [FolderID: Places] = [:]
+        return { file throws(LedgerError) in
+            guard let folder = folders.first(where: { $0.id == file.folder }) else { return .known }
+            if known[folder.id] == nil { known[folder.id] = try places(of: folder) }
+            return known[folder.id]?.isOther(at: file.path.relative(to: folder.path)) == true ? .other : .known
+        }
     }
 
     /// Other drives than those that photos were found on. It asks for each file that is known there.
@@ -105,11 +142,7 @@ package struct FolderDrives: Sendable {
 
     /// - Throws: ``LedgerError``.
     func describe(_ stranger: Stranger, in look: Look, of folder: FolderRecord) throws -> OtherDrive {
-        var notSeen = 0
-        _ = try hasFile(at: stranger.place, of: folder, among: look.places) { file in
-            if !isSeen(file, of: folder) { notSeen += 1 }
-            return false
-        }
+        let notSeen = try countFiles(at: stranger.place, of: folder, among: look.places) { !isSeen($0, of: folder) }
         return OtherDrive(
             path: folder.path.pushing(stranger.place), isMounted: stranger.isMounted, filesNotSeen: notSeen)
     }
@@ -132,7 +165,7 @@ package struct FolderDrives: Sendable {
         // A drive that was just formatted may be empty; a name that was mistyped is none.
         let isNewDrive = look.strangers.contains { $0.place == place && $0.isMounted && !place.isEmpty }
         if try !isNewDrive && isBare(place, of: folder) { return Acceptance(empty: [folder.path.pushing(place)]) }
-        let around = look.places.last { place.starts(with: $0) }
+        let around = look.seen.holding(place)?.path
         var (acceptance, changes, plain) = (Acceptance(), look.changes, [FilePath]())
         for stranger in look.strangers {
             let isNamed = stranger.place == around
@@ -153,10 +186,9 @@ package struct FolderDrives: Sendable {
 
     // MARK: What is there
 
-    /// Those above before those below.
-    private func places(of folder: FolderRecord) throws -> [Place] {
+    func places(of folder: FolderRecord) throws(LedgerError) -> Places {
         let noted = try ledger.drives(of: folder.id)
-        let known = try Set(ledger.mounts(of: folder.id).map(\.path))
+        let known = Set(try ledger.mounts(of: folder.id).map(\.path))
         let mounted = Set(scanner.mountPoints(below: folder.path))
         let root = FilePath()
         let paths = known.union(mounted).union(noted.keys).union([root])
@@ -173,7 +205,7 @@ package struct FolderDrives: Sendable {
                     noted: noted[path], expected: noted[path] ?? around,
                     found: scanner.drive(at: folder.path.pushing(path))))
         }
-        return places
+        return Places(all: places)
     }
 
     private static func note(of found: DriveIdentity, at place: Place) -> DriveIdentity? {
@@ -190,19 +222,29 @@ package struct FolderDrives: Sendable {
         let size: Int64
     }
 
+    /// Known files that are at a place, and at none of the places below it.
+    /// - Parameter most: with so many the search ends.
+    private func countFiles(
+        at place: FilePath, of folder: FolderRecord, among places: [FilePath], upTo most: Int = .max,
+        where isSo: (KnownFile) -> Bool
+    ) throws -> Int {
+        let below = places.filter { $0 != place && $0.starts(with: place) }
+        var count = 0
+        for directory in try ledger.directories(of: folder.id, below: place)
+        where !below.contains(where: directory.path.starts) {
+            for file in try ledger.knownFiles(in: directory.id)
+            where isSo(KnownFile(path: directory.path.appending(file.name), size: file.stamp.size)) {
+                count += 1
+                if count >= most { return count }
+            }
+        }
+        return count
+    }
+
     private func hasFile(
         at place: FilePath, of folder: FolderRecord, among places: [FilePath], where isSo: (KnownFile) -> Bool
     ) throws -> Bool {
-        let below = places.filter { $0 != place && $0.starts(with: place) }
-        for directory in try ledger.directories(of: folder.id, below: place)
-        where !below.contains(where: directory.path.starts) {
-            let files = try ledger.knownFiles(in: directory.id)
-            if files.contains(where: { isSo(KnownFile(path: directory.path.appending($0.name), size: $0.stamp.size)) })
-            {
-                return true
-            }
-        }
-        return false
+        try countFiles(at: place, of: folder, among: places, upTo: 1, where: isSo) > 0
     }
 
     /// Whether the drive that is there takes the place of the one that was, without anybody saying so: no photo is

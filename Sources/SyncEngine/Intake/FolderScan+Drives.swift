@@ -1,30 +1,38 @@
-import FoundationEssentials
+package import FoundationEssentials
 import SyncCore
-import SyncLedger
-import SystemPackage
+package import SyncLedger
+import SyncSystem
+package import SystemPackage
 
-/// What a scan does about drives that are not there, and about others in their places.
+/// What a scan does about drives that are not there, about others in their places, and about those that come and go
+/// while it reads.
 extension FolderScan {
-    /// Places in the folder whose photos are on a drive that is not mounted. Nothing is concluded about them.
+    var drives: FolderDrives { FolderDrives(ledger: ledger, scanner: scanner) }
+
+    /// Places in the folder whose photos are on a drive that is not mounted, or may be. Nothing is concluded about
+    /// them.
     /// - Parameters:
-    ///   - before: what the scan began with. A drive may have been changed since.
+    ///   - scanned: its drives, which were looked at again after all was read.
     ///   - place: what was scanned, below the folder. Other places are not looked at.
     ///   - isBare: whether there is no file in the whole folder, which is told as such.
     func unseen(
-        of folder: FolderRecord, _ mounts: ScannedMounts, _ before: FolderDrives.Look, at place: FilePath,
-        isBare: Bool, at now: Date, _ result: inout Summary
+        of folder: FolderRecord, _ mounts: ScannedMounts, _ scanned: ScannedDrives, at place: FilePath, isBare: Bool,
+        at now: Date, _ result: inout Summary
     ) throws -> [FilePath] {
+        let before = scanned.before
         let after = try drives.look(at: folder)
         // Before a mount that has just come is known as one of the folder's.
         try drives.note(after, of: folder)
+        let changed = scanned.changes(near: place)
         let known = Set(before.strangers.map(\.place))
         var strangers = before.strangers + after.strangers.filter { !known.contains($0.place) }
-        strangers.removeAll { !$0.place.starts(with: place) && !place.starts(with: $0.place) }
+        strangers.removeAll { !$0.place.isNear(place) }
         if isBare { strangers.removeAll(where: \.place.isEmpty) }
         let strange = Set(strangers.map(\.place))
+        // Files that were seen on a drive that is gone by now do not make its place a plain folder.
+        let plain = mounts.inUse.subtracting(strange).subtracting(scanned.changed)
         let absent = try ledger.noteMounts(
-            folder.id, mounted: scanner.mountPoints(below: folder.path), inUse: mounts.inUse.subtracting(strange),
-            at: now)
+            folder.id, mounted: scanner.mountPoints(below: folder.path), inUse: plain, at: now)
         for (mount, files) in absent where !mounts.inUse.contains(mount.path) {
             result.problems.append(
                 ScanError(
@@ -32,40 +40,105 @@ extension FolderScan {
                     message: "no drive is mounted here, and \(files.counted("file is", "files are")) known on the one "
                         + "that was. They cannot be seen now, and nothing was marked as missing. Mount it again"))
         }
-        let told = Set(absent.map(\.mount.path)).subtracting(mounts.inUse)
+        var told = Set(absent.map(\.mount.path)).subtracting(mounts.inUse)
         for stranger in strangers where !told.contains(stranger.place) {
             let other = try drives.describe(stranger, in: after, of: folder)
             // Its files may have been found elsewhere by this scan.
-            if other.filesNotSeen > 0 { result.problems.append(other.problem) }
+            guard other.filesNotSeen > 0 else { continue }
+            result.problems.append(other.problem)
+            told.insert(stranger.place)
         }
-        return absent.map(\.mount.path) + strangers.map(\.place)
+        for place in changed where !told.contains(place) {
+            result.problems.append(
+                ScanError(
+                    .missing, path: folder.path.pushing(place),
+                    message: "a drive was mounted or taken out here while the folder was looked at. Nothing was marked "
+                        + "as missing; the next sync looks again"))
+        }
+        return absent.map(\.mount.path) + strangers.map(\.place) + changed
     }
 
-    /// Takes in what a drive holds that is mounted in the place of another one. What is not on it is not missing, and a
-    /// file that has a known name and another size is not taken for that one: it waits until somebody says what is so.
-    func sight(
-        _ folder: FolderRecord, _ scanned: ScannedFolder, at now: Date, _ looks: inout FirstLook.Looks?,
-        _ result: inout Summary
-    ) throws {
-        var (settled, changing): ([SettledFile], [SettledFile]) = ([], [])
-        let directory = try ledger.directories(of: folder.id, below: scanned.path).first { $0.path == scanned.path }
-        let known = try directory.map { try ledger.knownFiles(in: $0.id) } ?? []
-        let sizes = Dictionary(known.map { ($0.name, $0.stamp.size) }, uniquingKeysWith: { first, _ in first })
-        for file in scanned.files where sizes[file.name, default: file.stamp.size] == file.stamp.size {
-            let seen = SettledFile(folder: folder.id, path: scanned.path.appending(file.name), stamp: file.stamp)
-            if let wait = file.stamp.timeToSettle(settle, at: now) {
-                result.unsettled.append((folder.path.pushing(seen.path), wait))
-                changing.append(seen)
-            } else {
-                settled.append(seen)
+    /// What has become of it that files or folders are said to be gone.
+    package struct Gone: Hashable, Sendable {
+        /// How many photos are missing by that.
+        package var missing = 0
+        /// A drive that is not mounted, or another one in its place, may be the reason: only a scan of the whole folder
+        /// tells.
+        package var needsScan = false
+    }
+
+    /// Files or folders are said to be gone.
+    /// - Parameter paths: absolute, below the folder.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func noteGone(_ paths: [FilePath], in folder: FolderRecord, at now: Date) throws -> Gone {
+        var result = Gone()
+        var gone: [FilePath] = []
+        for path in paths {
+            do throws(ScanError) {
+                if try scanner.stamp(of: path) == nil { gone.append(path.relative(to: folder.path)) }
+            } catch {
+                // Not seen is not gone.
+                result.needsScan = true
             }
         }
-        try ledger.hold(
-            changing, for: SettleQueue.longestWait(settle: settle), stillThere: scanner.isFile, at: now)
-        let sighted = try ledger.sight(
-            settled, stillThere: scanner.isFile,
-            whySkipped: { looks?.reason($0.path, $0.stamp, in: folder) }, at: now)
-        result.queued += sighted.queued
-        result.skipped += sighted.skipped
+        if gone.isEmpty { return result }
+        // Once for all of them, after they were looked at: to read the table of mounts for each took most of the time.
+        let mounted = Set(scanner.mountPoints(below: folder.path))
+        let absent = try ledger.mounts(of: folder.id).map(\.path).filter { !mounted.contains($0) }
+        let places = try drives.places(of: folder)
+        for path in gone {
+            try PooledWork.checkCancellation()
+            if absent.contains(where: path.isNear) || places.isOther(atOrBelow: path) {
+                result.needsScan = true
+            } else {
+                try ledger.forgetLeftOutEntries(at: path, of: folder.id)
+                result.missing += try ledger.markGone(folder.id, path: path, at: now)
+            }
+        }
+        return result
     }
+}
+
+/// The drives of a folder while it is scanned. One may be mounted over photos, or taken out, between the beginning and
+/// the moment when their directory is read: before anything counts as missing or as changed by what was read, the
+/// drives are looked at again.
+struct ScannedDrives {
+    /// What the scan began with.
+    let before: FolderDrives.Look
+    private let drives: FolderDrives
+    private let folder: FolderRecord
+    /// Places at which it was another one later, for however short a time.
+    private(set) var changed: Set<FilePath> = []
+
+    /// Looks at the drives, and notes what is to be known of them.
+    /// - Throws: ``LedgerError``.
+    init(_ drives: FolderDrives, of folder: FolderRecord) throws {
+        before = try drives.look(at: folder)
+        try drives.note(before, of: folder)
+        self.drives = drives
+        self.folder = folder
+    }
+
+    mutating func lookAgain() { changed.formUnion(drives.changes(since: before, in: folder)) }
+
+    /// On which drive a directory is. To be asked after it was read.
+    /// - Parameter path: below the folder.
+    mutating func drive(at path: FilePath) -> SeenDrive {
+        if before.stranger(above: path) != nil { return .other }
+        lookAgain()
+        guard !changed.isEmpty else { return .known }
+        let place = changed.union(before.places).filter { path.starts(with: $0) }
+            .max { $0.components.count < $1.components.count }
+        return place.map { changed.contains($0) } == true ? .other : .known
+    }
+
+    /// Changed places above or below a directory, in the order of their texts.
+    func changes(near path: FilePath) -> [FilePath] {
+        changed.filter { $0.isNear(path) }.sorted { $0.string < $1.string }
+    }
+}
+
+extension FilePath {
+    /// Whether one of both lies in the other, or they are one.
+    fileprivate func isNear(_ other: FilePath) -> Bool { starts(with: other) || other.starts(with: self) }
 }

@@ -26,6 +26,9 @@ package struct FolderScan: Sendable {
         package var problems: [ScanError] = []
     }
 
+    /// How often a folder is looked at whose drives are changed meanwhile.
+    private static let mostLooks = 2
+
     let ledger: Ledger
     let scanner: any TreeScanner
     let settle: Duration
@@ -34,6 +37,7 @@ package struct FolderScan: Sendable {
     /// All watched folders, in the order of the configuration.
     var watched: [FilePath] = []
 
+    /// Where a drive is mounted or taken out meanwhile, nothing there counts as missing, and the scan is done again.
     /// - Parameters:
     ///   - start: the folder's path, or one below it.
     ///   - appearedAfter: which files are told in ``Summary/appeared``; `nil` for none.
@@ -44,7 +48,11 @@ package struct FolderScan: Sendable {
         seen: (Int) -> Void = { _ in }
     ) throws -> Summary {
         var result = Summary(appearedAfter: appearedAfter)
-        try look(at: folder, from: start, now, seen, &result)
+        for count in 1...Self.mostLooks {
+            let isSteady = try look(at: folder, from: start, now, seen, &result)
+            if isSteady || count == Self.mostLooks { break }
+            result.beginAnew()
+        }
         if start == folder.path {
             result.problems += sharedPlaces(of: folder.path)
             try ledger.noteScan(folder.id, problem: Self.words(result.problems), at: now)
@@ -88,26 +96,10 @@ package struct FolderScan: Sendable {
         return "\(first); and \(others.count) more: \(names)\(rest)"
     }
 
-    /// A file or folder is said to be gone.
-    /// - Parameter path: absolute, below the folder.
-    /// - Returns: how many photos are missing by that; `nil` when a drive that is not mounted, or another one in its
-    ///   place, may be the reason, and the whole folder has to be scanned to tell.
-    package func noteGone(_ path: FilePath, in folder: FolderRecord, at now: Date) throws -> Int? {
-        if try scanner.stamp(of: path) != nil { return 0 }
-        let relative = path.relative(to: folder.path)
-        let places = try ledger.mounts(of: folder.id).map(\.path)
-            .filter { $0.starts(with: relative) || relative.starts(with: $0) }
-        if !places.isEmpty, !Set(places).isSubset(of: scanner.mountPoints(below: folder.path)) { return nil }
-        if try drives.mayBeElsewhere(relative, of: folder) { return nil }
-        try ledger.forgetLeftOutEntries(at: relative, of: folder.id)
-        return try ledger.markGone(folder.id, path: relative, at: now)
-    }
-
-    var drives: FolderDrives { FolderDrives(ledger: ledger, scanner: scanner) }
-
+    /// - Returns: whether the drives were the same all the time.
     private func look(
         at folder: FolderRecord, from start: FilePath, _ now: Date, _ seen: (Int) -> Void, _ result: inout Summary
-    ) throws {
+    ) throws -> Bool {
         var looks = firstLook?.begin()
         var met = MetDirectories()
         var unread: [FilePath] = []
@@ -117,8 +109,7 @@ package struct FolderScan: Sendable {
         let knownMounts = try ledger.mounts(of: folder.id).map(\.path)
         let known = try ledger.knownDirectories(of: folder.id, below: place)
         var mounts = ScannedMounts(places: Set(knownMounts + scanner.mountPoints(below: folder.path)))
-        let drivesBefore = try drives.look(at: folder)
-        try drives.note(drivesBefore, of: folder)
+        var scannedDrives = try ScannedDrives(drives, of: folder)
         do {
             try scanner.scan(root: folder.path, from: start, known: { known[$0]?.digest }) { scanned in
                 try PooledWork.checkCancellation()
@@ -145,60 +136,57 @@ package struct FolderScan: Sendable {
                     emptyRoot = scanned
                     return
                 }
-                if drivesBefore.stranger(above: scanned.path) != nil {
-                    if !scanned.files.isEmpty { mounts.meet(filesIn: scanned.path) }
-                    try sight(folder, scanned, at: now, &looks, &result)
-                    return
-                }
                 guard mounts.meet(scanned) else { return }
-                try reconcile(folder, scanned, at: now, &looks, &met, &result)
+                try reconcile(folder, scanned, at: now, &scannedDrives, &looks, &met, &result)
             }
         } catch let error as ScanError {
             guard error.code == .missing, start != folder.path else {
                 result.problems.append(error)
-                return
+                return true
             }
             if !knownMounts.contains(where: { $0.starts(with: place) || place.starts(with: $0) }),
-                try !drives.mayBeElsewhere(place, of: folder)
+                try !drives.places(of: folder).isOther(atOrBelow: place)
             {
                 result.missing += try ledger.markGone(folder.id, path: place, at: now)
-                return
+                return true
             }
         }
         try ledger.noteLeftOutEntries(leftOut, of: folder.id, in: .below(place))
         let isBare = emptyRoot != nil && result.filesSeen == 0
-        let absent = try unseen(of: folder, mounts, drivesBefore, at: place, isBare: isBare, at: now, &result)
+        scannedDrives.lookAgain()
+        let absent = try unseen(of: folder, mounts, scannedDrives, at: place, isBare: isBare, at: now, &result)
+        let isSteady = scannedDrives.changes(near: place).isEmpty
         if let emptyRoot {
             let known = try ledger.knownFileCount(folder.id)
             guard result.filesSeen > 0 || known == 0 else {
-                if !absent.isEmpty { return }
+                if !absent.isEmpty { return isSteady }
                 result.problems.append(
                     ScanError(
                         .missing, path: folder.path,
                         message: "the folder is empty, and \(known.counted("file is", "files are")) known in it. "
                             + "Is its drive mounted? Nothing was marked as missing. "
                             + "Were they removed on purpose: put a file (a note) into it"))
-                return
+                return isSteady
             }
-            if drivesBefore.stranger(above: "") == nil {
-                try reconcile(folder, emptyRoot, at: now, &looks, &met, &result)
-            }
+            try reconcile(folder, emptyRoot, at: now, &scannedDrives, &looks, &met, &result)
         }
         for scanned in mounts.empty where !absent.contains(where: { scanned.path.starts(with: $0) }) {
-            try reconcile(folder, scanned, at: now, &looks, &met, &result)
+            try reconcile(folder, scanned, at: now, &scannedDrives, &looks, &met, &result)
         }
         try met.noteDigests(in: ledger)
         result.missing += try ledger.finishScan(
             folder.id, below: place, visited: met.ids, unread: unread + absent, at: now)
+        return isSteady
     }
 
     private func reconcile(
-        _ folder: FolderRecord, _ scanned: ScannedFolder, at now: Date, _ looks: inout FirstLook.Looks?,
-        _ met: inout MetDirectories, _ result: inout Summary
+        _ folder: FolderRecord, _ scanned: ScannedFolder, at now: Date, _ drives: inout ScannedDrives,
+        _ looks: inout FirstLook.Looks?, _ met: inout MetDirectories, _ result: inout Summary
     ) throws {
         let difference = try ledger.reconcile(
-            folder.id, directory: scanned.path, files: scanned.files, settled: { $0.isSettled(settle, at: now) },
-            holding: SettleQueue.longestWait(settle: settle), stillThere: scanner.isFile,
+            folder.id, directory: scanned.path, files: scanned.files, drive: { drives.drive(at: scanned.path) },
+            settled: { $0.isSettled(settle, at: now) }, holding: SettleQueue.longestWait(settle: settle),
+            stillThere: scanner.isFile,
             whySkipped: { looks?.reason(scanned.path.appending($0.name), $0.stamp, in: folder) }, at: now)
         try met.add(scanned, difference, to: ledger)
         result.queued += difference.new.count + difference.released - difference.skipped
@@ -216,6 +204,9 @@ package struct FolderScan: Sendable {
 }
 
 extension FolderScan.Summary {
+    /// What was found out by a look stays; what it saw is told by the next one.
+    fileprivate mutating func beginAnew() { (filesSeen, unsettled, problems) = (0, [], []) }
+
     /// One that came without a hint is enough to be told, and seldom comes alone.
     private static let mostAppeared = 64
 

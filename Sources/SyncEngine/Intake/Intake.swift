@@ -114,29 +114,45 @@ package actor Intake {
     private func followHints() async throws {
         while let hints = await source.next() {
             let now = time.monotonic()
+            var (trees, gone): ([FilePath], [FilePath]) = ([], [])
             for hint in hints {
                 switch hint {
                 case .file(let path): settling.note(path, at: now)
                 case .writing(let path): settling.noteWriting(path, at: now)
-                case .tree(let path): enqueue(path)
+                case .tree(let path): trees.append(path)
                 case .others(let path): othersSettling.note(path, at: now)
                 case .gone(let path):
                     settling.remove(path)
-                    try await lookAfter(path)
+                    gone.append(path)
                 }
             }
             settlingChanged.signal()
+            try await lookAfter(gone)
+            for tree in trees { enqueue(tree) }
         }
         try Task.checkCancellation()
     }
 
-    /// Something was removed or moved away: a file, a folder, or a root. The disk says which, and whether it is so.
-    private func lookAfter(_ path: FilePath) async throws {
-        guard let folder = folder(of: path), path != folder.path else { return enqueue(path) }
+    /// Something was removed or moved away: files, folders, or roots. The disk says which, and whether it is so.
+    private func lookAfter(_ paths: [FilePath]) async throws {
+        var gone: [FolderID: [FilePath]] = [:]
+        for path in paths {
+            if let folder = folder(of: path), path != folder.path {
+                gone[folder.id, default: []].append(path)
+            } else {
+                enqueue(path)
+            }
+        }
         let now = time.now()
-        let answer = try await pool.run { [scan] in try scan.noteGone(path, in: folder, at: now) }
-        guard let missing = answer else { return enqueue(folder.path) }
-        if missing > 0 { logger.info("\(path): \(missing) no longer on the disk; what is stored stays stored") }
+        for folder in folders {
+            guard let paths = gone[folder.id] else { continue }
+            let answer = try await pool.run { [scan] in try scan.noteGone(paths, in: folder, at: now) }
+            if answer.needsScan { enqueue(folder.path) }
+            if answer.missing > 0 {
+                let place = paths.count == 1 ? paths[0] : folder.path
+                logger.info("\(place): \(answer.missing) no longer on the disk; what is stored stays stored")
+            }
+        }
     }
 
     // MARK: Settling
@@ -161,6 +177,7 @@ package actor Intake {
         let now = time.now()
         let batch = located(files)
         let unsettled = try await pool.run { [ledger = ledger.ledger, scanner, scan, firstLook] in
+            let folders = batch.map(\.folder)
             var (settled, unsettled): ([SettledFile], [(file: FilePath, wait: Duration)]) = ([], [])
             var mixed: [FilePath: FolderRecord] = [:]
             for (folder, file) in batch {
@@ -178,7 +195,8 @@ package actor Intake {
                 }
             }
             let sighted = try ledger.sight(
-                settled, stillThere: scanner.isFile, whySkipped: firstLook.reasons(in: batch.map(\.folder)), at: now)
+                settled, drive: scan.drives.seen(in: folders), stillThere: scanner.isFile,
+                whySkipped: firstLook.reasons(in: folders), at: now)
             // It was tried while a program had it open.
             if !sighted.delayed.isEmpty { try ledger.hurry(sighted.delayed, at: now) }
             for (directory, folder) in mixed { try scan.noteOthers(in: directory, of: folder, at: now) }
@@ -206,7 +224,7 @@ package actor Intake {
     private func sightUnfinished(_ files: [FilePath]) async throws {
         let now = time.now()
         let batch = located(files)
-        let unseen = try await pool.run { [ledger = ledger.ledger, scanner, settle] in
+        let unseen = try await pool.run { [ledger = ledger.ledger, scanner, settle, drives = scan.drives] in
             var (changing, unseen): ([SettledFile], [FilePath]) = ([], [])
             for (folder, file) in batch {
                 if let stamp = try? scanner.stamp(of: file) {
@@ -216,7 +234,8 @@ package actor Intake {
                 }
             }
             let longest = SettleQueue.longestWait(settle: settle)
-            try ledger.hold(changing, for: longest, stillThere: scanner.isFile, at: now)
+            let drive = drives.seen(in: batch.map(\.folder))
+            try ledger.hold(changing, for: longest, drive: drive, stillThere: scanner.isFile, at: now)
             // Whoever works off the queue learns when it has to look again.
             self.tell(queued: changing.count, skipped: 0)
             return unseen

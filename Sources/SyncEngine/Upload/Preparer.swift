@@ -141,15 +141,27 @@ package struct Preparer: Sendable {
         }
         guard let stamp = found else { return try gone(claim) }
         guard stamp.isSettled(settle, at: now()) else { return later(claim, "it is still changing") }
-        _ = try ledger.sight(
-            claim.folder.id, file: claim.relativePath, stamp: stamp, stillThere: scanner.isFile, at: now())
+        let file = SettledFile(folder: claim.folder.id, path: claim.relativePath, stamp: stamp)
+        let drive = FolderDrives(ledger: ledger, scanner: scanner).seen(in: [claim.folder])
+        let sighted = try ledger.sight([file], drive: drive, stillThere: scanner.isFile, at: now())
+        if sighted.waiting > 0 {
+            let reason = try whyAway(claim) ?? "another drive was in its place a moment ago"
+            return away(claim, reason)
+        }
         return later(claim, "it changed while it was read")
     }
 
     /// The file is not there. Where it may be on a drive that is not mounted, nothing is concluded from that.
     private func gone(_ claim: Claim) throws -> Outcome {
-        let look = try FolderPresence(ledger: ledger, scanner: scanner).look(at: claim.folder)
-        guard let reason = look.whyAway(claim.relativePath) else { return .vanished }
+        guard let reason = try whyAway(claim) else { return .vanished }
+        return away(claim, reason)
+    }
+
+    private func whyAway(_ claim: Claim) throws -> String? {
+        try FolderPresence(ledger: ledger, scanner: scanner).look(at: claim.folder).whyAway(claim.relativePath)
+    }
+
+    private func away(_ claim: Claim, _ reason: String) -> Outcome {
         let pause = RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 1)
         return .postponed("it is not seen: \(reason). Is its drive mounted?", until: now() + pause)
     }

@@ -54,9 +54,7 @@ extension Ledger {
     package func knownFiles(in directory: DirectoryID) throws(LedgerError) -> [ScannedFile] {
         try read("list the files of a directory") { db in
             try PhotoTable(db).rows(in: directory).compactMap { row in
-                guard row.isOnDisk, row.objectID != nil || [.pending, .uploading].contains(row.state) else {
-                    return nil
-                }
+                guard row.isKept else { return nil }
                 return FilePath.Component(bytes: row.name).map { ScannedFile(name: $0, stamp: row.stamp) }
             }
         }

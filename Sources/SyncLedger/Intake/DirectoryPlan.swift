@@ -1,6 +1,14 @@
 package import SyncCore
 import SystemPackage
 
+/// On which drive a file or directory is seen.
+package enum SeenDrive: Hashable, Sendable {
+    /// The one that the photos of its place were found on, as far as is known.
+    case known
+    /// Another one, or one that came in its place while files were looked at.
+    case other
+}
+
 /// The comparison of a directory's rows with its files: what has to be done, by name. It decides nothing about moves:
 /// those need a look at other directories.
 struct DirectoryPlan {
@@ -36,6 +44,12 @@ struct DirectoryPlan {
     /// Rows of files that were not whole, and are now.
     private(set) var released: [Release] = []
     private(set) var unchanged = 0
+    /// Files that wait until somebody says which drive counts.
+    private(set) var waiting = 0
+
+    /// Rows of which something is stored, or is to be, and where in ``files`` there is one of their name and of another
+    /// size: the photo as it was changed, or, on another drive, another photo. ``decide(on:_:)`` says which.
+    private var otherSized: [(row: PhotoRow, index: Int)] = []
 
     let files: [ScannedFile]
     private var isKnown: [Bool]
@@ -44,8 +58,11 @@ struct DirectoryPlan {
     /// Whether there is nothing to write.
     var isEmpty: Bool {
         new.isEmpty && changed.isEmpty && completed.isEmpty && returned.isEmpty && vanished.isEmpty
-            && newlyHeld.isEmpty && held.isEmpty && released.isEmpty
+            && newlyHeld.isEmpty && held.isEmpty && released.isEmpty && otherSized.isEmpty
     }
+
+    /// Whether it makes a difference on which drive the files are.
+    var dependsOnDrive: Bool { !vanished.isEmpty || !otherSized.isEmpty }
 
     /// Where in ``files`` those are that a look may tell to need no place in the queue.
     var worthALook: [Int] { new + released.filter(\.isOpen).map(\.index) }
@@ -56,8 +73,9 @@ struct DirectoryPlan {
         finish(settled)
     }
 
-    /// A plan that is still to ``meet(_:_:)`` each row of the directory, and then to ``finish(_:)``. Rows are not kept, but
-    /// for those that something has to be done about: a folder of a million files is held once, and not three times.
+    /// A plan that is still to ``meet(_:_:)`` each row of the directory, then to ``finish(_:)``, and to
+    /// ``decide(on:_:)`` before it is carried out. Rows are not kept, but for those that something has to be done
+    /// about: a folder of a million files is held once, and not three times.
     init(files: [ScannedFile]) {
         self.files = files
         isKnown = [Bool](repeating: false, count: files.count)
@@ -71,7 +89,11 @@ struct DirectoryPlan {
             return
         }
         isKnown[index] = true
-        compare(row, with: index, settled)
+        if row.isOtherPhotoElsewhere(files[index].stamp) {
+            otherSized.append((row, index))
+        } else {
+            compare(row, with: index, settled)
+        }
     }
 
     mutating func finish(_ settled: (FileStamp) -> Bool) {
@@ -84,6 +106,26 @@ struct DirectoryPlan {
             }
         }
         indexes = [:]
+    }
+
+    /// Asks for the drive where that makes a difference. Where it makes none, nothing is concluded from what the ledger
+    /// learns until it is written to: that is newer than the files.
+    func driveToDecideOn<Failure: Error>(_ drive: () throws(Failure) -> SeenDrive) throws(Failure) -> SeenDrive {
+        try dependsOnDrive ? drive() : .other
+    }
+
+    /// The one rule for what is seen on another drive than the one that the directory's photos were found on: what is
+    /// not there is not gone, and what has a known name and another size waits.
+    /// - Parameter drive: as it was when the files had been read.
+    mutating func decide(on drive: SeenDrive, _ settled: (FileStamp) -> Bool) {
+        switch drive {
+        case .known:
+            for (row, index) in otherSized { compare(row, with: index, settled) }
+        case .other:
+            waiting += otherSized.count
+            vanished = []
+        }
+        otherSized = []
     }
 
     /// - Returns: for each file why nothing is stored of it; empty where that is said of none.
@@ -115,6 +157,16 @@ struct DirectoryPlan {
             // What waits already is not called safe.
             if row.state != .pending { held.append(Change(row: row, stamp: file.stamp)) }
         }
+    }
+}
+
+extension PhotoRow {
+    /// Whether a file with the row's name and this stamp is another photo where it is on another drive. What was stored
+    /// from there, or is being copied to it, and is written on is the same file. Where the file system does not tell
+    /// when a file was made, it may be another one in that inode: then only what nothing is stored of counts as that.
+    fileprivate func isOtherPhotoElsewhere(_ found: FileStamp) -> Bool {
+        guard isKept, found.size != stamp.size else { return false }
+        return !found.isSameFile(as: stamp) || found.born == nil && objectID != nil
     }
 }
 

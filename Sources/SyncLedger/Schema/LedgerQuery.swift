@@ -184,6 +184,8 @@ struct PhotoRow {
     var isStored: Bool { objectID != nil && objectGeneration == generation }
     /// As far as is known.
     var isOnDisk: Bool { state.isOnDisk && !isGone }
+    /// Whether it is on the disk, as far as is known, and something is stored of it, or is to be.
+    var isKept: Bool { isOnDisk && (objectID != nil || state == .pending || state == .uploading) }
 }
 
 extension PhotoRow: FetchableRecord {

@@ -143,7 +143,7 @@ import Testing
         try scan.noteOthers(in: folder.path, of: folder, at: now)
         #expect(try names() == ["below/b.jpg.part", "below/deep/c.jpg.part"])
         try FileManager.default.removeItem(atPath: tree.path("gallery/below").string)
-        _ = try scan.noteGone(tree.path("gallery/below"), in: folder, at: now)
+        _ = try scan.noteGone([tree.path("gallery/below")], in: folder, at: now)
         #expect(try names() == [])
     }
 

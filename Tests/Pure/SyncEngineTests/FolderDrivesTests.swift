@@ -161,6 +161,25 @@ import Testing
         bench.disk.write("dawn", to: Self.b)
         let result = try bench.scan()[0]
         #expect(result.problems.first?.message.contains("1 known file is not on it") == true)
+        // What has another size waits; what has the same is read.
+        #expect(try state(Self.a) == .uploaded && state(Self.b) == .pending)
+    }
+
+    @Test func `a photo that waits is not stored from what another drive has under its name`() async throws {
+        bench.disk.setIdentity(Self.first, at: Bench.gallery)
+        bench.disk.write("sunset", to: Self.a)
+        try bench.scan()
+        bench.disk.move(Self.a, to: Self.away(Self.a))
+        bench.disk.write("another sunset", to: Self.a)
+        bench.disk.setIdentity(Self.second, at: Bench.gallery)
+        try await bench.makePipeline().run(.untilDone(patience: .zero))
+        #expect(try state(Self.a) == .pending && bench.memory.keys.isEmpty)
+        #expect(try bench.status(Self.a)?.error?.contains("at /pictures/gallery is another drive") == true)
+        bench.disk.setIdentity(Self.first, at: Bench.gallery)
+        bench.disk.move(Self.away(Self.a), to: Self.a)
+        await bench.time.advance(by: .seconds(86_400))
+        try await bench.pass()
+        #expect(try state(Self.a) == .uploaded && bench.disk.reduced == [Self.a])
     }
 
     @Test func `the command that is proposed can be pasted`() throws {
@@ -171,8 +190,10 @@ import Testing
     @Test func `a removal that is told while another drive is there needs a look at the whole folder`() async throws {
         try await swap()
         let scan = FolderScan(ledger: bench.ledger, scanner: bench.disk, settle: .seconds(2))
-        #expect(try scan.noteGone(Self.a, in: folder, at: bench.time.now) == nil)
-        #expect(try scan.noteGone(Self.b.removingLastComponent(), in: folder, at: bench.time.now) == nil)
+        for gone in [Self.a, Self.b.removingLastComponent()] {
+            let answer = try scan.noteGone([gone], in: folder, at: bench.time.now)
+            #expect(answer.needsScan && answer.missing == 0)
+        }
         _ = try scan.run(folder, from: Self.b.removingLastComponent(), at: bench.time.now)
         #expect(try state(Self.a) == .uploaded && state(Self.b) == .uploaded)
     }

@@ -238,6 +238,23 @@ private final class ScriptedSource: ChangeSource {
         if isClosed { #expect(teller.withLock { $0 }.hasPrefix("intake-")) }
     }
 
+    @Test func `what another drive has under a known name changes nothing when it is hinted at`() async throws {
+        let new = Bench.gallery.appending("b.jpg")
+        bench.disk.setIdentity(DriveIdentity(.disk, uuid: "1111"), at: Bench.gallery)
+        bench.disk.write("sunset", to: photo)
+        try await bench.pass()
+        bench.disk.setIdentity(DriveIdentity(.disk, uuid: "2222"), at: Bench.gallery)
+        bench.disk.write("another sunset", to: photo)
+        bench.disk.write("dawn", to: new)
+        try await running {
+            source.send(.file(photo), .file(new))
+            await settled()
+            let file = try await eventually("the new file in the queue") { try claimed().first }
+            #expect(file == new)
+        }
+        #expect(try bench.states() == [photo.string: .uploaded, new.string: .uploading])
+    }
+
     @Test func `a tree that was moved in is scanned`() async throws {
         let trip = Bench.vacations.appending("Paris")
         bench.disk.write("beach", to: trip.appending("day 1").appending("a.jpg"))

@@ -20,7 +20,8 @@ import Testing
     }
 
     private func hold(_ paths: FilePath..., for hold: Duration = .seconds(10)) throws {
-        try world.ledger.hold(try seen(paths), for: hold, stillThere: world.isThere, at: world.now)
+        try world.ledger.hold(
+            try seen(paths), for: hold, drive: { _ in .known }, stillThere: world.isThere, at: world.now)
     }
 
     private func claimed() throws -> [FilePath] { try world.ledger.claim(limit: 9, at: world.now).map(\.file) }
@@ -55,7 +56,8 @@ import Testing
             try hold(Self.photo)
             #expect(try world.scan(settled: { _ in false }).map(\.isEmpty) == [true])
         }
-        let sighted = try world.ledger.sight(seen([Self.photo]), stillThere: world.isThere, at: world.now)
+        let sighted = try world.ledger.sight(
+            seen([Self.photo]), drive: { _ in .known }, stillThere: world.isThere, at: world.now)
         #expect(sighted.queued == 1 && sighted.delayed.isEmpty)
         #expect(try world.status(Self.photo)?.queuedAt == met)
         let claims = try world.ledger.claim(limit: 9, at: world.now)
@@ -105,7 +107,8 @@ import Testing
         world.write(note)
         try hold(note)
         let noted = try world.ledger.sight(
-            seen([note]), stillThere: world.isThere, whySkipped: { _ in SkipReason("it is a text") }, at: world.now)
+            seen([note]), drive: { _ in .known }, stillThere: world.isThere,
+            whySkipped: { _ in SkipReason("it is a text") }, at: world.now)
         #expect(noted.queued == 0 && noted.skipped == 1)
         #expect(try world.state(note) == .skipped)
         #expect(try world.ledger.nextTry(at: world.now) == nil)
@@ -181,10 +184,13 @@ import Testing
         for path in paths { world.write(path) }
         let files = try seen(paths)
         for _ in 1...2 {
-            try world.ledger.hold(files, for: .seconds(10), stillThere: world.isThere, at: world.now)
+            try world.ledger.hold(
+                files, for: .seconds(10), drive: { _ in .known }, stillThere: world.isThere, at: world.now)
             #expect(try world.ledger.overview().totals[.pending].files == 1_000)
         }
-        #expect(try world.ledger.sight(files, stillThere: world.isThere, at: world.now).queued == 1_000)
+        let sighted = try world.ledger.sight(
+            files, drive: { _ in .known }, stillThere: world.isThere, at: world.now)
+        #expect(sighted.queued == 1_000)
         #expect(try world.ledger.check() == [])
     }
 }

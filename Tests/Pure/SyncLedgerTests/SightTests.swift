@@ -95,7 +95,9 @@ import Testing
             SettledFile(folder: folder, path: path, stamp: try #require(world.disk[path]))
         }
         for _ in 1...2 {
-            #expect(try world.ledger.sight(files, stillThere: world.isThere, at: world.now).queued == 600)
+            let noted = try world.ledger.sight(
+                files, drive: { _ in .known }, stillThere: world.isThere, at: world.now)
+            #expect(noted.queued == 600)
         }
         #expect(try world.ledger.knownFileCount(folder) == 601)
         #expect(try world.state(Self.photo) == .uploaded)
@@ -115,7 +117,7 @@ import Testing
         }
         var asked: [FilePath] = []
         let noted = try world.ledger.sight(
-            files, stillThere: world.isThere,
+            files, drive: { _ in .known }, stillThere: world.isThere,
             whySkipped: { file in
                 asked.append(file.path)
                 return SkipReason("it is a text", .unreadable)
@@ -124,7 +126,7 @@ import Testing
         #expect(asked == [paths[1]])
         #expect(try world.state(Self.photo) == .pending && world.state(paths[1]) == .skipped)
         #expect(try world.ledger.leftOut(naming: 9).items.map(\.reason) == ["it is a text"])
-        let again = try world.ledger.sight(files, stillThere: world.isThere, at: world.now)
+        let again = try world.ledger.sight(files, drive: { _ in .known }, stillThere: world.isThere, at: world.now)
         #expect(again.queued == 1 && again.skipped == 0)
     }
 }

@@ -26,6 +26,8 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         var examined: [FilePath] = []
         var reduced: [FilePath] = []
         var looks = 0
+        var mountLooks = 0
+        var onScan: @Sendable (FilePath) -> Void = { _ in }
         var onReduce: @Sendable (FilePath) -> Void = { _ in }
         var onCopy: @Sendable (inout StoredCopy) -> Void = { _ in }
         var onPhoto: @Sendable (String) throws(PhotoError) -> Void = { _ in }
@@ -113,6 +115,10 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     }
     /// What was read whole, in order.
     package var examined: [FilePath] { state.withLock { $0.examined } }
+    /// Called with each folder of a scan before it is read. What comes and goes by that is seen, folders are not.
+    package func onScan(_ action: @escaping @Sendable (FilePath) -> Void) { state.withLock { $0.onScan = action } }
+    /// How often the mounts were asked for.
+    package var mountLooks: Int { state.withLock { $0.mountLooks } }
     /// How many texts were looked at first.
     package var looks: Int { state.withLock { $0.looks } }
     /// What was reduced, in order.
@@ -123,7 +129,10 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     /// Leaves the plain folder that is below a drive.
     package func removeDrive(_ path: FilePath) { state.withLock { $0.drives[path] = nil } }
     package func mountPoints(below root: FilePath) -> [FilePath] {
-        state.withLock { $0.drives.filter { $0.value && $0.key.starts(with: root) }.keys.map { $0.relative(to: root) } }
+        state.withLock { state in
+            state.mountLooks += 1
+            return state.drives.filter { $0.value && $0.key.starts(with: root) }.keys.map { $0.relative(to: root) }
+        }
     }
 
     /// Says which drive is at a path and below it; `nil` where nothing tells.
@@ -167,12 +176,14 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         for folder in visible.sorted(by: { $0.string < $1.string }) {
             var relative = folder
             _ = relative.removePrefix(root)
+            let action = state.withLock { $0.onScan }
+            action(folder)
             if unreadable.contains(folder) {
                 let error = ScanError(.denied, path: folder, message: "permission denied")
                 try visit(ScannedFolder(path: relative, files: [], error: error))
                 continue
             }
-            let found = files.filter { $0.key.removingLastComponent() == folder }
+            let found = self.files.filter { $0.key.removingLastComponent() == folder }
                 .sorted { $0.key.string < $1.key.string }
                 .compactMap { path, file in path.lastComponent.map { ScannedFile(name: $0, stamp: file.stamp) } }
             var scanned = ScannedFolder(path: relative, files: found)

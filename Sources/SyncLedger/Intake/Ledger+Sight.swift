@@ -1,0 +1,218 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+package import SystemPackage
+
+extension Ledger {
+    /// Makes the ledger know settled files: the rules of
+    /// ``reconcile(_:directory:files:drive:settled:holding:stillThere:whySkipped:at:)`` for each of them alone. What is
+    /// new of many is written in groups, each in one transaction.
+    /// - Parameter drive: on which drive a file is. It is asked before anything is written, and only of those where
+    ///   that makes a difference.
+    package func sight(
+        _ files: [SettledFile], drive: (SettledFile) throws(LedgerError) -> SeenDrive,
+        stillThere: (FilePath) -> Bool, whySkipped: (SettledFile) -> SkipReason? = { _ in nil }, at time: Date
+    ) throws(LedgerError) -> SightedFiles {
+        var result = SightedFiles()
+        for start in stride(from: 0, to: files.count, by: SettledFile.groupSize) {
+            let group = files[start..<min(start + SettledFile.groupSize, files.count)]
+            try sight(group: group, drive, stillThere, whySkipped, time, &result)
+        }
+        return result
+    }
+
+    /// As ``sight(_:drive:stillThere:whySkipped:at:)``, of one file on the drive that the photos of its place were
+    /// found on.
+    /// - Parameter file: below the folder.
+    /// - Returns: whether the photo waits for its upload now.
+    package func sight(
+        _ folder: FolderID, file: FilePath, stamp: FileStamp, stillThere: (FilePath) -> Bool, at time: Date
+    ) throws(LedgerError) -> Bool {
+        let file = SettledFile(folder: folder, path: file, stamp: stamp)
+        return try sight([file], drive: { _ in .known }, stillThere: stillThere, at: time).queued == 1
+    }
+
+    private func sight(
+        group: ArraySlice<SettledFile>, _ drive: (SettledFile) throws(LedgerError) -> SeenDrive,
+        _ stillThere: (FilePath) -> Bool, _ whySkipped: (SettledFile) -> SkipReason?, _ time: Date,
+        _ result: inout SightedFiles
+    ) throws(LedgerError) {
+        let operation = "note files"
+        let looks = try looks(at: group, isWhole: true, drive, operation)
+        // Where all is known, a read does, and holds nobody up.
+        if looks.allSatisfy(\.plan.isEmpty) {
+            for look in looks { result.note(look) }
+            return
+        }
+        let reasons = zip(group, looks).map { $1.plan.worthALook.isEmpty ? nil : whySkipped($0) }
+        let before = result
+        result = try write(operation) { db in
+            var result = before
+            for (look, reason) in zip(looks, reasons) {
+                let sight = try Sight(look.file, isWhole: true, on: look.drive, in: db)
+                try sight.carryOut(stillThere: stillThere, skipped: reason, at: time, &result)
+            }
+            return result
+        }
+    }
+
+    /// Makes the ledger know files that are not settled: the rules of
+    /// ``reconcile(_:directory:files:drive:settled:holding:stillThere:whySkipped:at:)`` for each of them alone, written
+    /// in groups as by ``sight(_:drive:stillThere:whySkipped:at:)``, which ends what this begins.
+    /// - Parameters:
+    ///   - hold: for how long at most they are left alone, from now.
+    ///   - drive: as there.
+    package func hold(
+        _ files: [SettledFile], for hold: Duration, drive: (SettledFile) throws(LedgerError) -> SeenDrive,
+        stillThere: (FilePath) -> Bool, at time: Date
+    ) throws(LedgerError) {
+        let operation = "note files that are not whole"
+        for start in stride(from: 0, to: files.count, by: SettledFile.groupSize) {
+            let group = files[start..<min(start + SettledFile.groupSize, files.count)]
+            let looks = try looks(at: group, isWhole: false, drive, operation)
+            if looks.allSatisfy(\.plan.isEmpty) { continue }
+            try write(operation) { db in
+                for look in looks {
+                    let sight = try Sight(look.file, isWhole: false, on: look.drive, in: db)
+                    try sight.hold(for: hold, stillThere: stillThere, at: time)
+                }
+            }
+        }
+    }
+
+    /// What is to be done about files, as far as the ledger knows them now.
+    private func looks(
+        at group: ArraySlice<SettledFile>, isWhole: Bool, _ drive: (SettledFile) throws(LedgerError) -> SeenDrive,
+        _ operation: String
+    ) throws(LedgerError) -> [SightLook] {
+        let found = try read(operation) { db in
+            try group.map { file in
+                let sight = try Sight(file, isWhole: isWhole, in: db)
+                return SightLook(file: file, plan: sight.plan, drive: .other, pending: try sight.pending())
+            }
+        }
+        var looks: [SightLook] = []
+        for var look in found {
+            let file = look.file
+            look.drive = try look.plan.driveToDecideOn { () throws(LedgerError) in try drive(file) }
+            look.plan.decide(on: look.drive) { _ in isWhole }
+            looks.append(look)
+        }
+        return looks
+    }
+}
+
+/// A file beside what was known of it before anything is written.
+private struct SightLook {
+    let file: SettledFile
+    var plan: DirectoryPlan
+    var drive: SeenDrive
+    /// As ``Sight/pending()`` tells.
+    let pending: (id: Int64, isDelayed: Bool)?
+}
+
+/// A file that has not changed for a while, or is to be held until then, as it was looked at.
+package struct SettledFile: Sendable {
+    /// So many are noted in one transaction.
+    static let groupSize = 256
+
+    package let folder: FolderID
+    /// Below the folder.
+    package let path: FilePath
+    package let stamp: FileStamp
+
+    package init(folder: FolderID, path: FilePath, stamp: FileStamp) {
+        self.folder = folder
+        self.path = path
+        self.stamp = stamp
+    }
+}
+
+/// What has become of files that were noted.
+package struct SightedFiles: Hashable, Sendable {
+    /// Those that wait for their upload now.
+    package var queued = 0
+    /// New ones of which nothing is stored.
+    package var skipped = 0
+    /// The rows of those that were in the queue already, as they are, and wait for their next try.
+    package var delayed: [Int64] = []
+    /// Those that have a known name and another size on another drive, and change nothing until somebody says which
+    /// drive counts.
+    package var waiting = 0
+
+    fileprivate mutating func note(_ look: SightLook) {
+        waiting += look.plan.waiting
+        if let pending = look.pending { note(pending) }
+    }
+
+    fileprivate mutating func note(_ pending: (id: Int64, isDelayed: Bool)) {
+        queued += 1
+        if pending.isDelayed { delayed.append(pending.id) }
+    }
+}
+
+/// One file beside what is known of it.
+private struct Sight {
+    let plan: DirectoryPlan
+    let known: PhotoRow?
+    private let db: Database
+    private let folder: FolderRecord
+    private let place: FilePath
+    private let file: ScannedFile
+
+    /// - Parameter drive: `nil` for a plan that is still to be decided.
+    init(_ file: SettledFile, isWhole: Bool, on drive: SeenDrive? = nil, in db: Database) throws {
+        guard let name = file.path.lastComponent else { throw UnnamedFile() }
+        self.db = db
+        self.file = ScannedFile(name: name, stamp: file.stamp)
+        folder = try db.folder(file.folder)
+        place = file.path.relative(to: folder.path).removingLastComponent()
+        let row = try DirectoryTable(db).find(place, in: folder.id).flatMap {
+            try PhotoTable(db).row(in: $0, named: name)
+        }
+        known = row
+        var plan = DirectoryPlan(known: row.map { [$0] } ?? [], files: [self.file], settled: { _ in isWhole })
+        if let drive { plan.decide(on: drive) { _ in isWhole } }
+        self.plan = plan
+    }
+
+    /// The row of a photo that is in the queue already, as it is.
+    func pending() throws -> (id: Int64, isDelayed: Bool)? {
+        guard plan.isEmpty, plan.waiting == 0, let known, known.state == .pending else { return nil }
+        let next = try db.number("SELECT next_try_at FROM photos WHERE id = ?", [known.id]) ?? 0
+        return (known.id, next > 0)
+    }
+
+    func carryOut(
+        stillThere: (FilePath) -> Bool, skipped reason: SkipReason?, at time: Date, _ result: inout SightedFiles
+    ) throws {
+        result.waiting += plan.waiting
+        if plan.isEmpty {
+            if let pending = try pending() { result.note(pending) }
+            return
+        }
+        let id = try DirectoryTable(db).findOrAdd(place, in: folder.id)
+        let difference = try carryOut(in: id, holding: .zero, stillThere: stillThere, skipped: [reason], at: time)
+        result.skipped += difference.skipped
+        if try PhotoTable(db).row(in: id, named: file.name)?.state == .pending { result.queued += 1 }
+    }
+
+    func hold(for hold: Duration, stillThere: (FilePath) -> Bool, at time: Date) throws {
+        if plan.isEmpty { return }
+        let id = try DirectoryTable(db).findOrAdd(place, in: folder.id)
+        _ = try carryOut(in: id, holding: hold, stillThere: stillThere, skipped: [], at: time)
+    }
+
+    private func carryOut(
+        in id: DirectoryID, holding hold: Duration, stillThere: (FilePath) -> Bool, skipped: [SkipReason?],
+        at time: Date
+    ) throws -> DirectoryDifference {
+        let intake = Intake(db: db, folder: folder, directory: id, place: place, hold: hold, time: time)
+        return try intake.carryOut(
+            plan, isSeen: { $0.directoryID == id && $0.name == file.name.bytes }, stillThere: stillThere,
+            skipped: skipped)
+    }
+}
+
+/// A path that names no file.
+private struct UnnamedFile: Error {}
