@@ -302,8 +302,8 @@ extension LocalStore {
         let found = try lookup(key)
         if let record = found.object { try syncFolders(above: layout.content(record), below: layout.objects) }
         // What is noted and not named any more was deleted, or never committed.
-        if !found.isUnreadable, let json = try Disk.read(note), let noted = ObjectRecord(json: json),
-            noted.key == key.rawValue, noted.file != found.object?.file
+        if !found.isUnreadable, let json = try Disk.read(note, atMost: ObjectRecord.maximumSize),
+            let noted = ObjectRecord(json: json), noted.key == key.rawValue, noted.file != found.object?.file
         {
             try removeContent(noted)
         }

@@ -62,7 +62,9 @@ extension LocalStore {
         guard let stamp = try Disk.status(path)?.stamp else { return }
         let isNote = name.hasSuffix(StoreLayout.unsettledSuffix)
         guard isNote || isOld(stamp) else { return }
-        if name.hasSuffix(".json"), let json = try Disk.read(path), let record = ObjectRecord(json: json) {
+        if name.hasSuffix(".json"), let json = try Disk.read(path, atMost: ObjectRecord.maximumSize),
+            let record = ObjectRecord(json: json)
+        {
             try removeUnlessLive(record)
             if isNote { return }
         }

@@ -32,7 +32,7 @@ enum ContentProof {
 extension LocalStore {
     func lookup(_ key: ObjectKey) throws -> RecordLookup {
         let path = layout.record(for: key)
-        guard let json = try Disk.read(path) else {
+        guard let json = try Disk.read(path, atMost: ObjectRecord.maximumSize) else {
             try requireReachable(path, below: layout.records)
             return .absent
         }
