@@ -88,9 +88,13 @@ package struct FolderScan: Sendable {
     /// A file or folder is said to be gone.
     /// - Parameter path: absolute, below the folder.
     /// - Returns: how many photos are missing by that; `nil` when a drive that is not mounted, or another one in its
-    ///   place, may be the reason, and the whole folder has to be scanned to tell.
+    ///   place, may be the reason, or it cannot be looked at, and the whole folder has to be scanned to tell.
     package func noteGone(_ path: FilePath, in folder: FolderRecord, at now: Date) throws -> Int? {
-        if try scanner.stamp(of: path) != nil { return 0 }
+        do {
+            if try scanner.stamp(of: path) != nil { return 0 }
+        } catch {
+            return nil
+        }
         let relative = path.relative(to: folder.path)
         let places = try ledger.mounts(of: folder.id).map(\.path)
             .filter { $0.starts(with: relative) || relative.starts(with: $0) }
