@@ -28,7 +28,7 @@ extension LocalStore {
         guard try Disk.exists(layout.marker) else { throw isAway(operation) }
     }
 
-    /// Before the folder is made: whether this may be the first use of the first store.
+    /// Before the folders in it are made: whether this may be the first use of the first store.
     private func found(_ operation: String) throws {
         if try remembered(operation, { try $0.knowsStore() }) == true {
             throw StoreError(
@@ -55,6 +55,12 @@ extension LocalStore {
         } catch let error as FileError where !isNew && error.isReadOnly {
             // Somebody else made the folder, in one that we may not read.
         }
+        guard try ignoresCapitals(in: layout.root) else { return }
+        if isNew { Disk.prune(layout.root, upTo: parent) }
+        throw StoreError(
+            .settingRefused, operation: operation,
+            message: "\(layout.root) is on a disk that ignores capitals, where of two names such as AbC and abc one takes "
+                + "the place of the other; name a folder on another one in store.path, such as one with ext4 or XFS")
     }
 
     private func makeFolders() throws {
