@@ -133,7 +133,7 @@ extension LocalStore {
             let path = folder.appending(name)
             if path.string != current?.file {
                 let file = layout.objects.pushing(path)
-                if try !Disk.exists(file) || holdsSameBytes(file, record, flag) { return path }
+                if try !Disk.exists(file) || (holdsSameBytes(file, record, flag) && ownsPlainNames) { return path }
             }
         }
         return folder.appending(ContentName.fileSubstitute(key.lastSegment, id: id))
@@ -204,7 +204,7 @@ extension LocalStore {
     /// Takes back bytes whose commit has failed. A rename that reported a failure may have happened all the same (on
     /// network file systems): the bytes go only when the record that is there can be read, and names others.
     private func withdraw(_ record: ObjectRecord, at key: ObjectKey, after error: any Error) throws {
-        guard case .some(let found) = try? lookup(key), found.object?.file != record.file, !found.isUnreadable else {
+        guard case .some(let found) = try? lookup(key), found.isOfKey, found.object?.file != record.file else {
             throw FailureAfterCommit(reason: error)
         }
         removeContent(record, named: layout.unsettled(key))
@@ -302,8 +302,8 @@ extension LocalStore {
         let found = try lookup(key)
         if let record = found.object { try syncFolders(above: layout.content(record), below: layout.objects) }
         // What is noted and not named any more was deleted, or never committed.
-        if !found.isUnreadable, let json = try Disk.read(note), let noted = ObjectRecord(json: json),
-            noted.key == key.rawValue, noted.file != found.object?.file
+        if found.isOfKey, let json = try Disk.read(note, atMost: ObjectRecord.maximumSize),
+            let noted = ObjectRecord(json: json), noted.key == key.rawValue, noted.file != found.object?.file
         {
             try removeContent(noted)
         }

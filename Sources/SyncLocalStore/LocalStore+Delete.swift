@@ -12,8 +12,11 @@ extension LocalStore {
                 switch try store.lookup(key) {
                 case .absent: try store.requireRoot("delete")
                 case .object(let record): try store.remove(key, store.layout.content(record))
-                // Which file it named is lost. The plain name belongs to this key alone.
-                case .unreadable: try store.remove(key, store.plainContent(of: key))
+                // Which file it named is lost: the one of the plain name, where that can be no other key's.
+                case .unreadable:
+                    try store.remove(key, store.ownsPlainNames ? store.plainContent(of: key) : nil)
+                // There is nothing of this key.
+                case .taken: break
                 }
             }
         }
@@ -80,7 +83,9 @@ extension LocalStore {
         guard let stamp = try Disk.status(path)?.stamp else { return }
         let isNote = name.hasSuffix(StoreLayout.unsettledSuffix)
         guard isNote || isOld(stamp) else { return }
-        if name.hasSuffix(".json"), let json = try Disk.read(path), let record = ObjectRecord(json: json) {
+        if name.hasSuffix(".json"), let json = try Disk.read(path, atMost: ObjectRecord.maximumSize),
+            let record = ObjectRecord(json: json)
+        {
             try removeUnlessLive(record)
             if isNote { return }
         }
@@ -98,7 +103,7 @@ extension LocalStore {
             // First what is owed: the bytes of a version before may be removed only when the one after it is on the disk.
             try settle(key)
             let found = try lookup(key)
-            if found.isUnreadable { return }
+            guard found.isOfKey else { return }
             if found.object?.file != staged.file { try removeContent(staged) }
             if found.isAbsent { Disk.prune(layout.record(for: key).removingLastComponent(), upTo: layout.records) }
         }

@@ -64,7 +64,7 @@ extension LocalStore {
     }
 
     private func readMarker(_ operation: String) throws -> StoreMarker? {
-        guard let bytes = try Disk.read(layout.marker) else { return nil }
+        guard let bytes = try Disk.read(layout.marker, atMost: StoreMarker.maximumSize) else { return nil }
         do {
             return try StoreMarker(parsing: bytes)
         } catch .unreadable {

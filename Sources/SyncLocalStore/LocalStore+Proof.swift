@@ -9,12 +9,20 @@ enum RecordLookup {
     case object(ObjectRecord)
     /// There is a record, and it makes no sense: nobody can read the object.
     case unreadable
+    /// The disk ignores capitals, and another key has the place: nothing is stored under this one, and nothing can be.
+    case taken(by: ObjectKey)
 
     var object: ObjectRecord? { if case .object(let record) = self { record } else { nil } }
 
     var isAbsent: Bool { if case .absent = self { true } else { false } }
 
-    var isUnreadable: Bool { if case .unreadable = self { true } else { false } }
+    /// Whether it is known what is stored under the key: only then is what its record does not name nobody's.
+    var isOfKey: Bool {
+        switch self {
+        case .absent, .object: true
+        case .unreadable, .taken: false
+        }
+    }
 }
 
 /// How an object's bytes stand to its record.
@@ -32,18 +40,33 @@ enum ContentProof {
 extension LocalStore {
     func lookup(_ key: ObjectKey) throws -> RecordLookup {
         let path = layout.record(for: key)
-        guard let json = try Disk.read(path) else {
+        guard let json = try Disk.read(path, atMost: ObjectRecord.maximumSize) else {
             try requireReachable(path, below: layout.records)
             return .absent
         }
-        guard let record = ObjectRecord(json: json), record.key == key.rawValue else { return .unreadable }
-        return .object(record)
+        guard let record = ObjectRecord(json: json) else { return .unreadable }
+        if record.key == key.rawValue { return .object(record) }
+        guard let other = try? ObjectKey(record.key), try isPlace(of: other, path) else { return .unreadable }
+        return .taken(by: other)
+    }
+
+    /// Whether a record lies where that of a key does: the same file by two names. A record that somebody has put in
+    /// the place of another one is none.
+    private func isPlace(of key: ObjectKey, _ path: FilePath) throws -> Bool {
+        guard let here = try Disk.status(path, followsLinks: true),
+            let there = try Disk.status(layout.record(for: key), followsLinks: true)
+        else { return false }
+        return here.isSameFile(as: there)
     }
 
     /// The record of a key; `nil` when nothing is stored under it.
     func record(_ key: ObjectKey, _ operation: String) throws -> ObjectRecord? {
-        switch try lookup(key) {
-        case .absent: return nil
+        try record(lookup(key), of: key, operation)
+    }
+
+    func record(_ found: RecordLookup, of key: ObjectKey, _ operation: String) throws -> ObjectRecord? {
+        switch found {
+        case .absent, .taken: return nil
         case .object(let record): return record
         case .unreadable: throw unreadable(key, operation)
         }
@@ -111,15 +134,37 @@ extension LocalStore {
         return (digest, stamp.size, stamp.modified)
     }
 
+    private static func taken(_ key: ObjectKey, by other: ObjectKey, _ operation: String) -> StoreError {
+        StoreError(
+            .invalidRequest, operation: operation, key: key.rawValue,
+            message: "the store's disk ignores capitals, and \(other.rawValue.escapingControls) has this place; "
+                + "take the store to a disk that tells capitals apart (sync-agent move-store), such as one with ext4 or "
+                + "XFS, or give one of the two another name")
+    }
+
+    /// Whether a plain name below `objects/` is surely that of one key alone. It is asked where a record was lost, and
+    /// nothing else tells whose a file is.
+    var ownsPlainNames: Bool { (try? !ignoresCapitals(in: layout.objects)) ?? false }
+
+    func ignoresCapitals(in folder: FilePath) throws(FileError) -> Bool {
+        try FileError.of("open", folder) { try capitalsProbe(folder) }
+    }
+
     /// Whether a put or copy may write there. An object whose bytes are missing or damaged is broken, whatever its class,
     /// and so is one whose record makes no sense: a put replaces it. The key is locked.
     /// - Returns: the object that is replaced.
-    /// - Throws: `.alreadyExists`, `.archived`; the object is settled then.
+    /// - Throws: `.alreadyExists`, `.archived`; the object is settled then. `.invalidRequest` where another key has the
+    ///   place.
     func requireAllowed(
         _ condition: PutCondition, at key: ObjectKey, _ operation: String, _ flag: CancellationFlag
     ) throws -> ObjectRecord? {
         try settle(key)
-        guard let current = try lookup(key).object else { return nil }
+        let current: ObjectRecord
+        switch try lookup(key) {
+        case .absent, .unreadable: return nil
+        case .taken(let other): throw Self.taken(key, by: other, operation)
+        case .object(let record): current = record
+        }
         if condition == .overwrite, !current.isArchived(at: now()) { return current }
         guard try isWhole(current, flag) else { return current }
         if condition == .overwrite { throw Self.archived(key, current, operation: operation) }

@@ -193,7 +193,7 @@ extension LocalStore {
             for key in walk.keys.prefix(limit) {
                 try flag.check()
                 do {
-                    if let info = try store.listed(key) { page.objects.append(info) }
+                    if let info = try store.listed(key, below: prefix) { page.objects.append(info) }
                 } catch let problem as FileError where !problem.isOfThisProcess && !problem.isMissing {
                     page.problems.append(
                         ObjectProblem(key: key, error: StoreError(problem, operation: "list", key: nil)))
@@ -210,9 +210,14 @@ extension LocalStore {
 
     /// An object without its bytes is none. Where size and time of the file are not those of the record, the size is told
     /// as it is and no digest: ``head(_:)`` tells more.
-    private func listed(_ key: ObjectKey) throws -> ObjectInfo? {
+    private func listed(_ key: ObjectKey, below prefix: String) throws -> ObjectInfo? {
+        let found = try lookup(key)
+        // On a disk that ignores capitals a folder may have the name that another key has given it.
+        if case .taken(let other) = found {
+            return try other.rawValue.utf8.starts(with: prefix.utf8) ? listed(other, below: prefix) : nil
+        }
         // Deleted since its name was read: it is not in the page.
-        guard let record = try record(key, "list") else { return nil }
+        guard let record = try record(found, of: key, "list") else { return nil }
         var info = record.info(key: key, at: now())
         switch try glance(at: record) {
         case .whole: break

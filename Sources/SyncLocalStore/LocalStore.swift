@@ -28,6 +28,7 @@ package import SystemPackage
 /// **Names.** A file in `objects/` has the key as its path with `%` and `~` percent-encoded. Where that name is taken
 /// (by a folder, since keys may be `a` and `a/b`) or longer than the file system takes, it is `stem~XXXXXXXX.ext`. So it
 /// is for a moment while a version is replaced: the new one gets the plain name by a second commit, after its own. Names in `records/` are a function of the key alone: see ``RecordPath``.
+/// Both need a disk that tells capitals apart: on one that does not, a record is only that of the key in it.
 ///
 /// **Several processes** may use a store at once: a key's check-and-commit is done under flock(2) on one of the lock
 /// files. On a network file system that needs working locks.
@@ -43,6 +44,7 @@ package final class LocalStore: ObjectStore {
     let access: LocalStoreAccess
     let memory: (any StoreIDMemory)?
     let onStep: @Sendable (LocalStoreStep) throws -> Void
+    let capitalsProbe: @Sendable (FilePath) throws -> Bool
     let windowCapacity: Int
     let pool: BlockingPool
     /// The marker as it was read last; `nil` before the first use.
@@ -58,11 +60,13 @@ package final class LocalStore: ObjectStore {
     ///   - memory: knows which store it is to be, and learns it from the first.
     ///   - threads: operations that may be under way at once.
     ///   - windowCapacity: entries of one folder that a listing keeps in memory.
+    ///   - capitalsProbe: whether a folder ignores capitals; throws `Errno`. For tests, as the next one.
     ///   - onStep: called between the steps of what writes; what it throws fails them. For tests.
     package init(
         root: FilePath, now: @escaping @Sendable () -> Date, restoreDuration: Duration,
         access: LocalStoreAccess = .founds, memory: (any StoreIDMemory)? = nil, threads: Int = 4,
         windowCapacity: Int = FolderWindow.defaultCapacity,
+        capitalsProbe: @escaping @Sendable (FilePath) throws -> Bool = { try $0.ignoresCapitals() },
         onStep: @escaping @Sendable (LocalStoreStep) throws -> Void = { _ in }
     ) {
         layout = StoreLayout(root: root)
@@ -71,6 +75,7 @@ package final class LocalStore: ObjectStore {
         self.access = access
         self.memory = memory
         self.windowCapacity = windowCapacity
+        self.capitalsProbe = capitalsProbe
         self.onStep = onStep
         pool = BlockingPool(name: "local-store", threads: threads)
     }
@@ -117,9 +122,9 @@ package final class LocalStore: ObjectStore {
 
     /// Runs `body` while no other thread or process changes what is stored under `key`.
     func locked<Value>(_ key: ObjectKey, _ body: () throws -> Value) throws -> Value {
-        let file = try OpenFile(layout.lock(for: key), .lock)
-        try file.lock()
-        defer { file.unlock() }
+        let files = try layout.lockFiles(for: key).map { path in try OpenFile(path, .lock) }
+        for file in files { try file.lock() }
+        defer { for file in files { file.unlock() } }
         return try body()
     }
 }

@@ -28,7 +28,8 @@ package struct StoreMarker: Codable, Hashable, Sendable {
     /// - Throws: ``Damage``.
     package init(parsing bytes: [UInt8]) throws(Damage) {
         // Field by field: each command reads it, and a decoder takes ten times as long.
-        guard let fields = JSONObject(whole: Array(bytes.dropFirst(bytes.utf8MarkLength))),
+        guard bytes.count <= Self.maximumSize,
+            let fields = JSONObject(whole: Array(bytes.dropFirst(bytes.utf8MarkLength))),
             let format = fields.integer("format").flatMap({ Int(exactly: $0) }), let about = fields.string("about")
         else { throw .unreadable }
         let id = fields.string("id")

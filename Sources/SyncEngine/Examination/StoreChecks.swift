@@ -28,11 +28,27 @@ package struct StoreChecks: Sendable {
         }
     }
 
-    /// The same under a name that has to be escaped.
+    /// The same under a name that has to be escaped, and whether two names that differ in capitals alone are two.
     package func keys() async throws -> Finding {
         try await finding("keys") { name in
             if let trouble = try await roundTrip(Self.awkwardName) { return trouble(name) }
-            return .ok(name, "spaces, +, %, &, #, ? and other scripts are kept as they are")
+            let (first, second) = (try await stored("capitals.txt"), try scratch.key("CAPITALS.txt"))
+            let other = Array("of another name".utf8)
+            do {
+                _ = try await store.put(
+                    ObjectBody(bytes: other, digest: ContentDigest(of: other)), at: second,
+                    attributes: Self.attributes, condition: .ifAbsent)
+            } catch let error as StoreError where [.alreadyExists, .invalidRequest].contains(error.code) {
+                return .limited(
+                    name, "its disk ignores capitals: of two names such as AbC and abc, the second is not stored",
+                    instead: "sync names what is not stored; take the store to another disk (sync-agent move-store)")
+            }
+            guard try await read(first, nil) == Self.bytes, try await read(second, nil) == other else {
+                return .wrong(
+                    name, "its disk ignores capitals: of two names such as AbC and abc, one replaces the other",
+                    remedy: Self.faultyServer)
+            }
+            return .ok(name, "spaces, capitals, +, %, &, #, ? and other scripts are kept as they are")
         }
     }
 

@@ -17,8 +17,9 @@ package struct UserJobs: Sendable {
         package fileprivate(set) var problems: [String] = []
     }
 
-    /// So many claims stay.
-    private static let claimsKept = 3
+    /// Days of which the claims stay, today with them. One of a day after tomorrow is of a clock that was ahead, and would
+    /// keep all machines from that day's jobs.
+    private static let daysKept = 3
     private static let damageTold = 10
 
     private let store: any ObjectStore
@@ -68,7 +69,7 @@ package struct UserJobs: Sendable {
             }
             try await attempt("remove what tells of old shares", &summary) { summary in
                 summary.problems += try await shares.forget(ends, now: now)
-                try await removeClaims()
+                try await removeClaims(besides: day, now: now)
             }
             try await attempt("take back uploads of machines that are silent", &summary) { _ in
                 if silent.isEmpty { return }
@@ -128,10 +129,16 @@ package struct UserJobs: Sendable {
         return try await store.head(key)?.modified
     }
 
-    private func removeClaims() async throws {
-        let claims = try await machines.listing(keys.jobs).map(\.key)
-            .filter { keys.day(ofJobClaim: $0) != nil }.sorted()
-        if claims.count > Self.claimsKept { _ = try await store.delete(Array(claims.dropLast(Self.claimsKept))) }
+    /// - Parameters:
+    ///   - day: of the claim that this machine has.
+    ///   - now: by the store's clock: this machine's may be the one that is ahead.
+    private func removeClaims(besides day: CalendarDay, now: Date) async throws {
+        let today = CalendarDay(now).daysSince1970
+        let old = try await machines.listing(keys.jobs).map(\.key).filter { key in
+            guard let other = keys.day(ofJobClaim: key), other != day else { return false }
+            return !(today - Self.daysKept + 1...today + 1).contains(other.daysSince1970)
+        }
+        if !old.isEmpty { _ = try await store.delete(old) }
     }
 }
 

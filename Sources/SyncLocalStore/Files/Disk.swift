@@ -80,10 +80,11 @@ enum Disk {
         try FileError.of("fsync", path) { try Folder.sync(path) }
     }
 
-    /// A whole small file; `nil` when it is not there.
-    static func read(_ path: FilePath) throws(FileError) -> [UInt8]? {
+    /// A whole small file; `nil` when it is not there. Of one that is longer than `limit` one byte more than that:
+    /// somebody may have made it as long as a disk.
+    static func read(_ path: FilePath, atMost limit: Int) throws(FileError) -> [UInt8]? {
         do throws(FileError) {
-            return try OpenFile(path, .read).bytes()
+            return try OpenFile(path, .read).bytes(atMost: limit + 1)
         } catch  where error.isMissing {
             return nil
         }

@@ -37,10 +37,11 @@ final class OpenFile {
         try FileError.of("statx", path) { try FileStatus(of: descriptor).stamp }
     }
 
-    /// All bytes of a small file.
-    func bytes() throws(FileError) -> [UInt8] {
-        let size = Int(try stamp().size)
-        return try FileError.of("read", path) { try descriptor.bytes(atMost: size) }
+    /// The first bytes of a file, `limit` at most.
+    func bytes(atMost limit: Int) throws(FileError) -> [UInt8] {
+        let size = try stamp().size
+        let count = Int(min(max(size, 0), Int64(limit)))
+        return try FileError.of("read", path) { try descriptor.bytes(atMost: count) }
     }
 
     /// Reads a part of the file, piece by piece.

@@ -14,6 +14,9 @@ struct ObjectRecord: Encodable, Sendable {
         var tier: String?
     }
 
+    /// Bytes. Most have some hundred; a key of 1 KiB, its path and metadata of 2 KiB, all escaped, take a third of this.
+    static let maximumSize = 64 << 10
+
     var key: String
     /// The file with the bytes, relative to `objects/`.
     var file: String
@@ -32,13 +35,13 @@ struct ObjectRecord: Encodable, Sendable {
 }
 
 extension ObjectRecord {
-    /// Reads a record's JSON. `nil` when it is damaged: not JSON, values missing, or a path out of the store.
+    /// Reads a record's JSON. `nil` when it is damaged: too long, no JSON, values missing, or a path out of the store.
     ///
     /// Field by field: a listing reads a record for each object, and a decoder takes ten times as long.
     init?(json: [UInt8]) {
-        guard let fields = JSONObject(whole: json), let record = ObjectRecord(fields), record.isSound else {
-            return nil
-        }
+        guard json.count <= Self.maximumSize, let fields = JSONObject(whole: json),
+            let record = ObjectRecord(fields), record.isSound
+        else { return nil }
         self = record
     }
 
@@ -61,7 +64,16 @@ extension ObjectRecord {
         }
     }
 
-    func json() throws -> [UInt8] { try ReadableJSON.json(self) }
+    /// - Throws: ``StoreError`` `.tooLarge` where nobody could read it again.
+    func json() throws -> [UInt8] {
+        let json = try ReadableJSON.json(self)
+        guard json.count <= Self.maximumSize else {
+            throw StoreError(
+                .tooLarge, operation: "put", key: key,
+                message: "type and metadata are longer than a record may be (\(Self.maximumSize >> 10) KiB)")
+        }
+        return json
+    }
 
     /// The record is a file that anyone may have edited; a path in it must not lead elsewhere, and not to the bytes of
     /// another key, which would go when this object is replaced.

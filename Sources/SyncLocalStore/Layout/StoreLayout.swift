@@ -13,12 +13,20 @@ struct StoreLayout: Sendable {
     var locks: FilePath { root.appending("locks") }
     var folders: [FilePath] { [objects, records, staging, locks] }
 
-    /// One of 256 lock files. Keys that share one only wait for each other's commits.
-    func lock(for key: ObjectKey) -> FilePath {
+    /// Those of 256 lock files that a key's commit needs, in the order in which they are taken. Keys that share one only
+    /// wait for each other's commits.
+    ///
+    /// One is that of the key. A key with capitals needs that of the key without them as well: on a disk that ignores
+    /// them, keys that have one place wait for each other.
+    func lockFiles(for key: ObjectKey) -> [FilePath] {
+        Set([key.rawValue, key.rawValue.lowercased()].map(Self.lockName)).sorted().map { locks.appending($0) }
+    }
+
+    private static func lockName(of key: String) -> String {
         // FNV-1a (RFC 9923): it has to be the same in every process and version, which `Hasher` is not.
-        let hash = key.rawValue.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        let hash = key.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         let name = String((hash ^ (hash >> 16)) & 0xFF, radix: 16)
-        return locks.appending(name.count == 1 ? "0" + name : name)
+        return name.count == 1 ? "0" + name : name
     }
 
     /// The note that a commit of the key leaves in `staging/` until its folders are synced.

@@ -1,5 +1,7 @@
 import FoundationEssentials
 package import SyncCore
+import SyncSystem
+import SystemPackage
 
 /// What the configuration, the process's environment and the shared files say about Amazon's way of doing things: the
 /// profile, the region, the endpoint. Credentials come from a ``CredentialChain`` over it.
@@ -279,19 +281,40 @@ extension StringProtocol {
 
 /// Reads the shared files of the AWS tools: small, local, and read when a store is made or its keys were refused.
 enum SharedFile {
+    /// Bytes.
+    private static let maximumSize = 1 << 20
+
     /// `nil` when there is no such file.
-    /// - Throws: `StoreError` `.credentialsMissing` when it cannot be read.
+    /// - Throws: `StoreError` `.credentialsMissing` when it cannot be read, or is too long for what it should be.
     @Sendable static func read(_ path: String) throws(StoreError) -> String? {
+        let bytes: [UInt8]
         do {
-            return String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
-        } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+            let file = try FileDescriptor.open(FilePath(path), .readOnly, options: [.closeOnExec])
+            bytes = try file.closeAfter { try contents(of: file) }
+        } catch let error as Errno where error.isMissing {
             return nil
-        } catch let error as CocoaError where error.code == .fileReadNoPermission {
-            throw StoreError(
-                .credentialsMissing, operation: "read", message: "\(path) cannot be read: permission denied")
         } catch {
-            throw StoreError(.credentialsMissing, operation: "read", message: "\(path) cannot be read: \(error)")
+            let reason = (error as? Errno)?.description.lowercased() ?? "\(error)"
+            throw StoreError(.credentialsMissing, operation: "read", message: "\(path) cannot be read: \(reason)")
         }
+        guard bytes.count <= maximumSize else {
+            throw StoreError(
+                .credentialsMissing, operation: "read",
+                message: "\(path) is larger than \(maximumSize) bytes: it holds no settings; name the right file")
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// To the end, or beyond ``maximumSize``. It may be a pipe, which tells no size.
+    private static func contents(of file: FileDescriptor) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= maximumSize {
+            let count = try piece.withUnsafeMutableBytes { try file.read(into: $0) }
+            if count == 0 { break }
+            bytes += piece[..<count]
+        }
+        return bytes
     }
 }
 

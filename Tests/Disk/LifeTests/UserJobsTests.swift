@@ -118,6 +118,22 @@ import Testing
         #expect(claims.count == 3)
     }
 
+    @Test func `claims from a clock that was ahead go, and today's stays`() async throws {
+        laptop.clock.advance(by: Self.day * 12)
+        let now = laptop.clock.now
+        let near = [-3.0, -2, -1, 1].map { CalendarDay(now + $0 * 86_400) }
+        for day in near + ["2131-01-01", "2131-01-02", "2131-01-03"].compactMap({ CalendarDay($0) }) {
+            try await laptop.memory.store([1], at: KeyLayout.ana.jobClaim(day))
+        }
+        #expect(try await jobs(of: tower).count == 1)
+        let kept = near.dropFirst() + [CalendarDay(now)]
+        #expect(try Set(claims) == Set(kept.map { try KeyLayout.ana.jobClaim($0).rawValue }))
+        // Who comes next that day finds it taken.
+        let other = try laptop.start()
+        #expect(try await other.doJobs() == [] && claims.count == 4)
+        _ = try await laptop.finish(other)
+    }
+
     @Test func `who is alone stores nothing for it`() async throws {
         let process = try laptop.start()
         #expect(try await process.doJobs() == [])

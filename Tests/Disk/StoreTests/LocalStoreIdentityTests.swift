@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import SyncCore
 import SyncLocalStore
 import SyncSystem
@@ -120,6 +121,12 @@ struct LocalStoreIdentityTests {
         try tree.makeFolder("store")
         await refused(store, "mount the disk")
         #expect(try FileManager.default.contentsOfDirectory(atPath: tree.path("store").string) == [])
+    }
+
+    @Test func `a marker as long as a disk says of no store which one it is`() async throws {
+        try await makeStore(nil).store([1], at: key)
+        #expect(truncate(tree.path("store/sync-agent-store.json").string, 1 << 43) == 0)
+        await refused(makeStore(nil), "cannot be read")
     }
 
     @Test func `a store of an earlier version gets its id when it is written to, and not when it is looked at`()

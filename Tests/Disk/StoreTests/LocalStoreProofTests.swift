@@ -309,6 +309,37 @@ struct LocalStoreProofTests {
         #expect(other?.code == .badDigest && other?.isTransient == true)
     }
 
+    @Test func `a record as long as a disk is told by itself, and replaced by a put`() async throws {
+        let store = makeStore()
+        try await put(bytes, in: store)
+        try await store.store([1], at: ObjectKey("users/ana/photos/a.dat"))
+        let staged = "store/staging/0123456789abcdef.json"
+        try tree.write(try tree.read(record), to: staged)
+        for name in [record, staged] { #expect(truncate(tree.path(name).string, 1 << 43) == 0) }
+        try tree.age(staged, bySeconds: 4_000)
+        let page = try await store.list(prefix: "users/", after: nil, limit: 1_000)
+        #expect(page.objects.map(\.key.lastSegment) == ["a.dat"] && page.problems.map(\.key) == [key])
+        try await store.tidy()
+        #expect(try tree.files(below: "store/staging") == [])
+        try await put(bytes, in: store)
+        #expect(try await store.bytes(of: key) == bytes)
+        #expect(try tree.files(below: "store/objects/users").count == 2)
+    }
+
+    @Test func `what would make a record that nobody reads is refused, and nothing is stored`() async throws {
+        let store = makeStore()
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await store.put(
+                ObjectBody(bytes: bytes, digest: ContentDigest(of: bytes)), at: key,
+                attributes: ObjectAttributes(
+                    contentType: "image/jpeg", metadata: ["title": String(repeating: "x", count: 70_000)]),
+                condition: .ifAbsent)
+        }
+        #expect(error?.code == .tooLarge)
+        #expect(try await store.head(key) == nil)
+        #expect(try tree.files(below: "store/objects") == [] && tree.files(below: "store/staging") == [])
+    }
+
     @Test func `a source that cannot be read now is not refused for good`() async throws {
         let store = makeStore()
         try FileManager.default.createDirectory(

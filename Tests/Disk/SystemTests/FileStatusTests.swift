@@ -40,6 +40,12 @@ import Testing
         #expect(throws: Errno.badFileDescriptor) { try FileStatus(ofDescriptor: -1) }
     }
 
+    @Test func `whether a folder ignores capitals is tried, and nothing of that stays`() throws {
+        #expect(try !tree.root.ignoresCapitals())
+        #expect(try tree.files() == [])
+        #expect(throws: Errno.noSuchFileOrDirectory) { try tree.path("none").ignoresCapitals() }
+    }
+
     @Test func `a rewrite that sets size and time back leaves another stamp`() throws {
         let path = try tree.write("12345", to: "a.jpg")
         let before = try FileStatus(at: path).stamp

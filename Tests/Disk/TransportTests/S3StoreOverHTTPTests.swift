@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import SyncCore
 import SyncS3
 import SyncTestSupport
@@ -46,6 +47,19 @@ import Testing
         let error = await #expect(throws: StoreError.self) { try await store.check() }
         #expect(error?.code == .credentialsMissing)
         #expect(error?.message.contains("\(tree.root)/.aws/credentials") == true)
+        await store.close()
+        await server.stop()
+    }
+
+    @Test func `A shared file as long as a disk is named, and not read`() async throws {
+        let tree = try TemporaryTree()
+        let file = try tree.write("[default]\n", to: ".aws/credentials")
+        #expect(truncate(file.string, 1 << 43) == 0)
+        let server = try LoopbackServer { _ in }
+        let store = try store(server, home: tree.root)
+        let error = await #expect(throws: StoreError.self) { try await store.check() }
+        #expect(error?.code == .credentialsMissing)
+        #expect(error?.message.contains("\(file) is larger than") == true)
         await store.close()
         await server.stop()
     }

@@ -24,6 +24,17 @@ import Testing
         #expect(try bench.states().values.allSatisfy { $0 == .uploaded })
     }
 
+    @Test func `a removed file that cannot be looked at is left to a scan of its folder`() async throws {
+        let photo = Bench.gallery.appending("a.jpg")
+        bench.disk.write("sunset", to: photo)
+        try await bench.pass()
+        bench.disk.setUnseen(photo)
+        let scan = FolderScan(ledger: bench.ledger, scanner: bench.disk, settle: .seconds(2))
+        let answer = try scan.noteGone([photo], in: bench.folders[0], at: bench.time.now)
+        #expect(answer.needsScan && answer.missing == 0)
+        #expect(try bench.states()[photo.string] == .uploaded)
+    }
+
     @Test func `a note in a folder that was emptied on purpose tells that its photos are gone`() async throws {
         let photo = Bench.gallery.appending("a.jpg")
         bench.disk.write("sunset", to: photo)

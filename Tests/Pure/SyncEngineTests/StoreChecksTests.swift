@@ -34,6 +34,17 @@ import Testing
         #expect(try await keys(store) == [])
     }
 
+    @Test(arguments: [(false, Finding.State.limited), (true, .wrong)])
+    func `A store that takes names for one that differ in capitals alone is told`(
+        replaces: Bool, expected: Finding.State
+    ) async throws {
+        let (probe, scratch) = probe(CapitalsStore(replaces: replaces))
+        let finding = try await probe.keys()
+        #expect(finding.name == "keys" && finding.state == expected)
+        #expect(finding.detail.contains("ignores capitals") && finding.remedy != nil)
+        #expect(try await scratch.empty() == [])
+    }
+
     @Test func `Everything that it stores lies in a folder of its own`() async throws {
         let store = InMemoryStore()
         let (probe, scratch) = probe(store)
@@ -178,5 +189,33 @@ private final class HidingStore: WrappedStore {
         if let kept, key.lastSegment == kept { throw StoreError(.conflict, operation: "delete", message: "it is kept") }
         keys.withLock { keys in _ = keys.remove(key) }
         try await base.delete(key)
+    }
+}
+
+/// A store on a disk that ignores capitals.
+private final class CapitalsStore: WrappedStore {
+    let base: any ObjectStore = InMemoryStore()
+    private let replaces: Bool
+
+    /// - Parameter replaces: whether it does not even look at what is there.
+    init(replaces: Bool) {
+        self.replaces = replaces
+    }
+
+    private static func place(of key: ObjectKey) throws -> ObjectKey {
+        try ObjectKey(key.rawValue.replacing("CAPITALS", with: "capitals"))
+    }
+
+    func put(
+        _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
+    ) async throws -> PutReceipt {
+        try await base.put(
+            body, at: Self.place(of: key), attributes: attributes, condition: replaces ? .overwrite : condition)
+    }
+
+    func get(
+        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws -> ObjectInfo {
+        try await base.get(Self.place(of: key), range: range, into: sink)
     }
 }

@@ -15,6 +15,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     private struct State {
         var files: [FilePath: File] = [:]
         var unreadable: Set<FilePath> = []
+        var unseen: Set<FilePath> = []
         var beingWritten: Set<FilePath> = []
         var cuts: [FilePath: Int] = [:]
         var belowLinks: Set<FilePath> = []
@@ -88,6 +89,8 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     /// Makes a link to a photo elsewhere.
     package func makeLink(_ path: FilePath) { _ = state.withLock { $0.links.insert(path) } }
     package func setUnreadable(_ folder: FilePath) { _ = state.withLock { $0.unreadable.insert(folder) } }
+    /// Nobody can tell whether there is such a file, as on a drive that fails.
+    package func setUnseen(_ file: FilePath) { _ = state.withLock { $0.unseen.insert(file) } }
     /// A folder above the file is a link, for those who open it.
     package func setBelowLink(_ path: FilePath, _ isBelow: Bool) {
         state.withLock { state in
@@ -193,7 +196,10 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         }
     }
 
-    package func stamp(of file: FilePath) throws(ScanError) -> FileStamp? { files[file]?.stamp }
+    package func stamp(of file: FilePath) throws(ScanError) -> FileStamp? {
+        if state.withLock({ $0.unseen.contains(file) }) { throw ScanError(.failed, path: file, message: "I/O error") }
+        return files[file]?.stamp
+    }
     package func isBeingWritten(_ file: FilePath) -> Bool { state.withLock { $0.beingWritten.contains(file) } }
 
     // MARK: PhotoReducer
