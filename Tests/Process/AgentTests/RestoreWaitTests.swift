@@ -317,7 +317,8 @@ struct RestoreWaitTests {
         let job = try await home.refreshed { $0.state == "partlyReady" }
         #expect(job.done == 3 && job.failed == 1)
         #expect(String(decoding: try told.bytes, as: UTF8.self) == "restoreFailed 1 3 1\n")
-        let listed = try await home.run("restores", "1").text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let lines = try await home.run("restores", "1").text
+        let listed = lines.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         #expect(listed.contains("nothing is stored under") && listed.contains("in a watched folder brings it back"))
     }
 
