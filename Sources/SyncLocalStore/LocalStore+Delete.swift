@@ -46,7 +46,7 @@ extension LocalStore {
     /// without its record nobody would be told of them again, and whoever looks would take them for deleted.
     private func takeBackDeletion(of key: ObjectKey, _ content: FilePath) {
         let (note, path) = (layout.unsettled(key), layout.record(for: key))
-        guard let json = try? Disk.read(note), let record = ObjectRecord(json: json),
+        guard let json = try? Disk.read(note, atMost: ObjectRecord.maximumSize), let record = ObjectRecord(json: json),
             let stamp = try? Disk.stamp(content), stamp.size == record.size,
             (try? Disk.rename(note, to: path)) != nil
         else { return }

@@ -57,10 +57,12 @@ struct GuestsCommand: WorkspaceCommand {
         let id = try share.map(SharesCommand.id)
         let into = try into?.path(workspace.installation)
         let ledger = try await workspace.ledger
-        if refresh { try await takeIn(ledger, workspace) }
-        guard let id else { return try await answer(try await ledger { try $0.waitingGuestPhotos() }, ledger) }
+        let isWhole = refresh ? try await takeIn(ledger, workspace) : true
+        guard let id else {
+            return try await answer(try await ledger { try $0.waitingGuestPhotos() }, ledger, isWhole: isWhole)
+        }
         let all = try await ledger { try $0.guestPhotos(of: id) }
-        guard accept || refuse else { return try await answer(all, ledger) }
+        guard accept || refuse else { return try await answer(all, ledger, isWhole: isWhole) }
         let chosen = try chosen(of: all)
         let decisions = workspace.guestDecisions(ledger)
         var problems: [GuestDecisions.Problem] = []
@@ -75,14 +77,36 @@ struct GuestsCommand: WorkspaceCommand {
         }
         let slots = Set(chosen.map(\.slot))
         return try await answer(
-            try await ledger { try $0.guestPhotos(of: id) }.filter { slots.contains($0.slot) }, ledger, problems)
+            try await ledger { try $0.guestPhotos(of: id) }.filter { slots.contains($0.slot) }, ledger, problems,
+            isWhole: isWhole)
     }
 
-    private func takeIn(_ ledger: LedgerQueue, _ workspace: Workspace) async throws {
+    /// Of shares that can be seen, and of those that are over, too, of which something could not be taken in.
+    /// - Returns: whether everything is in; what is not, is named.
+    private func takeIn(_ ledger: LedgerQueue, _ workspace: Workspace) async throws -> Bool {
         let parts = try await ShareServices(RestoreServices(workspace, access: .writes))
-        for share in try await ledger({ try $0.unendedShares() }) where share.state == .live {
-            try await parts.guests.take(share.id)
+        let (live, left) = try await ledger { ledger in
+            (try ledger.unendedShares().filter { $0.state == .live }, try ledger.guestProblems())
         }
+        let known = Set(live.map(\.id))
+        var shares = live.map { (id: $0.id, location: $0.location) }
+        for other in left where !known.contains(other.share) { shares.append((other.share, other.location)) }
+        var isWhole = true
+        for share in shares {
+            let problem: String
+            do {
+                try await parts.guests.take(share.id)
+                continue
+            } catch ShareError.inOtherHands {
+                problem = "another process, such as the agent, is taking them"
+            } catch let error where error.mayConcernOneItem {
+                problem = "\(error)"
+            }
+            isWhole = false
+            let text = "\(share.location), share \(share.id): photos of guests are not taken in: \(problem)"
+            workspace.console.errors.writeLine(text.escapingControls)
+        }
+        return isWhole
     }
 
     private func chosen(of all: [GuestPhoto]) throws -> [GuestPhoto] {
@@ -99,7 +123,7 @@ struct GuestsCommand: WorkspaceCommand {
     }
 
     private func answer(
-        _ photos: [GuestPhoto], _ ledger: LedgerQueue, _ problems: [GuestDecisions.Problem] = []
+        _ photos: [GuestPhoto], _ ledger: LedgerQueue, _ problems: [GuestDecisions.Problem] = [], isWhole: Bool
     ) async throws -> Answer {
         let shares = try await ledger { ledger in
             try Dictionary(uniqueKeysWithValues: Set(photos.map(\.share)).map { ($0, try ledger.share($0)) })
@@ -107,7 +131,7 @@ struct GuestsCommand: WorkspaceCommand {
         let reasons = Dictionary(uniqueKeysWithValues: problems.map { ($0.photo.slot, $0.reason) })
         let report = GuestReport(
             photos: photos.map { .init($0, of: shares[$0.share] ?? nil, reason: reasons[$0.slot]) })
-        return Answer(report, status: problems.isEmpty ? .done : .partlyDone) { _ in report.lines }
+        return Answer(report, status: problems.isEmpty && isWhole ? .done : .partlyDone) { _ in report.lines }
     }
 }
 

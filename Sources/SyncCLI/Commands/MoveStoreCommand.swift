@@ -241,7 +241,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         // While the configuration names the old store, and whoever goes on from here finds them unpublished: nobody would see to
         // their ends there any more.
         try await ledger { ledger in for id in shares { try ledger.noteShareOverwritten(id) } }
-        report.note(left: try await copy.removeOld(shares))
+        report.note(left: try await copy.removeOld(shares, workspace.guestIntake(old, ledger)))
         let finding = try await recognition.look()
         try ConfigurationFile(workspace.installation.location).write(text, mode: edit.mode)
         let place = workspace.installation.placeName(new)

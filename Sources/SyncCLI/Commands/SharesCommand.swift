@@ -149,8 +149,9 @@ struct SharesCommand: WorkspaceCommand {
         let rest =
             "It is noted that the share is to go: a running agent, the next sync, or the same command again "
             + "continues it"
-        guard try await withStoreErrors(adding: rest, remove) else { return Self.noted(what) }
-        return Self.revoked(what)
+        let (wasThere, hasWaited) = try await inTurn(rest, parts, remove)
+        // What was there may be gone by the hands of the process that was waited for.
+        return wasThere || hasWaited ? Self.revoked(what) : Self.noted(what)
     }
 
     /// The share of another machine that is meant.
@@ -200,15 +201,24 @@ struct SharesCommand: WorkspaceCommand {
         (.done, ["Revoked: \(what). Nothing of it is left in the store."])
     }
 
-    /// A process that is publishing it notices within seconds, and is waited for.
     private func remove(_ share: ShareRecord, _ parts: ShareServices) async throws {
+        let rest = "The share counts as revoking: a running agent, or the same command again, continues it"
+        _ = try await inTurn(rest, parts) { try await parts.ender.run(share.id, .revoked) }
+    }
+
+    /// Another process that is publishing the share notices within seconds, one that removes it ends; both are waited for.
+    /// - Returns: also whether there was one.
+    private func inTurn<Value>(
+        _ rest: String, _ parts: ShareServices, _ work: () async throws -> Value
+    ) async throws -> (value: Value, hasWaited: Bool) {
         let line = ProgressLine(parts.workspace.console.errors, time: parts.workspace.time)
         defer { line.finish() }
-        let rest = "The share counts as revoking: a running agent, or the same command again, continues it"
+        var hasWaited = false
         while true {
             do {
-                return try await withStoreErrors(adding: rest) { try await parts.ender.run(share.id, .revoked) }
+                return (try await withStoreErrors(adding: rest, work), hasWaited)
             } catch ShareError.inOtherHands {
+                hasWaited = true
                 line.show("another process is at work on this share")
                 try await parts.workspace.time.sleep(.seconds(1))
             }

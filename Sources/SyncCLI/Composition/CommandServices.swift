@@ -105,9 +105,7 @@ struct ShareServices: Sendable {
             store: store, ledger: ledger, reducer: reducer, maker: maker, pool: threads.photos, lease: lease,
             maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
         links = installation.shareLinks(store)
-        guests = GuestIntake(
-            store: store, ledger: ledger, box: installation.guestBox, reducer: reducer, maker: maker,
-            pool: threads.photos, disk: threads.disk, time: time, logger: installation.logger)
+        guests = workspace.guestIntake(store, ledger)
         otherEnder = OtherShareRemover(store: store, ledger: ledger, notes: notes, guests: guests, time: time)
         publisher = SharePublisher(
             store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer,
@@ -123,6 +121,12 @@ struct ShareServices: Sendable {
 }
 
 extension Workspace {
+    func guestIntake(_ store: any ObjectStore, _ ledger: LedgerQueue) -> GuestIntake {
+        GuestIntake(
+            store: store, ledger: ledger, box: installation.guestBox, reducer: reducer, maker: copyMaker,
+            pool: threads.photos, disk: threads.disk, time: time, logger: installation.logger)
+    }
+
     func guestDecisions(_ ledger: LedgerQueue) -> GuestDecisions {
         GuestDecisions(ledger: ledger, box: installation.guestBox, disk: threads.disk, time: time)
     }

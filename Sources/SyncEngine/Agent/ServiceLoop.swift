@@ -6,8 +6,8 @@ package import SyncLedger
 import SyncSystem
 
 /// The one loop of the services that look now and then: a round, a pause, the next round, until the agent is told to stop.
-/// What one of them survives, all survive: a ledger that is away (``LedgerPatience``), and a store that is away, with
-/// longer and longer pauses.
+/// What one of them survives, all survive: a ledger that is away (``LedgerPatience``), a store that is away, and what no
+/// round should have let out, with longer and longer pauses. Only a ledger that waiting does not mend ends them.
 ///
 /// A round may be cancelled at any moment: what it has begun is in the ledger or is seen by the next one, also after a
 /// start.
@@ -31,6 +31,7 @@ struct ServiceLoop: Sendable {
     /// - Parameters:
     ///   - state: what the first round begins with, and each one leaves for the next.
     ///   - round: throws ``StoreError`` when the store is away.
+    /// - Throws: ``LedgerError`` that does not pass.
     func run<State: Sendable>(
         _ state: State, _ round: @escaping @Sendable (inout State) async throws -> Next
     ) async throws {
@@ -38,8 +39,9 @@ struct ServiceLoop: Sendable {
             try await cancelWhenGracefulShutdown {
                 var state = state
                 var failures = 0
+                var fault: String?
                 while true {
-                    let next = try await self.next { try await round(&state) }
+                    let next = try await self.next(&fault) { try await round(&state) }
                     if case .retry = next { failures += 1 } else { failures = 0 }
                     try await self.pause(next, failures)
                 }
@@ -54,11 +56,23 @@ struct ServiceLoop: Sendable {
         try await run(()) { _ in try await round() }
     }
 
-    private func next(_ round: () async throws -> Next) async throws -> Next {
+    /// - Parameter fault: what the last round has failed with, when that was no outage. It is told once in a row.
+    private func next(_ fault: inout String?, _ round: () async throws -> Next) async throws -> Next {
         do {
-            return try await patience.riding(name, round)
+            let next = try await patience.riding(name, round)
+            fault = nil
+            return next
         } catch let error as StoreError {
             patience.logger.debug("\(name) wait for the store: \(error)")
+            return .retry(atLeast: interval)
+        } catch let error where !(error is CancellationError || error is LedgerError) {
+            let words = "\(error)"
+            if words == fault {
+                patience.logger.debug("\(name): \(words)")
+            } else {
+                patience.logger.warning("\(name): \(words); it is tried again, and the agent goes on with all else")
+            }
+            fault = words
             return .retry(atLeast: interval)
         }
     }
@@ -73,6 +87,18 @@ struct ServiceLoop: Sendable {
         case .retry(let shortest, let longest):
             let delay = RetryPolicy.outage.delay(afterAttempt: failures, random: 0.5 + time.random() / 2)
             try await time.sleep(min(max(shortest, delay), longest))
+        }
+    }
+}
+
+extension Error {
+    /// Of work for one of many, a share or a job: whether the next one need not fail by it, too. None can be done when the
+    /// ledger or the store as a whole is away, and none is to be when the agent is told to stop.
+    package var mayConcernOneItem: Bool {
+        switch self {
+        case is CancellationError, is LedgerError: false
+        case let error as StoreError: error.mayConcernOneObject
+        default: true
         }
     }
 }

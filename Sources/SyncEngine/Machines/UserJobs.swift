@@ -89,7 +89,7 @@ package struct UserJobs: Sendable {
     ) async throws {
         do {
             try await work(&summary)
-        } catch let error as StoreError where error.mayConcernOneObject {
+        } catch let error where error.mayConcernOneItem {
             summary.problems.append("cannot \(what): \(error)")
         }
     }
@@ -182,7 +182,7 @@ struct ExpiredShares: Sendable {
                 for key in [keys.manifest, keys.page] { try await store.delete(key) }
                 try await ShareStorage(store: store).removeAll(keys, guests)
                 done.append("\(name) has ended, and was removed for the machine \(machine), which is silent")
-            } catch let error as StoreError where error.mayConcernOneObject {
+            } catch let error where error.mayConcernOneItem {
                 problems.append("\(name) has ended on the machine \(machine), which is silent, and stays: \(error)")
             }
         }

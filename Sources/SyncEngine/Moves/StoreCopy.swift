@@ -132,14 +132,17 @@ package struct StoreCopy: Sendable {
     }
 
     /// Ends shares in the old store, where nobody would see to their ends any more.
+    /// - Parameter guests: of the old store: its pages went on sending while it was copied.
     /// - Returns: what is still there, and why.
-    /// - Throws: `CancellationError`.
-    package func removeOld(_ shares: [ShareID]) async throws -> ProblemList {
+    /// - Throws: where this machine cannot keep what guests have sent, what ``GuestIntake/take(_:)`` throws;
+    ///   ``LedgerError``, `CancellationError`.
+    package func removeOld(_ shares: [ShareID], _ guests: GuestIntake) async throws -> ProblemList {
         var problems = ProblemList()
         for id in shares {
             let keys = ShareKeys(id)
             do {
-                try await ShareStorage(store: source).removeWhole(keys)
+                for key in [keys.manifest, keys.page] { try await source.delete(key) }
+                try await ShareStorage(store: source).removeAll(keys, guests)
             } catch let error as StoreError {
                 problems.note(ObjectProblem(key: keys.manifest, error: error))
             }

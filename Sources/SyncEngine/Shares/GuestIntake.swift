@@ -4,81 +4,17 @@ package import SyncCore
 import SyncDigest
 package import SyncLedger
 package import SyncSystem
-package import SystemPackage
+import SystemPackage
 
 /// Takes what guests put beside a share to this machine, where it waits for its owner's word, whatever becomes of the share.
 /// What is in the store stays there as long as the share does: until the owner has decided, this machine has no other copy; and
 /// its place stays taken, so that a share takes no more in its life than it may.
 package struct GuestIntake: Sendable {
-    /// Where a guest's photo waits, and its small picture.
-    package struct Box: Sendable {
-        private let folder: FilePath
-        private let freeBytes: @Sendable (FilePath) -> Int64?
-
-        /// - Parameters:
-        ///   - folder: absolute; made when it is needed.
-        ///   - freeBytes: on the disk of a path; blocks. `nil` where that cannot be told.
-        package init(_ folder: FilePath, freeBytes: @escaping @Sendable (FilePath) -> Int64?) {
-            self.folder = folder
-            self.freeBytes = freeBytes
-        }
-
-        package func file(of photo: GuestPhoto) -> FilePath {
-            place(of: photo.share).appending("\(photo.slot).\(MediaType.ending(ofContentType: photo.contentType))")
-        }
-
-        /// There is none of a photo that cannot be decoded here.
-        package func thumbnail(of photo: GuestPhoto) -> FilePath {
-            place(of: photo.share).appending("\(photo.slot).thumbnail.jpg")
-        }
-
-        func place(of share: ShareID) -> FilePath { folder.appending("\(share)") }
-
-        /// While it is read.
-        fileprivate func draft(_ share: ShareID, _ slot: Int) -> FilePath { place(of: share).appending("\(slot).new") }
-
-        /// What is kept of a share, by its slots.
-        fileprivate func kept(_ share: ShareID) throws -> [(slot: Int, file: FilePath)] {
-            let place = place(of: share)
-            return try (Folder.names(in: place) ?? []).compactMap { name in
-                let parts = name.string.split(separator: ".")
-                guard parts.count == 2, parts[1] != "new", let slot = Int(parts[0]) else { return nil }
-                return (slot, place.appending(name))
-            }
-        }
-
-        /// One process at a time takes photos of a share in.
-        /// - Returns: what holds the lock; `nil` while another has it.
-        fileprivate func lock(_ share: ShareID) throws -> FileDescriptor? {
-            try Folder.make(place(of: share), permissions: .ownerReadWriteExecute)
-            let folder = try FileDescriptor.opened(place(of: share), .readOnly, [.directory, .noFollow, .closeOnExec])
-            if folder.tryLock() { return folder }
-            try folder.close()
-            return nil
-        }
-
-        /// The ledger is on the same disk.
-        fileprivate func requireRoom(for bytes: Int64) throws {
-            guard freeBytes(folder) ?? .max >= bytes + Self.roomKept else { throw NoRoom(folder: folder) }
-        }
-
-        /// Bytes that guests leave free.
-        fileprivate static let roomKept: Int64 = 1 << 30
-    }
-
-    /// The disk is all but full.
-    package struct NoRoom: Error, Hashable, Sendable, CustomStringConvertible {
-        let folder: FilePath
-
-        package var description: String {
-            "less than \(Box.roomKept >> 30) GiB would be free on the disk of \(folder.string.escapingControls); make room there"
-        }
-    }
-
     private static let thumbnailSide = 320
     /// Seconds after which a page is taken for closed that has reserved a place.
     private static let claimLife: TimeInterval = 3_600
     private static let tooLarge = "photos of more than \(GuestRules.mostBytes >> 20) MiB are not taken"
+    private static let tooMany = "\(GuestRules.mostPhotos) photos that lay over others were taken, and no more are"
 
     private let store: any ObjectStore
     private let ledger: LedgerQueue
@@ -111,6 +47,17 @@ package struct GuestIntake: Sendable {
     /// Whether asking the store costs nothing.
     var isFree: Bool { store.capabilities.lifecycle == .byAgent }
 
+    /// What a look at what the guests of a share have sent came to.
+    struct Taken: Sendable {
+        /// How many photos wait that did not before.
+        fileprivate(set) var count = 0
+        /// What the store need not keep for anybody: it waits here, was decided on, or was refused for a reason that is
+        /// noted.
+        fileprivate(set) var settled: Set<GuestObject> = []
+        /// Of the first one that could be neither taken nor refused.
+        fileprivate(set) var failure: (any Error)?
+    }
+
     /// Takes in all that is there.
     /// - Returns: how many photos wait that did not before.
     /// - Throws: ``ShareError/inOtherHands(_:)`` while another process does the same; what one of the photos failed with, when
@@ -118,44 +65,89 @@ package struct GuestIntake: Sendable {
     ///   ``LedgerError``, `CancellationError`.
     @discardableResult
     package func take(_ share: ShareID) async throws -> Int {
-        let found = try await store.all(below: ShareKeys(share).guestFolder).objects
-        if found.isEmpty { return 0 }
+        guard let taken = try await look(share, isLast: false) else { return 0 }
+        if let failure = taken.failure { throw failure }
+        return taken.count
+    }
+
+    /// The same before the objects of a share are removed: what the store gives nobody any more is refused.
+    /// - Precondition: the share's manifest is gone.
+    /// - Returns: `nil` when nothing is there.
+    /// - Throws: ``ShareError/inOtherHands(_:)`` as above, ``StoreError`` of the store as a whole, ``LedgerError``,
+    ///   `CancellationError`.
+    func takeLast(_ share: ShareID) async throws -> Taken? { try await look(share, isLast: true) }
+
+    private func look(_ share: ShareID, isLast: Bool) async throws -> Taken? {
+        let found = try await store.all(below: ShareKeys(share).guestFolder)
+        if found.objects.isEmpty, found.problems.isEmpty {
+            // What kept them from coming in has gone with them.
+            if try await ledger({ try $0.guestProblems().contains { $0.share == share } }) {
+                try await ledger.finish { try $0.noteGuestProblem(nil, of: share) }
+            }
+            return nil
+        }
         guard let lock = try await disk.run({ [box] in try box.lock(share) }) else {
             throw ShareError.inOtherHands(share)
         }
-        let result = await Result { try await take(found, of: share) }
+        let result = await Result { try await take(found, of: share, isLast: isLast) }
         try? lock.close()
-        let problem: String? = if case .failure(let error) = result { "\(error)" } else { nil }
-        try await ledger.finish { try $0.noteGuestProblem(problem, of: share) }
+        let failure: (any Error)? =
+            switch result {
+            case .success(let taken): taken.failure
+            case .failure(let error): error
+            }
+        // Whoever is told to stop has not failed.
+        if !(failure is CancellationError) {
+            let problem = failure.map { "\($0)" }
+            try await ledger.finish { try $0.noteGuestProblem(problem, of: share) }
+        }
         return try result.get()
     }
 
-    private func take(_ objects: [ObjectInfo], of share: ShareID) async throws -> Int {
-        let keys = ShareKeys(share)
-        var failure: (any Error)? = try await adopt(share)
-        var count = 0
-        for object in objects {
+    private func take(_ found: ObjectPage, of share: ShareID, isLast: Bool) async throws -> Taken {
+        var taken = Taken()
+        taken.failure = try await adopt(share)
+        for info in found.objects {
+            let object = GuestObject(info)
             do {
-                guard let slot = keys.guestSlot(of: object.key), slot < GuestRules.mostPhotos else {
-                    try await store.delete(object.key)
-                    continue
-                }
-                if object.size <= GuestRules.claimBytes {
-                    // A page has reserved the place for a photo that is on its way, or did before it was closed.
-                    if let modified = object.modified, time.now().timeIntervalSince(modified) > Self.claimLife {
-                        try await store.delete(object.key)
-                    }
-                    continue
-                }
-                if try await take(object, as: slot, of: share) { count += 1 }
-            } catch let error as StoreError where error.concernsWholeStore {
-                throw error
-            } catch  where !(error is CancellationError || error is LedgerError) {
-                failure = failure ?? error
+                if try await settle(object, info, of: share, isLast: isLast) { taken.count += 1 }
+                taken.settled.insert(object)
+            } catch let error where error.mayConcernOneItem {
+                taken.failure = taken.failure ?? error
             }
         }
-        if let failure { throw failure }
-        return count
+        for problem in found.problems {
+            let object = GuestObject(problem)
+            do {
+                guard isLast, let objection = try await objection(to: problem.error, of: share) else {
+                    throw problem.error
+                }
+                try await refuse(object, of: share, size: 0, objection)
+                taken.settled.insert(object)
+            } catch let error where error.mayConcernOneItem {
+                taken.failure = taken.failure ?? error
+            }
+        }
+        return taken
+    }
+
+    /// Sees to one object. When it returns, the store need not keep it once the share is over.
+    /// - Returns: whether it is a photo that waits, and did not before.
+    private func settle(
+        _ object: GuestObject, _ info: ObjectInfo, of share: ShareID, isLast: Bool
+    ) async throws -> Bool {
+        guard object.slot(in: share) != nil else {
+            try await store.delete(info.key)
+            return false
+        }
+        if info.size <= GuestRules.claimBytes {
+            // A page has reserved the place for a photo that is on its way, or did before it was closed.
+            if let modified = info.modified, time.now().timeIntervalSince(modified) > Self.claimLife {
+                try await store.delete(info.key)
+            }
+            return false
+        }
+        return try await take(object, info, of: share, isLast: isLast)
     }
 
     /// What is kept here and not noted, as after a rebuild of the ledger, waits again.
@@ -178,31 +170,70 @@ package struct GuestIntake: Sendable {
     }
 
     /// - Returns: whether it waits, and did not before.
-    private func take(_ object: ObjectInfo, as slot: Int, of share: ShareID) async throws -> Bool {
-        let source = Self.source(of: object)
+    private func take(
+        _ object: GuestObject, _ info: ObjectInfo, of share: ShareID, isLast: Bool
+    ) async throws -> Bool {
         let noted = try await ledger { try $0.guestPhotos(of: share) }
-        if let known = noted.first(where: { $0.source == source }), try await isKept(known) { return false }
-        guard object.size <= GuestRules.mostBytes else {
-            return try await refuse(slot, of: share, object, SHA256Digest(of: []), Self.tooLarge)
+        if let known = noted.first(where: { $0.source == object.source }), try await isKept(known) { return false }
+        guard info.size <= GuestRules.mostBytes else {
+            try await refuse(object, of: share, size: info.size, Self.tooLarge)
+            return false
         }
-        let bytes = try await store.bytes(of: object.key, limit: Int(GuestRules.mostBytes))
+        let bytes: [UInt8]
+        do {
+            bytes = try await read(object.key)
+        } catch let error as StoreError {
+            guard isLast, let objection = try await objection(to: error, of: share) else { throw error }
+            try await refuse(object, of: share, size: info.size, objection)
+            return false
+        }
         let digest = SHA256Digest(of: bytes)
         if let known = noted.first(where: { $0.sha256 == digest }) {
-            try await ledger.finish { try $0.noteGuestSource(source, of: share, known.slot) }
+            try await ledger.finish { try $0.noteGuestSource(object.source, of: share, known.slot) }
             if try await isKept(known) { return false }
             return try await keep(bytes, digest, as: known.slot, of: share, object)
         }
-        // What lies over another one gets another number, behind those of the places.
-        let taken = Set(noted.map(\.slot))
-        let numbers = taken.contains(slot) ? GuestRules.mostPhotos..<2 * GuestRules.mostPhotos : slot..<slot + 1
-        guard let number = numbers.first(where: { !taken.contains($0) }) else { return false }
+        let number = Self.number(of: object, in: share, besides: noted)
+        guard number < 2 * GuestRules.mostPhotos else {
+            try await refuse(object, of: share, size: info.size, Self.tooMany, digest: digest)
+            return false
+        }
         return try await keep(bytes, digest, as: number, of: share, object)
     }
 
-    /// What tells an object from one that comes to its place later.
-    private static func source(of object: ObjectInfo) -> String {
-        let version = object.etag ?? object.modified.map { "\($0.timeIntervalSince1970)" } ?? ""
-        return "\(object.key.lastSegment) \(object.size) \(version)"
+    /// What is damaged is read once more: the way may be to blame.
+    private func read(_ key: ObjectKey) async throws -> [UInt8] {
+        do {
+            return try await store.bytes(of: key, limit: Int(GuestRules.mostBytes))
+        } catch let error as StoreError where error.code == .badDigest {
+            return try await store.bytes(of: key, limit: Int(GuestRules.mostBytes))
+        }
+    }
+
+    /// The place, where no other photo has its number; what lies over another one gets one behind those of the places.
+    private static func number(of object: GuestObject, in share: ShareID, besides noted: [GuestPhoto]) -> Int {
+        let taken = Set(noted.map(\.slot))
+        if let slot = object.slot(in: share), !taken.contains(slot) { return slot }
+        var number = GuestRules.mostPhotos
+        while taken.contains(number) { number += 1 }
+        return number
+    }
+
+    /// Why the store gives nobody what it has; `nil` where it may yet, or gives this machine nothing at all.
+    private func objection(to error: StoreError, of share: ShareID) async throws -> String? {
+        switch error.code {
+        case .badDigest, .archived: break
+        case .accessDenied:
+            if error.isOfThisMachine { return nil }
+            do {
+                // To those who may read, a store says that nothing is there.
+                _ = try await store.head(ShareKeys(share).manifest)
+            } catch let error as StoreError where error.code == .accessDenied {
+                return nil
+            }
+        default: return nil
+        }
+        return "the share has ended, and the store does not give it: \(error.message)"
     }
 
     /// Whether nothing has to be fetched: what waits can have been lost here.
@@ -212,7 +243,7 @@ package struct GuestIntake: Sendable {
     }
 
     private func keep(
-        _ bytes: [UInt8], _ digest: SHA256Digest, as slot: Int, of share: ShareID, _ object: ObjectInfo
+        _ bytes: [UInt8], _ digest: SHA256Digest, as slot: Int, of share: ShareID, _ object: GuestObject
     ) async throws -> Bool {
         let draft = box.draft(share, slot)
         try await disk.run { [box] in
@@ -225,7 +256,7 @@ package struct GuestIntake: Sendable {
             }
             let photo = GuestPhoto(
                 share: share, slot: slot, sha256: digest, size: Int64(bytes.count), contentType: type.name,
-                receivedAt: time.now(), source: Self.source(of: object))
+                receivedAt: time.now(), source: object.source)
             try await disk.run { [box] in
                 if let small {
                     _ = try NewFile.save(
@@ -238,7 +269,8 @@ package struct GuestIntake: Sendable {
         } catch let error as PhotoError {
             guard let objection = Self.objection(to: error) else { throw error }
             try await disk.run { _ = try? draft.unlink() }
-            return try await refuse(slot, of: share, object, digest, objection)
+            try await refuse(object, of: share, size: Int64(bytes.count), objection, digest: digest)
+            return false
         }
     }
 
@@ -268,15 +300,45 @@ package struct GuestIntake: Sendable {
         }
     }
 
+    /// Notes once why something is kept nowhere on this machine.
     private func refuse(
-        _ slot: Int, of share: ShareID, _ object: ObjectInfo, _ digest: SHA256Digest, _ reason: String
-    ) async throws -> Bool {
+        _ object: GuestObject, of share: ShareID, size: Int64, _ reason: String,
+        digest: SHA256Digest = SHA256Digest(of: [])
+    ) async throws {
+        let noted = try await ledger { try $0.guestPhotos(of: share) }
+        if noted.contains(where: { $0.source == object.source && $0.state == .refused }) { return }
         logger.notice("share \(share): what a guest has sent was not kept: \(reason)")
         let photo = GuestPhoto(
-            share: share, slot: slot, sha256: digest, size: object.size,
-            contentType: object.contentType ?? MediaType.unknown.name, receivedAt: time.now(), state: .refused,
-            reason: reason, source: Self.source(of: object))
+            share: share, slot: Self.number(of: object, in: share, besides: noted), sha256: digest, size: size,
+            contentType: MediaType.unknown.name, receivedAt: time.now(), state: .refused, reason: reason,
+            source: object.source)
         _ = try await ledger.finish { try $0.addGuestPhoto(photo) }
-        return false
+    }
+}
+
+/// What a guest has sent, as a listing shows it. What comes to its key later is another one.
+struct GuestObject: Hashable, Sendable {
+    let key: ObjectKey
+    /// What tells it from all others of the share, and is noted of a photo.
+    let source: String
+
+    init(_ object: ObjectInfo) {
+        key = object.key
+        let marks: [String?] = [
+            object.etag, object.sha256?.description, object.md5?.description,
+            object.modified.map { "\($0.timeIntervalSince1970)" },
+        ]
+        source = "\(object.key.lastSegment) \(object.size) \(marks.compactMap(\.self).first ?? "")"
+    }
+
+    /// One that the store cannot look at.
+    init(_ problem: ObjectProblem) {
+        key = problem.key
+        source = "\(problem.key.lastSegment) unreadable"
+    }
+
+    /// `nil` where no page puts anything.
+    func slot(in share: ShareID) -> Int? {
+        ShareKeys(share).guestSlot(of: key).flatMap { $0 < GuestRules.mostPhotos ? $0 : nil }
     }
 }

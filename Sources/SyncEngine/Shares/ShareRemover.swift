@@ -44,7 +44,7 @@ package struct ShareRemover: Sendable {
 
     /// Looks once more for objects of a share that is over: a put that was under way when it ended, of a process that was
     /// stopped, may have come to its end since.
-    /// - Throws: ``StoreError`` when something is still there; `CancellationError`.
+    /// - Throws: ``StoreError`` when something is still there; what ``GuestIntake/take(_:)`` throws.
     func sweep(_ id: ShareID) async throws { try await ShareStorage(store: store).removeAll(ShareKeys(id), guests) }
 
     private func remove(_ share: ShareRecord) async throws {
@@ -66,16 +66,42 @@ package struct ShareRemover: Sendable {
 extension ShareStorage {
     /// How often what a listing shows is deleted before another attempt has to do it.
     private static let rounds = 3
+    /// The same of what guests have sent, and go on to send while it is taken in.
+    private static let guestRounds = 5
 
-    /// Deletes all objects of a share until a listing shows none. What guests have sent goes last, when it was taken in: it
-    /// is no copy of anything.
+    /// Deletes all objects of a share until a listing shows none. What guests have sent goes last: it is no copy of
+    /// anything, and only what was taken in, or refused, is deleted. Pages that are open go on sending meanwhile.
+    /// - Precondition: the share's manifest is gone.
     /// - Parameter guests: `nil` leaves what guests have sent where it is.
     /// - Throws: ``StoreError`` when something is still there; what ``GuestIntake/take(_:)`` throws.
     func removeAll(_ keys: ShareKeys, _ guests: GuestIntake?) async throws {
-        try await remove(keys) { !$0.rawValue.hasPrefix(keys.guestFolder) }
+        try await removeShared(keys)
         guard let guests else { return }
-        try await guests.take(keys.id)
-        try await remove(keys) { _ in true }
+        for _ in 0..<Self.guestRounds {
+            guard let taken = try await guests.takeLast(keys.id) else { return }
+            try await remove(taken.settled, keys)
+            if let failure = taken.failure { throw failure }
+            // To read it may have taken long.
+            try await removeShared(keys)
+        }
+        throw StoreError(
+            .conflict, operation: "delete", key: keys.guestFolder,
+            message: "guests send photos to the share while it is removed; it will be tried again")
+    }
+
+    private func removeShared(_ keys: ShareKeys) async throws {
+        try await remove(keys) { !$0.rawValue.hasPrefix(keys.guestFolder) }
+    }
+
+    /// Deletes what guests have sent, where it is what was seen before.
+    private func remove(_ seen: Set<GuestObject>, _ keys: ShareKeys) async throws {
+        for try await page in store.listing(prefix: keys.guestFolder) {
+            let there = page.objects.map { GuestObject($0) } + page.problems.map { GuestObject($0) }
+            let gone = there.filter { seen.contains($0) }.map(\.key)
+            if gone.isEmpty { continue }
+            let failures = try await store.delete(gone)
+            if let failure = failures.min(by: { $0.key < $1.key })?.value { throw failure }
+        }
     }
 
     /// Deletes all objects of a share, those of its guests too.

@@ -179,11 +179,9 @@ package struct ShareService: Service {
             } else {
                 rounds.rests.add(share.id, attempt, at: now, for: Self.patienceToWait)
             }
-        } catch let error as StoreError where !error.mayConcernOneObject {
-            throw error
         } catch ShareError.inOtherHands, ShareError.takenOver {
             return
-        } catch  where !(error is CancellationError || error is LedgerError) {
+        } catch let error where error.mayConcernOneItem {
             let patience = action.isEnd ? Self.patienceToEnd : Self.patience
             let rest = rounds.rests.add(share.id, attempt, at: now, for: patience)
             if rounds.told.insert("\(share.id) \(error)").inserted {
@@ -204,8 +202,11 @@ package struct ShareService: Service {
             do {
                 try await ender.sweep(share.id)
                 rounds.swept.insert(share.id)
-            } catch let error as StoreError where error.mayConcernOneObject {
-                logger.warning("share \(share.id) is over, and its place cannot be looked at again: \(error)")
+            } catch ShareError.inOtherHands {
+                continue
+            } catch let error where error.mayConcernOneItem {
+                let text = "share \(share.id) is over, and its place cannot be looked at again: \(error)"
+                if rounds.told.insert(text).inserted { logger.warning("\(text)") }
             }
         }
         rounds.sweptAt = now
@@ -232,9 +233,7 @@ package struct ShareService: Service {
                 if count > 0 { try await notifiers.tell(Self.notice(of: count, sentTo: share, at: now)) }
             } catch ShareError.inOtherHands {
                 continue
-            } catch let error as StoreError where !error.mayConcernOneObject {
-                throw error
-            } catch  where !(error is CancellationError || error is LedgerError) {
+            } catch let error where error.mayConcernOneItem {
                 if rounds.told.insert("guests \(share.id) \(error)").inserted {
                     logger.warning("what guests have sent to share \(share.id) cannot be kept now: \(error)")
                 }

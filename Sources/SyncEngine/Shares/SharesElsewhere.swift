@@ -42,7 +42,7 @@ struct SharesElsewhere: Sendable {
         guard try await ledger({ try $0.unendedShares() }).contains(where: \.state.isOpen) else { return }
         do {
             for noticed in try await notes.notice() { logger.notice("\(noticed)") }
-        } catch let error as StoreError where error.mayConcernOneObject {
+        } catch let error where error.mayConcernOneItem {
             tell("whether shares were revoked or taken over on other machines cannot be told: \(error)", &memory)
         }
         memory.noticedAt = now
@@ -71,7 +71,10 @@ struct SharesElsewhere: Sendable {
                         """)
                 }
                 memory.rests.end(id)
-            } catch let error as StoreError where error.mayConcernOneObject {
+            } catch ShareError.inOtherHands {
+                // Another process removes it.
+                continue
+            } catch let error where error.mayConcernOneItem {
                 memory.rests.add(id, attempt, at: now, for: Self.patience)
                 tell("share \(id) is revoked, and something of it is still in the store: \(error)", &memory)
             }
@@ -107,6 +110,7 @@ package struct OtherShareRemover: Sendable {
     /// Takes a share back.
     /// - Returns: whether anything of it was in this store.
     /// - Throws: ``StoreError`` when something of it is still in the store: the agent, or the next `sync`, goes on with it;
+    ///   what ``GuestIntake/take(_:)`` throws, ``ShareError/inOtherHands(_:)`` while another process removes it, too;
     ///   ``LedgerError``, `CancellationError`.
     package func run(_ share: OtherShare) async throws -> Bool {
         try await run(share.id, location: share.location, of: share.machineName, expiresAt: share.expiresAt)
@@ -135,7 +139,9 @@ package struct OtherShareRemover: Sendable {
             if removal.toldAt == nil { try await tell(removal) }
             for key in [ShareKeys(id).manifest, ShareKeys(id).page] { try await store.delete(key) }
             try await sweep(id)
-        } catch  where !(error is CancellationError || error is LedgerError) {
+        } catch ShareError.inOtherHands(let id) {
+            throw ShareError.inOtherHands(id)
+        } catch let error where !(error is CancellationError || error is LedgerError) {
             try await ledger.finish { try $0.noteShareRemoval(id, problem: "\(error)", at: time.now()) }
             throw error
         }
@@ -143,7 +149,7 @@ package struct OtherShareRemover: Sendable {
     }
 
     /// Looks once more for objects of a share: the machine that has it may have had a put under way.
-    /// - Throws: ``StoreError`` when something is still there; `CancellationError`.
+    /// - Throws: as ``run(_:)``.
     func sweep(_ id: ShareID) async throws { try await ShareStorage(store: store).removeAll(ShareKeys(id), guests) }
 
     private func tell(_ removal: ShareRemoval) async throws {

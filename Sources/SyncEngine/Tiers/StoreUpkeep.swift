@@ -117,7 +117,7 @@ package struct StoreUpkeep: Sendable {
                 "gone from the store, and written again: \(result.manifests.counted("manifest")) of vacations")
         }
         tellCatalog(result.catalogProblem)
-        try await unlessStoreFails("look at what this machine tells the others") {
+        try await unlessItFails("look at what this machine tells the others") {
             switch try await OwnNote(store: store, ledger: ledger, keys: keys).look() {
             case .asTold: break
             case .lost:
@@ -146,22 +146,22 @@ package struct StoreUpkeep: Sendable {
     package func run() async throws -> TierMover.Summary {
         try await captureTimes?.run()
         try await finishDeletions()
-        try await unlessStoreFails("take back what interrupted uploads have left") { try await store.tidy() }
-        try await unlessStoreFails("ask for the classes of all objects") {
+        try await unlessItFails("take back what interrupted uploads have left") { try await store.tidy() }
+        try await unlessItFails("ask for the classes of all objects") {
             let last = try await ledger { try $0.classesRefreshedAt() }
             let now = time.now()
             // A moment in the future is one from before the clock was set back.
             if let last, last <= now, now.timeIntervalSince(last) < Self.refreshEvery { return }
             try await compare()
         }
-        try await unlessStoreFails("verify what is stored") { try await verify() }
-        try await unlessStoreFails("store again what is damaged") { try await mend() }
-        let moved = try await unlessStoreFails("move old photos to the archive") { try await mover?.run() }
+        try await unlessItFails("verify what is stored") { try await verify() }
+        try await unlessItFails("store again what is damaged") { try await mend() }
+        let moved = try await unlessItFails("move old photos to the archive") { try await mover?.run() }
         let result = (moved ?? nil) ?? TierMover.Summary()
         if result.moved > 0 { logger.notice("moved to the archive: \(result.moved.counted("photo"))") }
         for failure in result.failures { logger.warning("not moved to the archive: \(failure)") }
         // After this machine's own: what it verifies comes first where the month's money is short.
-        try await unlessStoreFails("do what one machine a day does for all") {
+        try await unlessItFails("do what one machine a day does for all") {
             guard let result = try await jobs?.run() else { return }
             for line in result.done { logger.notice("\(line)") }
             for problem in result.problems { logger.warning("\(problem)") }
@@ -247,11 +247,12 @@ package struct StoreUpkeep: Sendable {
         }
     }
 
+    /// One job that fails keeps no other one from being done.
     @discardableResult
-    private func unlessStoreFails<Value>(_ what: String, _ work: () async throws -> Value) async throws -> Value? {
+    private func unlessItFails<Value>(_ what: String, _ work: () async throws -> Value) async throws -> Value? {
         do {
             return try await work()
-        } catch let error as StoreError {
+        } catch let error where !(error is CancellationError || error is LedgerError) {
             logger.warning("cannot \(what): \(error)")
             return nil
         }

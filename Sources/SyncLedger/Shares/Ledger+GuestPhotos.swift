@@ -89,19 +89,33 @@ extension Ledger {
             "UPDATE guest_photos SET source = ? WHERE share = ? AND slot = ?", [source, share.description, slot])
     }
 
-    /// Notes why what guests have sent could not be taken in; `nil`: it was.
+    /// Notes why what guests have sent could not be taken in; `nil`: it was. Of a share of another machine, of which no row
+    /// of `shares` tells, it is what keeps this machine from removing it.
     package func noteGuestProblem(_ problem: String?, of share: ShareID) throws(LedgerError) {
-        try write(
-            "note how guests' photos come in",
-            "UPDATE shares SET guests_problem = ?1 WHERE id = ?2 AND guests_problem IS NOT ?1",
-            [problem, share.description])
+        try write("note how guests' photos come in") { db in
+            try db.run(
+                "UPDATE shares SET guests_problem = ?1 WHERE id = ?2 AND guests_problem IS NOT ?1",
+                [problem, share.description])
+            try db.run(
+                """
+                UPDATE share_removals SET problem = ?1
+                WHERE share = ?2 AND problem IS NOT ?1 AND NOT EXISTS (SELECT 1 FROM shares WHERE id = ?2)
+                """, [problem, share.description])
+        }
     }
 
-    /// Why what guests have sent cannot be taken in, by shares; none where it can.
+    /// Why what guests have sent cannot be taken in, by shares; none where it can. A share of another machine that cannot be
+    /// removed from here keeps it back, too: it comes last.
     package func guestProblems() throws(LedgerError) -> [(share: ShareID, location: String, problem: String)] {
         try read("list what keeps guests' photos from coming in") { db in
             try db.rawRows(
-                "SELECT id, location, guests_problem FROM shares WHERE guests_problem IS NOT NULL ORDER BY number"
+                """
+                SELECT id, location, guests_problem, 0 AS is_other, number AS place FROM shares
+                WHERE guests_problem IS NOT NULL
+                UNION ALL
+                SELECT share, location, problem, 1, begun_at FROM share_removals WHERE problem IS NOT NULL
+                ORDER BY is_other, place
+                """
             ).compactMap { row in ShareID(row[0] as String).map { ($0, row[1], row[2]) } }
         }
     }

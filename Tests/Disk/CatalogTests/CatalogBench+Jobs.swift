@@ -6,10 +6,12 @@ import SyncTestSupport
 
 extension CatalogBench {
     /// What one machine does for all, that day.
+    /// - Parameter other: a store in front of that of the bench.
     func jobs(
         _ machine: CatalogMachine, percent: Double = 100, budget: Double = 1, prices: PriceTable? = nil,
-        mode: TierMode = .off
+        mode: TierMode = .off, through other: (any ObjectStore)? = nil, guests: GuestIntake? = nil
     ) async throws -> UserJobs.Summary {
+        let store = other ?? self.store
         let (queue, spool) = (LedgerQueue(machine.ledger), tree.path("jobs.part"))
         let objects = SilentObjects(
             store: store, ledger: queue, keys: keys,
@@ -22,7 +24,7 @@ extension CatalogBench {
         return try await UserJobs(
             store: store, ledger: queue, keys: keys,
             others: OtherShares(store: store, ledger: queue, keys: keys, spool: spool, pool: pool, time: time.source),
-            objects: objects, time: time.source
+            guests: guests, objects: objects, time: time.source
         ).run()
     }
 

@@ -1,10 +1,13 @@
+import Logging
 import ServiceLifecycleTestKit
 import SyncCore
-import SyncLedger
+import SyncSystem
 import SyncTestSupport
+import SystemPackage
 import Testing
 
 @testable import SyncEngine
+@testable import SyncLedger
 
 @Suite struct ServiceLoopTests {
 
@@ -12,14 +15,19 @@ import Testing
 
     init() throws { bench = try Bench() }
 
-    private var loop: ServiceLoop {
-        ServiceLoop(name: "tests", interval: .seconds(5), patience: bench.patience, time: bench.time.source)
+    private var loop: ServiceLoop { makeLoop(bench.patience) }
+
+    private func makeLoop(_ patience: LedgerPatience) -> ServiceLoop {
+        ServiceLoop(name: "tests", interval: .seconds(5), patience: patience, time: bench.time.source)
     }
 
     /// Runs rounds until the last of them sleeps, and stops.
     /// - Returns: the pauses after them.
-    private func pauses(after rounds: [@Sendable () throws -> ServiceLoop.Next]) async throws -> [Duration] {
-        try await testGracefulShutdown { trigger in
+    private func pauses(
+        after rounds: [@Sendable () throws -> ServiceLoop.Next], _ patience: LedgerPatience? = nil
+    ) async throws -> [Duration] {
+        let loop = makeLoop(patience ?? bench.patience)
+        return try await testGracefulShutdown { trigger in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     try await loop.run(0) { count in
@@ -59,8 +67,58 @@ import Testing
         #expect(pauses == [.seconds(20)])
     }
 
-    @Test func `another error ends the service`() async throws {
+    @Test func `an error that no round should let out is told once with the name, and the round is tried again`()
+        async throws
+    {
         struct Unknown: Error {}
-        await #expect(throws: Unknown.self) { try await loop.run { throw Unknown() } }
+        let lines = Mutex<[String]>([])
+        let logger = Logger(label: "test") { _ in Recorder(lines: lines) }
+        let patience = LedgerPatience(ledger: LedgerQueue(bench.ledger), time: bench.time.source, logger: logger)
+        let fails: @Sendable () throws -> ServiceLoop.Next = { throw Unknown() }
+        let works: @Sendable () throws -> ServiceLoop.Next = { .round(after: .seconds(7)) }
+        let pauses = try await pauses(after: [fails, fails, works, fails], patience)
+        #expect(pauses == [5, 5, 7, 5].map { .seconds($0) })
+        let told = lines.withLock(\.self)
+        #expect(told.count == 2 && told.allSatisfy { $0.hasPrefix("tests: Unknown()") })
+    }
+
+    @Test(arguments: [LedgerError.Code.damaged, .moved, .newerSchema])
+    func `a ledger that waiting does not mend ends the service`(code: LedgerError.Code) async throws {
+        let error = LedgerError(code: code, operation: "read", path: "", message: "scripted by the test")
+        await #expect(throws: error) { try await loop.run { throw error } }
+    }
+
+    @Test func `who is told to stop stops, in the middle of a round, too`() async throws {
+        try await loop.run { throw CancellationError() }
+        #expect(bench.time.sleeps == [])
+    }
+
+    @Test func `what fails for one of many is told from what fails for all`() {
+        struct Unknown: Error {}
+        let one: [any Error] = [
+            Unknown(), StoreError(.badDigest, operation: "get", message: ""),
+            StoreError(.accessDenied, operation: "get", message: ""),
+        ]
+        let all: [any Error] = [
+            CancellationError(), StoreError(.unreachable, operation: "get", message: ""),
+            LedgerError(code: .noSpace, operation: "commit", path: "", message: ""),
+        ]
+        #expect(one.allSatisfy { $0.mayConcernOneItem } && !all.contains { $0.mayConcernOneItem })
+    }
+}
+
+/// Keeps what is logged as a warning.
+private struct Recorder: LogHandler {
+    let lines: Mutex<[String]>
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.warning
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        lines.withLock { $0.append("\(event.message)") }
     }
 }

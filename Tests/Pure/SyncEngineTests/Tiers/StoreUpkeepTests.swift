@@ -80,6 +80,16 @@ import Testing
         #expect(try await upkeep(bench).run().moved == 1)
     }
 
+    @Test func `neither does an error that no store should throw`() async throws {
+        let bench = try RestoreBench()
+        _ = try await bench.add(1, in: .standard)
+        await bench.time.advance(by: .seconds(1))
+        let upkeep = StoreUpkeep(
+            store: OddStore(base: bench.store), ledger: bench.queue, keys: try KeyLayout(user: "ana"),
+            policy: Self.policy(.agent), time: bench.time.source, logger: bench.logger)
+        #expect(try await upkeep.run().moved == 1)
+    }
+
     @Test func `a catalogue that cannot be listed does not keep the day's verification from being noted`() async throws
     {
         let bench = try RestoreBench()
@@ -124,4 +134,13 @@ private struct TellingStore: WrappedStore {
         capabilities.digestsInLists = true
         return capabilities
     }
+}
+
+/// A store that fails otherwise than stores do.
+private struct OddStore: WrappedStore {
+    struct Oddity: Error {}
+
+    let base: any ObjectStore
+
+    func tidy() async throws { throw Oddity() }
 }

@@ -1,0 +1,268 @@
+import SyncCore
+import SyncDigest
+import SyncLedger
+import SyncSystem
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@testable import SyncEngine
+
+/// What becomes of what guests have sent when a share is removed.
+@Suite struct GuestRemovalTests {
+    private let tree: TemporaryTree
+    private let time = ManualTime()
+    private let memory: InMemoryStore
+    private let store: FaultyStore
+    private let ledger: LedgerQueue
+    private let folder: FilePath
+    private let workshop: ShareWorkshop
+
+    init() throws {
+        tree = try TemporaryTree()
+        let clock = time
+        memory = InMemoryStore(now: { clock.now })
+        store = FaultyStore(memory)
+        ledger = LedgerQueue(try Ledger.inMemory())
+        folder = try tree.makeFolder("trips/Paris")
+        try tree.write(TellingPhotos.small, to: "trips/Paris/small.jpg")
+        let box = GuestIntake.Box(tree.path("state/guests"), freeBytes: { _ in 2 << 30 })
+        workshop = ShareWorkshop(store: store, ledger: ledger, time: time, guestBox: box)
+    }
+
+    /// The same machine, on whose disk there is no room.
+    private var full: ShareWorkshop {
+        ShareWorkshop(
+            store: store, ledger: ledger, time: time,
+            guestBox: GuestIntake.Box(tree.path("state/guests"), freeBytes: { _ in 1 << 30 }))
+    }
+
+    /// Another machine of the user.
+    private func desktop(_ ledger: LedgerQueue, freeBytes: Int64? = nil) -> ShareWorkshop {
+        ShareWorkshop(
+            store: store, ledger: ledger, time: time, owner: "desktop",
+            guestBox: GuestIntake.Box(tree.path("desktop/guests"), freeBytes: { _ in freeBytes }))
+    }
+
+    /// A share that guests may add to.
+    private func share() async throws -> ShareID {
+        var order = try workshop.order(["small.jpg"], in: folder, taken: "2024-06-16")
+        order.takesGuests = true
+        return try await workshop.share(order).id
+    }
+
+    /// Photos whose bytes differ.
+    private func photo(_ number: Int) -> [UInt8] { TellingPhotos.wide + [UInt8](repeating: 7, count: number) }
+
+    private func send(
+        _ number: Int, to share: ShareID, _ slot: Int, in other: InMemoryStore? = nil
+    ) async throws {
+        let bytes = photo(number)
+        _ = try await (other ?? memory).put(
+            ObjectBody(bytes: bytes, digest: ContentDigest(of: bytes)), at: ShareKeys(share).guest(slot),
+            attributes: ObjectAttributes(contentType: "image/jpeg"), condition: .overwrite)
+    }
+
+    private func photos(_ share: ShareID) async throws -> [GuestPhoto] {
+        try await ledger { try $0.guestPhotos(of: share) }
+    }
+
+    /// The names of what the store has of a share.
+    private func left(_ share: ShareID) -> [String] {
+        memory.keys.map(\.rawValue).filter { $0.hasPrefix(ShareKeys(share).folder) }
+            .map { String($0.dropFirst(ShareKeys(share).folder.count)) }
+    }
+
+    @Test func `what guests send while the share is removed is taken in, too`() async throws {
+        let id = try await share()
+        try await send(0, to: id, 0)
+        try await send(1, to: id, 1)
+        let gate = Gate()
+        store.add(StoreFault(.get, key: ShareKeys(id).guest(1).rawValue, number: 1, .hold(gate)))
+        async let removal: Void = workshop.ender.run(id, .revoked)
+        await gate.waitForArrivals(1)
+        // One lies over what was taken in a moment ago, one is at a place of its own.
+        try await send(2, to: id, 0)
+        try await send(3, to: id, 7)
+        gate.open()
+        try await removal
+        let kept = try await photos(id)
+        #expect(kept.allSatisfy { $0.state == .waiting })
+        #expect(Set(kept.map(\.sha256)) == Set((0..<4).map { SHA256Digest(of: photo($0)) }))
+        #expect(left(id) == [])
+        #expect(try await ledger { try $0.share(id) }?.state == .revoked)
+    }
+
+    @Test func `while guests go on sending, the share goes on ending, and nothing is lost`() async throws {
+        let id = try await share()
+        let (memory, keys) = (memory, ShareKeys(id))
+        try await send(0, to: id, 0)
+        let sent = Mutex(0)
+        let clock = time
+        let outbox = InMemoryStore(now: { clock.now })
+        for number in 1...20 { try await send(number, to: id, number, in: outbox) }
+        // After each photo that is read another one comes.
+        let busy = FaultyStore(store) { call in
+            guard call.operation == .get, call.key.hasPrefix(keys.guestFolder) else { return [] }
+            return [
+                .meanwhile {
+                    let number = sent.withLock { count in
+                        count += 1
+                        return count
+                    }
+                    memory.bringBack(keys.guest(number), from: outbox)
+                }
+            ]
+        }
+        let box = GuestIntake.Box(tree.path("state/guests"), freeBytes: { _ in nil })
+        let hurried = ShareWorkshop(store: busy, ledger: ledger, time: time, guestBox: box)
+        await #expect(throws: StoreError.self) { try await hurried.ender.run(id, .revoked) }
+        #expect(try await ledger { try $0.share(id) }?.state == .revoking)
+        try await workshop.ender.run(id, .revoked)
+        let wanted = Set((0...sent.withLock { $0 }).map { SHA256Digest(of: photo($0)) })
+        #expect(try await Set(photos(id).map(\.sha256)) == wanted)
+        #expect(left(id) == [])
+    }
+
+    @Test(arguments: [StoreError.Code.badDigest, .archived, .accessDenied])
+    func `what the store gives nobody any more is refused, with the reason, and the share ends`(
+        code: StoreError.Code
+    ) async throws {
+        let id = try await share()
+        try await send(0, to: id, 0)
+        try await send(1, to: id, 1)
+        store.add(StoreFault(.get, key: ShareKeys(id).guest(0).rawValue, .failBefore(code)))
+        // As long as the share lasts it may be mended.
+        await #expect(throws: StoreError.self) { try await workshop.guests?.take(id) }
+        #expect(try await photos(id).map(\.slot) == [1])
+        try await workshop.ender.run(id, .expired)
+        let all = try await photos(id)
+        #expect(all.map(\.state) == [.refused, .waiting] && all.map(\.slot) == [0, 1])
+        #expect(all.first?.reason?.contains("scripted by the test") == true)
+        #expect(left(id) == [])
+        #expect(try await ledger { try $0.share(id) }?.state == .expired)
+        #expect(try await ledger { try $0.guestProblems() }.isEmpty)
+    }
+
+    @Test func `so is what the store cannot even look at`() async throws {
+        let id = try await share()
+        try await send(0, to: id, 3)
+        memory.makeUnreadable(ShareKeys(id).guest(3))
+        try await workshop.ender.run(id, .revoked)
+        #expect(try await photos(id).map(\.state) == [.refused])
+        #expect(left(id) == [])
+    }
+
+    @Test func `where the store lets nothing be read, nothing that guests have sent is deleted`() async throws {
+        let id = try await share()
+        try await send(0, to: id, 0)
+        let key = ShareKeys(id).guest(0).rawValue
+        store.add(StoreFault(.get, key: key, number: 1, .failBefore(.accessDenied)))
+        store.add(StoreFault(.head, key: ShareKeys(id).manifest.rawValue, .failBefore(.accessDenied)))
+        await #expect(throws: StoreError.self) { try await workshop.ender.run(id, .revoked) }
+        #expect(left(id) == ["guests/0"])
+        #expect(try await photos(id).isEmpty)
+        try await workshop.ender.run(id, .revoked)
+        #expect(try await photos(id).map(\.state) == [.waiting])
+        #expect(left(id) == [])
+    }
+
+    @Test func `what this machine cannot keep stays, and only that`() async throws {
+        let id = try await share()
+        try await send(0, to: id, 0)
+        try await send(1, to: id, 1)
+        try tree.makeFolder("state/guests/\(id)/.0.new.sync-agent-part")
+        await #expect(throws: (any Error).self) { try await workshop.ender.run(id, .revoked) }
+        #expect(left(id) == ["guests/0"])
+        #expect(try await photos(id).map(\.slot) == [1])
+        try tree.path("state/guests/\(id)/.0.new.sync-agent-part").removeFolder()
+        try await workshop.ender.run(id, .revoked)
+        #expect(try await photos(id).map(\.state) == [.waiting, .waiting])
+        #expect(left(id) == [])
+    }
+
+    @Test func `a disk without room ends no round, neither at the end of a share nor after it`() async throws {
+        let id = try await share()
+        try await send(0, to: id, 0)
+        await #expect(throws: GuestIntake.NoRoom.self) { try await full.ender.run(id, .revoked) }
+        try await full.service.round()
+        #expect(left(id) == ["guests/0"])
+        #expect(try await ledger { try $0.share(id) }?.state == .revoking)
+        try await workshop.service.round()
+        #expect(try await ledger { try $0.share(id) }?.state == .revoked)
+        // From a page that was open still.
+        try await send(1, to: id, 1)
+        await time.advance(by: .seconds(400))
+        try await full.service.round()
+        #expect(left(id) == ["guests/1"])
+        #expect(try await ledger { try $0.guestProblems() }.map(\.share) == [id])
+        try await workshop.service.round()
+        #expect(left(id) == [])
+        #expect(try await photos(id).map(\.state) == [.waiting, .waiting])
+        #expect(try await ledger { try $0.guestProblems() }.isEmpty)
+    }
+
+    @Test func `what keeps another machine's share from going is told, and ends no round`() async throws {
+        let id = try await share()
+        try await send(0, to: id, 0)
+        let other = LedgerQueue(try Ledger.inMemory())
+        let cramped = desktop(other, freeBytes: 1 << 30)
+        let found = try #require(try await cramped.others.stray(id))
+        await #expect(throws: GuestIntake.NoRoom.self) { _ = try await cramped.otherEnder.run(id, found) }
+        try await cramped.service.round()
+        let problem = try #require(try await other { try $0.guestProblems() }.first)
+        #expect(problem.share == id && problem.problem.contains("make room"))
+        #expect(left(id) == ["guests/0"])
+        try await desktop(other).service.round()
+        #expect(left(id) == [])
+        #expect(try await other { try $0.guestProblems() }.isEmpty)
+        #expect(try await other { try $0.waitingGuestPhotos() }.count == 1)
+    }
+
+    @Test func `two processes that remove another machine's share do not end one another`() async throws {
+        let id = try await share()
+        try await send(0, to: id, 0)
+        let other = LedgerQueue(try Ledger.inMemory())
+        let machine = desktop(other)
+        let found = try #require(try await machine.others.stray(id))
+        let lock = try #require(try machine.guestBox?.lock(id))
+        await #expect(throws: ShareError.inOtherHands(id)) { _ = try await machine.otherEnder.run(id, found) }
+        try await machine.service.round()
+        // It is nothing to tell.
+        #expect(try await other { try $0.guestProblems() }.isEmpty)
+        #expect(left(id) == ["guests/0"])
+        try lock.close()
+        try await machine.service.round()
+        #expect(left(id) == [])
+    }
+
+    @Test func `what guests send to a store that this machine leaves is taken in`() async throws {
+        let id = try await share()
+        let guests = try #require(workshop.guests)
+        try await send(0, to: id, 0)
+        let copy = StoreCopy(
+            from: store, to: InMemoryStore(), prefixes: [ShareKeys(id).folder], folder: tree.path("state"),
+            pool: BlockingPool(name: "copy", threads: 1), time: time.source)
+        #expect(try await copy.removeOld([id], guests).count == 0)
+        #expect(left(id) == [])
+        #expect(try await photos(id).map(\.state) == [.waiting])
+    }
+
+    @Test func `more photos over one another than are kept are refused, and read once`() async throws {
+        let id = try await share()
+        let mark = GuestRules.mostPhotos
+        for number in 0..<mark {
+            let photo = GuestPhoto(
+                share: id, slot: mark + number, sha256: SHA256Digest(of: [UInt8(number)]), size: 1,
+                contentType: "image/jpeg", receivedAt: time.now, state: .refused)
+            _ = try await ledger { try $0.addGuestPhoto(photo) }
+        }
+        try await send(0, to: id, 0)
+        #expect(try await workshop.guests?.take(id) == 1)
+        try await send(1, to: id, 0)
+        for _ in 0..<2 { #expect(try await workshop.guests?.take(id) == 0) }
+        let last = try #require(try await photos(id).last)
+        #expect(last.slot == 2 * mark && last.state == .refused && last.reason != nil)
+        #expect(store.calls.count { $0.operation == .get && $0.key == ShareKeys(id).guest(0).rawValue } == 2)
+    }
+}

@@ -1,0 +1,49 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import Testing
+
+/// What keeps photos of guests from being taken in, for those who ask whether everything is safe.
+@Suite struct GuestProblemTests {
+    private let shelf: ShareShelf
+    private var ledger: Ledger { shelf.ledger }
+
+    init() throws { shelf = try ShareShelf() }
+
+    /// A share of another machine that is taken back from this one.
+    private func beginRemoval() throws -> ShareID {
+        let id = shelf.newID()
+        try ledger.beginShareRemoval(id, location: "Rome", machine: "tower", expiresAt: shelf.now, at: shelf.now)
+        return id
+    }
+
+    @Test func `of a share of this machine it is noted with the share`() throws {
+        let id = try shelf.add("ab")
+        try ledger.noteGuestProblem("there is no room", of: id)
+        let problems = try ledger.guestProblems()
+        #expect(problems.map(\.share) == [id] && problems.map(\.problem) == ["there is no room"])
+        try ledger.noteGuestProblem(nil, of: id)
+        #expect(try ledger.guestProblems().isEmpty)
+    }
+
+    @Test func `of another machine's it is noted with its removal, and comes last`() throws {
+        let other = try beginRemoval()
+        let own = try shelf.add("ab")
+        try ledger.noteGuestProblem("there is no room", of: other)
+        try ledger.noteGuestProblem("it cannot be read", of: own)
+        let problems = try ledger.guestProblems()
+        #expect(problems.map(\.share) == [own, other] && problems.last?.location == "Rome")
+        #expect(problems.map(\.problem) == ["it cannot be read", "there is no room"])
+        try ledger.noteGuestProblem(nil, of: other)
+        #expect(try ledger.guestProblems().map(\.share) == [own])
+    }
+
+    @Test func `a share of another machine that cannot be removed keeps back what guests have sent`() throws {
+        let id = try beginRemoval()
+        try ledger.noteShareRemoval(id, problem: "it is denied", at: shelf.now)
+        #expect(try ledger.guestProblems().map(\.problem) == ["it is denied"])
+        try ledger.noteShareRemovalTold(id, at: shelf.now)
+        try ledger.noteShareRemoval(id, problem: nil, at: shelf.now)
+        #expect(try ledger.guestProblems().isEmpty)
+    }
+}
