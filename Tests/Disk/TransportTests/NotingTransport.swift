@@ -1,6 +1,7 @@
-import SyncS3
 import SyncTestSupport
 import Synchronization
+
+@testable import SyncS3
 
 /// Takes everything, says 200, and keeps what was asked.
 final class NotingTransport: HTTPTransport {
