@@ -139,7 +139,7 @@ extension CatalogPhoto {
         let isCurrent: Bool = row[3]
         self.init(
             place: CatalogPlace(folder: folder, path: directory.pushing(FilePath(blob: row[0]))),
-            file: isCurrent ? File(size: row[1], modified: row[2]) : nil, md5: MD5Digest(blob: row[4]),
+            file: isCurrent ? File(size: row[1], modified: row[2] as Int64) : nil, md5: MD5Digest(blob: row[4]),
             key: try ObjectKey(row[5] as String), sha256: SHA256Digest(blob: row[6]), size: row[7], contentType: row[8],
             takenAt: CaptureTime(clock: row[9], offset: row[10]), width: row[11], height: row[12],
             duration: (row[15] as Int64?).map { .milliseconds($0) })
