@@ -27,7 +27,7 @@ import Testing
         after rounds: [@Sendable () throws -> ServiceLoop.Next], _ patience: LedgerPatience? = nil
     ) async throws -> [Duration] {
         let loop = makeLoop(patience ?? bench.patience)
-        return try await testGracefulShutdown { trigger in
+        try await testGracefulShutdown { trigger in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     try await loop.run(0) { count in
