@@ -83,7 +83,7 @@ import Testing
         let stamp = try #require(try FileTreeScanner().stamp(of: file))
         try bench.ledger.hold(
             [SettledFile(folder: bench.folder.id, path: "new.json", stamp: stamp)], for: .seconds(600),
-            stillThere: { _ in true }, at: bench.time.now)
+            drive: { _ in .known }, stillThere: { _ in true }, at: bench.time.now)
         bench.isAgentAtWork = true
         for summary in [try await bench.retention().preview(olderThan: 90), try await bench.cleanUp()] {
             #expect((summary.deleted, summary.errors.count) == (1, 0))
