@@ -46,8 +46,17 @@ extension LocalStore {
         }
         guard let record = ObjectRecord(json: json) else { return .unreadable }
         if record.key == key.rawValue { return .object(record) }
-        guard let other = try? ObjectKey(record.key), try isPlace(of: other, path) else { return .unreadable }
+        guard let other = try? ObjectKey(record.key), try isPlace(of: other, path) || isTwin(other, of: key, path)
+        else { return .unreadable }
         return .taken(by: other)
+    }
+
+    /// Whether two keys that differ in capitals alone have one place. An inode does not tell it of each disk: some
+    /// (FUSE without `use_ino`, CIFS with `noserverino`) give each name its own, and a commit may come between two
+    /// looks. The folder is asked only where keys differ so; one that cannot be asked has one place for both.
+    private func isTwin(_ other: ObjectKey, of key: ObjectKey, _ path: FilePath) -> Bool {
+        guard other.rawValue.lowercased() == key.rawValue.lowercased() else { return false }
+        return (try? ignoresCapitals(in: path.removingLastComponent())) ?? true
     }
 
     /// Whether a record lies where that of a key does: the same file by two names. A record that somebody has put in

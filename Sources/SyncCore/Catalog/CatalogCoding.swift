@@ -91,9 +91,9 @@ package struct CatalogCoding: Sendable {
 
     private func photo(_ wire: WirePhoto, at place: CatalogPlace) throws -> CatalogPhoto? {
         let md5 = wire.md5.flatMap { MD5Digest(hex: $0) }
-        guard let key = try wire.key.map({ try ObjectKey($0) }) ?? derivedKey(md5), let size = wire.b else {
-            return nil
-        }
+        guard let key = try wire.key.map({ try ObjectKey($0) }) ?? derivedKey(md5), let size = wire.b,
+            ObjectInfo.sizes.contains(size), wire.s.isSize
+        else { return nil }
         var file: CatalogPhoto.File?
         if let size = wire.s, let modified = wire.t { file = CatalogPhoto.File(size: size, modified: modified) }
         return CatalogPhoto(
@@ -111,7 +111,7 @@ package struct CatalogCoding: Sendable {
 extension CatalogShare {
     fileprivate var isPossible: Bool {
         let times: [Int64?] = [createdAt, expiresAt, publishedAt, pageWrittenAt, linksEndAt, endedAt]
-        return times.allSatisfy(\.isTime) && photos.allSatisfy { $0.storedAt.isTime }
+        return times.allSatisfy(\.isTime) && photos.allSatisfy { $0.storedAt.isTime && $0.size.isSize }
     }
 }
 
@@ -131,6 +131,9 @@ extension Int64? {
         guard let self else { return true }
         return (-62_167_219_200_000...253_402_300_799_999).contains(self)
     }
+
+    /// Of bytes: whether an object or a file can have so many. They are added later.
+    fileprivate var isSize: Bool { map { ObjectInfo.sizes.contains($0) } ?? true }
 }
 
 /// All fields that tell one kind of line from another, and those of a photo.

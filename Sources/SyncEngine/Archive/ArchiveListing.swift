@@ -174,7 +174,7 @@ package struct ArchiveListing: Sendable {
                 .concurrently(Self.headsInFlight) { photo in
                     do {
                         return (photo, try await store.confirmedHead(photo.place.key), nil)
-                    } catch let error as StoreError where !error.concernsWholeStore {
+                    } catch let error as StoreError where error.mayConcernOneObject {
                         return (photo, nil, ObjectProblem(key: photo.place.key, error: error))
                     }
                 }

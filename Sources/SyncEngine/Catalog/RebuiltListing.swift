@@ -24,7 +24,7 @@ struct RebuiltListing: Sendable {
                 for problem in page.problems {
                     do {
                         if let info = try await store.confirmedHead(problem.key) { objects.append(info) }
-                    } catch let error as StoreError where !error.concernsWholeStore {
+                    } catch let error as StoreError where error.mayConcernOneObject {
                         problems.append("\(error)")
                     }
                 }
@@ -95,7 +95,7 @@ extension ReadableStore {
             defer { onEach() }
             do {
                 return .success(try await self.confirmedHead(key))
-            } catch let error as StoreError where !error.concernsWholeStore {
+            } catch let error as StoreError where error.mayConcernOneObject {
                 return .failure(error)
             }
         }
@@ -144,7 +144,7 @@ struct RebuiltShares: Sendable {
         let found: CheckedShare?
         do {
             found = try await store.manifestIfAny(of: id)
-        } catch let error as StoreError where !error.concernsWholeStore {
+        } catch let error as StoreError where error.mayConcernOneObject {
             return "its manifest cannot be read: \(error)"
         } catch let error as ShareRefusal {
             return "its manifest is none: \(error)"

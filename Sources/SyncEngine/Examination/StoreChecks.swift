@@ -38,7 +38,7 @@ package struct StoreChecks: Sendable {
                 _ = try await store.put(
                     ObjectBody(bytes: other, digest: ContentDigest(of: other)), at: second,
                     attributes: Self.attributes, condition: .ifAbsent)
-            } catch let error as StoreError where [.alreadyExists, .invalidRequest].contains(error.code) {
+            } catch let error as StoreError where isRefusalOfTwin(error) {
                 return .limited(
                     name, "its disk ignores capitals: of two names such as AbC and abc, the second is not stored",
                     instead: "sync names what is not stored; take the store to another disk (sync-agent move-store)")
@@ -50,6 +50,12 @@ package struct StoreChecks: Sendable {
             }
             return .ok(name, "spaces, capitals, +, %, &, #, ? and other scripts are kept as they are")
         }
+    }
+
+    /// Whether a put says that another name has the place. The embedded store says so in its own words; what a server
+    /// calls an invalid request may be anything.
+    private func isRefusalOfTwin(_ error: StoreError) -> Bool {
+        error.code == .alreadyExists || error.code == .invalidRequest && store.capabilities.lifecycle == .byAgent
     }
 
     package func ranges() async throws -> Finding {

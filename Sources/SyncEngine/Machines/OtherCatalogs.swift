@@ -141,9 +141,7 @@ private final class Lines: Sendable {
             case .folder(let folder): state.folders[folder.folder] = folder.path.path
             case .photo(let photo):
                 guard let folder = state.folders[photo.place.folder] else { break }
-                let isOurs =
-                    ObjectInfo.sizes.contains(photo.size)
-                    && prefixes.contains { photo.key.rawValue.utf8.starts(with: $0.utf8) }
+                let isOurs = prefixes.contains { photo.key.rawValue.utf8.starts(with: $0.utf8) }
                 state.waiting.append((folder.pushing(photo.place.path), isOurs ? photo : nil))
             case .gone(let gone):
                 guard let folder = state.folders[gone.folder] else { break }

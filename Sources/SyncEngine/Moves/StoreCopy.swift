@@ -222,6 +222,8 @@ package struct StoreCopy: Sendable {
             return try await copy(object.key, there, number: number)
         } catch let error as StoreError where error.code == .archived && there == nil {
             return .archived
+        } catch let denial as Denial {
+            return .failed(denial.error)
         } catch let error as StoreError where !error.concernsWholeStore {
             return .failed(error)
         } catch let error as Errno {
@@ -232,6 +234,20 @@ package struct StoreCopy: Sendable {
         }
     }
 
+    /// The old store denies one object, and may give all others. What the new one denies, it denies to each.
+    private struct Denial: Error {
+        let error: StoreError
+    }
+
+    /// Asks the old store for one object.
+    private func ofSource<Value>(_ ask: () async throws -> Value) async throws -> Value {
+        do {
+            return try await ask()
+        } catch let error as StoreError where error.concernsWholeStore && error.mayConcernOneObject {
+            throw Denial(error: error)
+        }
+    }
+
     /// Of an object that the disk of the state folder does not hold on its way.
     private func unsaved(_ key: ObjectKey, _ reason: String) -> StoreError {
         StoreError(.sourceUnreadable, operation: "copy", key: key.rawValue, message: "\(folder): \(reason)")
@@ -239,7 +255,7 @@ package struct StoreCopy: Sendable {
 
     /// - Parameter there: what a listing tells of the other store's.
     private func copy(_ key: ObjectKey, _ there: ObjectInfo?, number: Int) async throws -> Outcome {
-        guard let info = try await source.confirmedHead(key) else { return .gone }
+        guard let info = try await ofSource({ try await source.confirmedHead(key) }) else { return .gone }
         var condition = PutCondition.ifAbsent
         if there != nil, let other = try await target.head(key) {
             switch Self.judge(info, other) {
@@ -265,10 +281,10 @@ package struct StoreCopy: Sendable {
             try await pool.run { try part.reset() }
             let content: ContentDigest
             do {
-                content = try await ObjectFetch(
+                let fetch = ObjectFetch(
                     store: source, pool: pool, policy: RetryPolicy(), time: time, task: task, part: part,
-                    progress: { _ in }
-                ).run().digest
+                    progress: { _ in })
+                content = try await ofSource { try await fetch.run().digest }
             } catch let error as StoreError where error.code == .badDigest {
                 guard try await isDamaged(key) else { throw error }
                 try await pool.run { try part.remove() }
@@ -334,30 +350,6 @@ package struct StoreCopy: Sendable {
         if let photo = info.photoMD5, photo == other.photoMD5, other.claimedSHA256 != nil { return .same }
         guard let written = info.modified, let then = other.modified, then < written else { return .other }
         return .older
-    }
-}
-
-/// The objects of a listing, asked for in its order.
-private struct ObjectCursor {
-    var pages: ObjectListing.AsyncIterator
-    var page: ArraySlice<ObjectInfo> = []
-    var isAtEnd = false
-
-    /// - Parameter key: after those that were asked for before.
-    mutating func object(at key: ObjectKey) async throws -> ObjectInfo? {
-        while true {
-            while let first = page.first {
-                if first.key == key { return first }
-                if key < first.key { return nil }
-                page.removeFirst()
-            }
-            if isAtEnd { return nil }
-            guard let next = try await pages.next() else {
-                isAtEnd = true
-                return nil
-            }
-            page = next.objects[...]
-        }
     }
 }
 

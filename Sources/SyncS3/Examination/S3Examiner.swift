@@ -35,7 +35,7 @@ package struct S3Examiner: Sendable {
         }
         switch response.status {
         case 412 where !response.isForeign: return .honoured
-        case 200 where response.isAnswer && ObjectReply(response).tellsOfObject:
+        case _ where response.tellsOfStored:
             // Whatever an earlier version of the server did is remembered no more.
             await client.learn { $0.capabilities.noteIgnoredCondition() }
             return .ignored
@@ -62,7 +62,7 @@ package struct S3Examiner: Sendable {
         let response = try await client.send(context) {
             try $0.put(body, at: key, attributes: Self.attributes, features: always.union(.checksum))
         }
-        guard response.status == 200 else {
+        guard response.tellsOfStored else {
             guard PutFeatures.checksum.refused(by: response) != nil else { throw client.failure(response, context) }
             await client.learn { $0.capabilities.noteRefusal(of: .checksum, storageClass: .standard) }
             return .refused(Self.words(response))
@@ -142,7 +142,7 @@ extension S3Examiner {
             throw error
         }
         let isGone = await client.abort(upload)
-        guard part.status == 200 else { throw client.failure(part, context) }
+        guard part.status == 200, part.isAnswer else { throw client.failure(part, context) }
         guard isGone else {
             throw client.error(.serverFailed, context, "the parts of an upload that was begun cannot be taken back")
         }
@@ -179,7 +179,7 @@ extension S3Examiner {
         let right = try await client.send(context) {
             try $0.put(body, at: key, attributes: Self.attributes, features: always)
         }
-        guard right.status == 200 else { throw client.failure(right, context) }
+        guard right.tellsOfStored else { throw client.failure(right, context) }
         return Integrity(
             checksMD5: wrongMD5.status >= 400, checksSignedBytes: altered.status >= 400,
             tellsMD5: ObjectReply(right).md5 == body.digest.md5)

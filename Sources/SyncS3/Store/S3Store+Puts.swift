@@ -43,23 +43,23 @@ extension S3Store {
     static let isStillThere = "what was sent is still stored under this key, and not encrypted as asked"
 
     /// Removes what should not have been stored, as well as it can be done. Only what this request has made: another
-    /// machine's object may be there by now.
+    /// machine's object may be there by now. One of the same bytes has the same ETag, and stays where it is encrypted.
     /// - Parameter tag: the ETag that the store gave it, as it is written.
     /// - Returns: whether it is gone.
     func takeBack(_ key: ObjectKey, tag: String?, _ context: S3RequestContext) async -> Bool {
         guard let tag, let found = try? await sendHead(key, context, isCancellable: false), found.status == 200,
-            let foundTag = found.headers["ETag"], Self.unquoted(foundTag) == Self.unquoted(tag)
+            // Some stores quote ETags in their headers, and not in their XML.
+            let made = ObjectReply.etag(tag.utf8), ObjectReply(found).etag == made,
+            !client.encryption.isMet(by: found.headers)
         else { return false }
-        let response = try? await client.send(context) {
+        let reply = try? await client.send(context) {
             var request = $0.delete(key)
             request.isCancellable = false
             return request
         }
-        return response.map { $0.isDone || $0.saysGone } ?? false
+        guard let response = reply else { return false }
+        return (try? await isGone(key, by: response)) ?? false
     }
-
-    /// Some stores quote ETags in their headers, and not in their XML.
-    private static func unquoted(_ tag: String) -> String { tag.filter { $0 != "\"" } }
 }
 
 /// Whether an endpoint honours `If-None-Match: *`. While nobody knows, each put has a HEAD before it.
@@ -87,7 +87,7 @@ extension S3Store {
             context, wanting: [.checksum, .encryption, .tags, .condition], storageClass: attributes.storageClass,
             beforeUnconditional: { throw CancellationError() }
         ) { try $0.put(body, at: key, attributes: attributes, features: $1) }
-        if let response, response.status == 200, response.isAnswer, ObjectReply(response).tellsOfObject {
+        if let response, response.tellsOfStored {
             await client.learn { $0.capabilities.noteIgnoredCondition() }
         }
     }

@@ -186,8 +186,17 @@ package final class S3Store: ObjectStore {
     package func delete(_ key: ObjectKey) async throws {
         let context = client.context("delete", key)
         let response = try await client.send(context) { $0.delete(key) }
-        if response.isDone || response.saysGone { return }
+        if try await isGone(key, by: response) { return }
         throw response.isPage ? notOfStore(response, context) : client.failure(response, context)
+    }
+
+    /// Whether an object is gone, by the reply to its DELETE. A 404 without a word is a small server's or a proxy's:
+    /// then a HEAD and a listing have to say so, too.
+    /// - Throws: ``StoreError``, `CancellationError`.
+    func isGone(_ key: ObjectKey, by response: HTTPResponse) async throws -> Bool {
+        if response.isDone || response.saysGone { return true }
+        guard response.status == 404, !response.isForeign, ErrorReply(response).code == nil else { return false }
+        return try await confirmedHead(key) == nil
     }
 }
 

@@ -174,13 +174,12 @@ extension StoreError {
     }
 
     /// Whether a status says something of an object, or of what the store can do, and somebody else has said it. What is
-    /// missing has a name in S3, a key or a bucket; only the reply to a HEAD has none, and is not brought here.
+    /// missing has a name in S3, a key or a bucket; only the reply to a HEAD has none, and is not brought here. All
+    /// else, and that the bucket is missing, small servers say in a few plain words.
     private static func isOfAnother(_ response: HTTPResponse, _ context: S3RequestContext) -> Bool {
         switch response.status {
-        case 404: context.key != nil
-        case 409, 412, 416: response.isForeign
-        // Small servers say these in a few plain words.
-        case 403, 405, 501: response.isPage
+        case 404: context.key != nil || response.isPage
+        case 403, 405, 409, 412, 416, 501: response.isPage
         default: false
         }
     }
@@ -241,12 +240,15 @@ extension HTTPResponse {
         return text.hasPrefix("<!doctype html") || text.hasPrefix("<html")
     }
 
-    /// Of a status of failure: whether something else has said it than a store, which says why in an `<Error>`, or says
-    /// nothing at all.
+    /// Of a status of failure: whether something else may have said it than a store, which says why in an `<Error>`, or
+    /// says nothing at all. Nothing is learned from it of what the store can do.
     var isForeign: Bool { !isErrorDocument && !body.allSatisfy(\.isBlank) }
 
     /// Whether it can be what the store says of a thing that it did: it has found no error after all, and is no page.
     var isAnswer: Bool { !isErrorDocument && !isPage }
+
+    /// Whether the store has stored an object, and tells of it.
+    var tellsOfStored: Bool { status == 200 && isAnswer && ObjectReply(self).tellsOfObject }
 
     /// Whether the store did what it was asked for, where there is nothing to be told of it.
     var isDone: Bool { [200, 204].contains(status) && isAnswer }

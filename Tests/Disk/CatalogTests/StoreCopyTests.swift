@@ -127,6 +127,27 @@ struct StoreCopyTests {
         #expect(again.isWhole && again.copied.objects == 1)
     }
 
+    @Test(arguments: [StoreOperation.head, .get])
+    func `an object that the old store denies is named, and the others are copied`(operation: StoreOperation)
+        async throws
+    {
+        try await fill()
+        let closed = FaultyStore(old) { call in
+            call.operation == operation && call.key.hasSuffix("/7.dat") ? [.failBefore(.accessDenied)] : []
+        }
+        let summary = try await copy(from: closed).run()
+        #expect(!summary.isWhole && summary.problems.count == 1 && summary.copied.objects == 30)
+        #expect(summary.problems.first.map(\.key.rawValue) == ["users/ana/photos/7.dat"])
+        #expect(try tree.files(below: "state") == [])
+    }
+
+    @Test func `what the new store denies ends the copying`() async throws {
+        try await fill()
+        let closed = FaultyStore(new, faults: [StoreFault(.put, .failBefore(.accessDenied))])
+        let error = await #expect(throws: StoreError.self) { _ = try await copy(to: closed).run() }
+        #expect(error?.code == .accessDenied)
+    }
+
     @Test func `an object that this disk does not hold on its way is named, and the others are copied`() async throws {
         for number in 1...3 { try await put("photo \(number)", at: "users/ana/photos/\(number).dat", in: old) }
         // Somebody else has the file of the first one.

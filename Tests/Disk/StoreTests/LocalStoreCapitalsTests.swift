@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncDigest
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -67,6 +68,48 @@ struct LocalStoreCapitalsTests {
         #expect(try await store.head(upper)?.sha256 == ContentDigest(of: bytes).sha256)
         #expect(try await store.bytes(of: upper) == bytes)
         #expect(try tree.files(below: "store/staging") == [])
+    }
+
+    @Test(arguments: [true, false])
+    func `also where each name has an inode of its own, and where nobody can ask the folder, the place is taken`(
+        isReadOnly: Bool
+    ) async throws {
+        let store = LocalStore(
+            root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5),
+            capitalsProbe: { _ in
+                if isReadOnly { throw Errno.readOnlyFileSystem }
+                return true
+            })
+        try await store.store(bytes, at: upper)
+        let record = try tree.read("store/records/users/ana/projects/AbC1/a.jpg~.json")
+        try tree.write(record, to: "store/records/users/ana/projects/abc1/a.jpg~.json")
+        #expect(try await store.head(lower) == nil)
+        for condition in [PutCondition.ifAbsent, .overwrite] {
+            let error = await #expect(throws: StoreError.self) {
+                try await put([UInt8].noise(500), at: lower, in: store, condition)
+            }
+            #expect(error?.code == .invalidRequest && error?.message.contains(upper.rawValue) == true)
+        }
+        #expect(try await store.bytes(of: upper) == bytes)
+        #expect(try tree.read("store/records/users/ana/projects/abc1/a.jpg~.json") == record)
+    }
+
+    @Test func `no file is made to ask about capitals where keys differ in more`() async throws {
+        let asked = Mutex(0)
+        let store = LocalStore(
+            root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5),
+            capitalsProbe: { _ in
+                asked.withLock { $0 += 1 }
+                return true
+            })
+        let other = try ObjectKey("users/ana/projects/xyz/a.jpg")
+        try await store.store(bytes, at: upper)
+        let record = try tree.read("store/records/users/ana/projects/AbC1/a.jpg~.json")
+        try tree.write(record, to: "store/records/users/ana/projects/xyz/a.jpg~.json")
+        let error = await #expect(throws: StoreError.self) { _ = try await store.head(other) }
+        #expect(error?.code == .badDigest && error?.isOfRecord == true)
+        #expect(try await store.head(upper) != nil)
+        #expect(asked.withLock { $0 } == 0)
     }
 
     @Test func `nothing is called stored under a key whose place another one has`() async throws {

@@ -322,7 +322,7 @@ import Testing
     @Test(
         arguments: [
             StoreError.Code.unreachable, .accessDenied, .credentialsRejected, .noSpace, .storeMissing, .settingRefused,
-            .timedOut, .wrongRegion, .unsupported,
+            .timedOut, .wrongRegion, .unsupported, .invalidResponse,
         ])
     func `a store that is away as a whole ends a pass with its error, and no photo loses a try`(code: StoreError.Code)
         async throws

@@ -45,6 +45,20 @@ import Testing
         #expect(try await scratch.empty() == [])
     }
 
+    @Test(arguments: [
+        (StoreCapabilities.Lifecycle.byAgent, Finding.State.limited, true), (.byRules, .wrong, false),
+    ])
+    func `Only the embedded store's invalid request tells of capitals`(
+        lifecycle: StoreCapabilities.Lifecycle, expected: Finding.State, tellsOfCapitals: Bool
+    ) async throws {
+        let store = FaultyStore(InMemoryStore(lifecycle: lifecycle)) { call in
+            call.operation == .put && call.key.hasSuffix("/CAPITALS.txt") ? [.failBefore(.invalidRequest)] : []
+        }
+        let finding = try await probe(store).0.keys()
+        #expect(finding.state == expected)
+        #expect(finding.detail.contains("ignores capitals") == tellsOfCapitals)
+    }
+
     @Test func `Everything that it stores lies in a folder of its own`() async throws {
         let store = InMemoryStore()
         let (probe, scratch) = probe(store)

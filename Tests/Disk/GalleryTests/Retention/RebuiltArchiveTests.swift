@@ -45,12 +45,15 @@ import Testing
         #expect(try memories(old.ledger) == known)
     }
 
-    @Test func `one that is listed and not given is told, and taken up by the next rebuild`() async throws {
+    @Test(arguments: [StoreFault.Effect.sayAbsent, .failBefore(.accessDenied)])
+    func `one that is listed and not given is told, and taken up by the next rebuild`(
+        effect: StoreFault.Effect
+    ) async throws {
         try old.write(old.event("e1", photo: try RetentionBench.photo(1)), to: "one.json")
         try await old.sync()
         #expect(try await old.cleanUp().archived == 1)
         let key = try #require(old.memory.keys.first { $0.rawValue.hasPrefix("gallery-archive/") })
-        old.store.add(StoreFault(.head, key: key.rawValue, number: 1, .sayAbsent))
+        old.store.add(StoreFault(.head, key: key.rawValue, number: 1, effect))
         let ledger = try Ledger.inMemory()
         let problems = try await rebuild(ledger).problems
         #expect(problems.contains { $0.contains(key.rawValue) }, "\(problems)")

@@ -97,6 +97,11 @@ struct CatalogCodingTests {
         #"{"restore":1,"requestedAt":1,"by":"ana","tier":"bulk","rush":false,"days":1,"items":[{"key":"a","size":N,"#
             + #""storageClass":"GLACIER","tier":"bulk","state":"planned"}]}"#,
         #"{"f":2,"vacation":"P","location":"P","start":"2024-06-15","end":"2024-06-22","storedAt":N}"#,
+        #"{"f":1,"p":"a.jpg","md5":"000102030405060708090a0b0c0d0e0f","b":N}"#,
+        #"{"f":1,"p":"a.jpg","md5":"000102030405060708090a0b0c0d0e0f","b":4,"s":N,"t":1}"#,
+        #"{"share":"1","path":"/v","selection":"","quality":"full","location":"P","start":"2024-06-15","#
+            + #""end":"2024-06-22","createdAt":1,"expiresAt":2,"state":"live","step":"done","nextSlot":1,"photos":["#
+            + #"{"slot":1,"md5":"000102030405060708090a0b0c0d0e0f","path":"a.jpg","local":true,"size":N}]}"#,
     ])
     func `a line whose numbers cannot be is none`(line: String) throws {
         func read(_ number: Int64) throws -> CatalogLine? {

@@ -31,13 +31,14 @@ import Testing
         #expect(page.problems.map(\.key) == [key])
     }
 
-    @Test func `a photo that is listed and not given is named, and one that is deleted meanwhile is left out`()
-        async throws
-    {
+    @Test(arguments: [StoreFault.Effect.sayAbsent, .failBefore(.accessDenied)])
+    func `a photo that is listed and not given is named, and one that is deleted meanwhile is left out`(
+        effect: StoreFault.Effect
+    ) async throws {
         let month = CalendarDay(try ArchiveBench.date("2025-03-10T08:00:00Z"))
         let kept = try bench.keys.archivedPhoto(profile: "p1", month: month, event: "b")
         let gone = try bench.keys.archivedPhoto(profile: "p2", month: month, event: "c")
-        bench.store.add(StoreFault(.head, key: kept.rawValue, .sayAbsent))
+        bench.store.add(StoreFault(.head, key: kept.rawValue, effect))
         bench.store.add(
             StoreFault(.head, key: gone.rawValue, .meanwhile { [memory = bench.memory] in memory.lose(gone) }))
         let page = try await bench.list.page(ArchiveFilter(), limit: nil)

@@ -42,6 +42,19 @@ import Testing
         #expect(made.store.knowledge.clockOffset == 0)
     }
 
+    @Test(arguments: [
+        ScriptedTransport.Answer.reply(200, ["Content-Type": "text/html"], "<!DOCTYPE html><title>Welcome</title>"),
+        .reply(200, ["ETag": "\"page\""], "<html>Maintenance</html>"), .reply(200, ["Content-Length": "0"]),
+    ])
+    func `What is no answer of a store says nothing of checksums`(page: ScriptedTransport.Answer) async throws {
+        let made = try ScriptedStore([page])
+        let code = try await ScriptedStore.code {
+            _ = try await S3Examiner(made.store).checksum(at: try ObjectKey("a"), wrongAt: try ObjectKey("b"))
+        }
+        #expect(code == .invalidResponse)
+        #expect(made.transport.lines == ["PUT /b/a"])
+    }
+
     @Test func `A server that tells neither is no failure, one that is away is`() async throws {
         let made = try ScriptedStore(
             [.reply(403), .reply(403), .failure(TransportError(.unreachable, "no route"))])

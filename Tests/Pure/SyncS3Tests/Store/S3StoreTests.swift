@@ -61,6 +61,7 @@ import Testing
             (.ifAbsent, other, [nothing, stored], ["HEAD", "PUT"], nil),
             (.ifAbsent, other, [there], ["HEAD"], .alreadyExists),
             (.ifAbsent, other, [nothing, .reply(412)], ["HEAD", "PUT"], .alreadyExists),
+            (.ifAbsent, other, [nothing, .reply(412, [:], "Precondition Failed")], ["HEAD", "PUT"], .alreadyExists),
             (.ifAbsent, other, [nothing, .error(501, "NotImplemented"), stored], ["HEAD", "PUT", "PUT"], nil),
             (.overwrite, amazon, [nothing, stored], ["HEAD", "PUT"], nil),
             (.overwrite, amazon, [there, stored], ["HEAD", "PUT"], nil),
@@ -165,19 +166,25 @@ import Testing
 
     @Test(
         arguments: [
-            (.reply(204), nil), (.reply(200), nil), (.error(404, "NoSuchKey"), nil),
-            (.error(404, "NoSuchVersion"), nil), (.reply(404), .invalidResponse),
-            (.reply(404, [:], "404 page not found\n"), .invalidResponse),
-            (.error(404, "NoSuchBucket"), .storeMissing), (.error(200, "InternalError"), .serverFailed),
-            (.reply(200, [:], "\n<!DOCTYPE html><title>Welcome</title>"), .invalidResponse),
-            (.reply(404, [:], "<html>no such page</html>"), .invalidResponse),
-        ] as [(Answer, StoreError.Code?)])
+            ([.reply(204)], nil), ([.reply(200)], nil), ([.error(404, "NoSuchKey")], nil),
+            ([.error(404, "NoSuchVersion")], nil), ([.reply(404, [:], "404 page not found\n")], .invalidResponse),
+            ([.error(404, "NoSuchBucket")], .storeMissing), ([.error(200, "InternalError")], .serverFailed),
+            ([.reply(200, [:], "\n<!DOCTYPE html><title>Welcome</title>")], .invalidResponse),
+            ([.reply(404, [:], "<html>no such page</html>")], .invalidResponse),
+            // A 404 without a word is held against a HEAD and a listing.
+            ([.reply(404), nothing, emptyList], nil), ([.reply(404), there], .invalidResponse),
+            ([.reply(404), nothing, listed], .conflict), ([.reply(404), nothing, .reply(500)], .serverFailed),
+        ] as [([Answer], StoreError.Code?)])
     func `An object is called deleted only when the store itself has said so`(
-        answer: Answer, expected: StoreError.Code?
+        answers: [Answer], expected: StoreError.Code?
     ) async throws {
-        let (store, _) = try make([answer])
+        let (store, transport) = try make(answers)
         #expect(try await code { try await store.delete(key) } == expected)
+        #expect(transport.requests.count == answers.count)
     }
+
+    private static let listed = Answer.reply(
+        200, [:], "<ListBucketResult><Contents><Key>a</Key><Size>5</Size></Contents></ListBucketResult>")
 
     @Test(arguments: [200, 202, 409, 501])
     func `The page of a network is no restore`(status: Int) async throws {

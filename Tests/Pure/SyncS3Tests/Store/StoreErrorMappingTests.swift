@@ -104,9 +104,23 @@ import Testing
     @Test(arguments: [403, 404, 405, 409, 412, 416, 501])
     func `A page says nothing of an object, nor of what the store can do`(status: Int) throws {
         let page = HTTPResponse(status: status, body: Array("<html><body>Forbidden</body></html>".utf8))
-        let error = StoreError(page, in: try context())
-        #expect(error.code == .invalidResponse && error.isTransient)
-        #expect(error.message.contains("answered \(status) and not in the words of a store"), "\(error.message)")
+        // Of an object, and of a listing or a check.
+        for key in ["a/b.jpg", nil] as [String?] {
+            let error = StoreError(page, in: try context(key: key))
+            #expect(error.code == .invalidResponse && error.isTransient)
+            #expect(error.message.contains("answered \(status) and not in the words of a store"), "\(error.message)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (403, .accessDenied), (405, .unsupported), (409, .conflict), (412, .alreadyExists), (416, .invalidRange),
+            (501, .unsupported),
+        ] as [(Int, StoreError.Code)])
+    func `A small server may say a status in a few plain words`(status: Int, expected: StoreError.Code) throws {
+        let reply = HTTPResponse(
+            status: status, headers: ["Content-Type": "text/plain"], body: Array("Precondition Failed\n".utf8))
+        #expect(StoreError(reply, in: try context()).code == expected)
     }
 
     @Test func `A bucket that is missing is no missing object`() throws {
