@@ -65,7 +65,7 @@ struct ServiceLoop: Sendable {
         } catch let error as StoreError {
             patience.logger.debug("\(name) wait for the store: \(error)")
             return .retry(atLeast: interval)
-        } catch let error where !(error is CancellationError || error is LedgerError) {
+        } catch let error where !error.isOfLedgerOrStop {
             let words = "\(error)"
             if words == fault {
                 patience.logger.debug("\(name): \(words)")
@@ -95,12 +95,12 @@ extension Error {
     /// Of work for one of many, a share or a job: whether the next one need not fail by it, too. None can be done when the
     /// ledger or the store as a whole is away, and none is to be when the agent is told to stop.
     package var mayConcernOneItem: Bool {
-        switch self {
-        case is CancellationError, is LedgerError: false
-        case let error as StoreError: error.mayConcernOneObject
-        default: true
-        }
+        if isOfLedgerOrStop { return false }
+        return (self as? StoreError)?.mayConcernOneObject ?? true
     }
+
+    /// Whether nothing can be noted of it, or is to be: the ledger is away, or somebody said to stop.
+    var isOfLedgerOrStop: Bool { self is CancellationError || self is LedgerError }
 }
 
 /// The watching half of the agent as a service: from the folders into the queue.

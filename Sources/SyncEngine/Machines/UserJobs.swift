@@ -179,9 +179,11 @@ struct ExpiredShares: Sendable {
                 if share.state != .revoking, try await !isOver(share, now: now) { continue }
                 let keys = ShareKeys(share.id)
                 guard try await store.hasObjects(below: keys.folder) else { continue }
-                for key in [keys.manifest, keys.page] { try await store.delete(key) }
-                try await ShareStorage(store: store).removeAll(keys, guests)
+                try await ShareStorage(store: store).end(keys, guests)
                 done.append("\(name) has ended, and was removed for the machine \(machine), which is silent")
+            } catch ShareError.inOtherHands {
+                // Another process removes it.
+                continue
             } catch let error where error.mayConcernOneItem {
                 problems.append("\(name) has ended on the machine \(machine), which is silent, and stays: \(error)")
             }

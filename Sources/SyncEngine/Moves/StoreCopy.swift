@@ -134,19 +134,22 @@ package struct StoreCopy: Sendable {
     /// Ends shares in the old store, where nobody would see to their ends any more.
     /// - Parameter guests: of the old store: its pages went on sending while it was copied.
     /// - Returns: what is still there, and why.
-    /// - Throws: where this machine cannot keep what guests have sent, what ``GuestIntake/take(_:)`` throws;
-    ///   ``LedgerError``, `CancellationError`.
+    /// - Throws: where this machine cannot keep what guests have sent, what ``GuestIntake/take(_:)`` throws, when the
+    ///   others are ended; ``LedgerError``, `CancellationError`.
     package func removeOld(_ shares: [ShareID], _ guests: GuestIntake) async throws -> ProblemList {
         var problems = ProblemList()
+        var failure: (any Error)?
         for id in shares {
             let keys = ShareKeys(id)
             do {
-                for key in [keys.manifest, keys.page] { try await source.delete(key) }
-                try await ShareStorage(store: source).removeAll(keys, guests)
+                try await ShareStorage(store: source).end(keys, guests)
             } catch let error as StoreError {
                 problems.note(ObjectProblem(key: keys.manifest, error: error))
+            } catch let error where error.mayConcernOneItem {
+                failure = failure ?? error
             }
         }
+        if let failure { throw failure }
         return problems
     }
 

@@ -181,6 +181,8 @@ package struct GuestIntake: Sendable {
         }
         let bytes: [UInt8]
         do {
+            // Asked first: on a full disk each try would fetch it once more.
+            try await disk.run { [box] in try box.requireRoom(for: info.size) }
             bytes = try await read(object.key)
         } catch let error as StoreError {
             guard isLast, let objection = try await objection(to: error, of: share) else { throw error }
@@ -193,8 +195,8 @@ package struct GuestIntake: Sendable {
             if try await isKept(known) { return false }
             return try await keep(bytes, digest, as: known.slot, of: share, object)
         }
-        let number = Self.number(of: object, in: share, besides: noted)
-        guard number < 2 * GuestRules.mostPhotos else {
+        let number = try await number(of: object, in: share, besides: noted)
+        guard number < GuestRules.mostPhotos || Self.countOver(noted) < GuestRules.mostPhotos else {
             try await refuse(object, of: share, size: info.size, Self.tooMany, digest: digest)
             return false
         }
@@ -211,12 +213,21 @@ package struct GuestIntake: Sendable {
     }
 
     /// The place, where no other photo has its number; what lies over another one gets one behind those of the places.
-    private static func number(of object: GuestObject, in share: ShareID, besides noted: [GuestPhoto]) -> Int {
-        let taken = Set(noted.map(\.slot))
+    /// What is kept has its number, noted or not: it may be one that cannot be read now, and the only copy.
+    private func number(
+        of object: GuestObject, in share: ShareID, besides noted: [GuestPhoto]
+    ) async throws -> Int {
+        let kept = try await disk.run { [box] in try box.kept(share).map(\.slot) }
+        let taken = Set(noted.map(\.slot)).union(kept)
         if let slot = object.slot(in: share), !taken.contains(slot) { return slot }
         var number = GuestRules.mostPhotos
         while taken.contains(number) { number += 1 }
         return number
+    }
+
+    /// How many photos were taken that lay over others. What was refused for a reason takes nothing from the others.
+    private static func countOver(_ noted: [GuestPhoto]) -> Int {
+        noted.count { $0.slot >= GuestRules.mostPhotos && !($0.state == .refused && $0.reason != nil) }
     }
 
     /// Why the store gives nobody what it has; `nil` where it may yet, or gives this machine nothing at all.
@@ -307,38 +318,11 @@ package struct GuestIntake: Sendable {
     ) async throws {
         let noted = try await ledger { try $0.guestPhotos(of: share) }
         if noted.contains(where: { $0.source == object.source && $0.state == .refused }) { return }
+        let number = try await number(of: object, in: share, besides: noted)
         logger.notice("share \(share): what a guest has sent was not kept: \(reason)")
         let photo = GuestPhoto(
-            share: share, slot: Self.number(of: object, in: share, besides: noted), sha256: digest, size: size,
-            contentType: MediaType.unknown.name, receivedAt: time.now(), state: .refused, reason: reason,
-            source: object.source)
+            share: share, slot: number, sha256: digest, size: size, contentType: MediaType.unknown.name,
+            receivedAt: time.now(), state: .refused, reason: reason, source: object.source)
         _ = try await ledger.finish { try $0.addGuestPhoto(photo) }
-    }
-}
-
-/// What a guest has sent, as a listing shows it. What comes to its key later is another one.
-struct GuestObject: Hashable, Sendable {
-    let key: ObjectKey
-    /// What tells it from all others of the share, and is noted of a photo.
-    let source: String
-
-    init(_ object: ObjectInfo) {
-        key = object.key
-        let marks: [String?] = [
-            object.etag, object.sha256?.description, object.md5?.description,
-            object.modified.map { "\($0.timeIntervalSince1970)" },
-        ]
-        source = "\(object.key.lastSegment) \(object.size) \(marks.compactMap(\.self).first ?? "")"
-    }
-
-    /// One that the store cannot look at.
-    init(_ problem: ObjectProblem) {
-        key = problem.key
-        source = "\(problem.key.lastSegment) unreadable"
-    }
-
-    /// `nil` where no page puts anything.
-    func slot(in share: ShareID) -> Int? {
-        ShareKeys(share).guestSlot(of: key).flatMap { $0 < GuestRules.mostPhotos ? $0 : nil }
     }
 }

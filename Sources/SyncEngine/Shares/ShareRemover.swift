@@ -30,7 +30,7 @@ package struct ShareRemover: Sendable {
             guard share.state.isEnding else { return }
             do {
                 try await remove(share)
-            } catch  where !(error is CancellationError || error is LedgerError) {
+            } catch let error where !error.isOfLedgerOrStop {
                 try await lease.note { ledger, owner, _ in
                     try ledger.noteShareUnended("\(error)", of: id, by: owner)
                 }
@@ -57,8 +57,7 @@ package struct ShareRemover: Sendable {
             // Nobody's full store keeps it from going.
             refusal = error
         }
-        for key in [share.keys.manifest, share.keys.page] { try await store.delete(key) }
-        try await ShareStorage(store: store).removeAll(share.keys, guests)
+        try await ShareStorage(store: store).end(share.keys, guests)
         if refusal != nil { try await notes.tellEnd(of: share.id, expiresAt: share.expiresAt) }
     }
 }
@@ -68,6 +67,14 @@ extension ShareStorage {
     private static let rounds = 3
     /// The same of what guests have sent, and go on to send while it is taken in.
     private static let guestRounds = 5
+
+    /// Ends a share: its manifest and page go first, so that nobody gets to what is removed after them.
+    /// - Parameter guests: `nil` leaves what guests have sent where it is.
+    /// - Throws: as ``removeAll(_:_:)``.
+    func end(_ keys: ShareKeys, _ guests: GuestIntake?) async throws {
+        for key in [keys.manifest, keys.page] { try await store.delete(key) }
+        try await removeAll(keys, guests)
+    }
 
     /// Deletes all objects of a share until a listing shows none. What guests have sent goes last: it is no copy of
     /// anything, and only what was taken in, or refused, is deleted. Pages that are open go on sending meanwhile.

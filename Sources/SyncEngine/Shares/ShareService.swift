@@ -95,9 +95,10 @@ package struct ShareService: Service {
     }
 
     /// What did not work is left alone until something else is due, or something else is to be had.
-    private struct Attempt: Hashable, Sendable {
-        let action: ShareSchedule.Action
-        let sources: Sources
+    private enum Attempt: Hashable, Sendable {
+        case due(ShareSchedule.Action, Sources)
+        /// Another look at the place of one that is over.
+        case sweep
     }
 
     /// Of what the photos could be made that are still to be stored, as far as one of them is known to be in the archive.
@@ -164,7 +165,7 @@ package struct ShareService: Service {
     private func attempt(_ action: ShareSchedule.Action, _ share: ShareRecord, _ rounds: inout Rounds) async throws {
         let now = time.now()
         let sources = action == .publish ? try await sources(of: share, at: now) : Sources()
-        let attempt = Attempt(action: action, sources: sources)
+        let attempt = Attempt.due(action, sources)
         if rounds.rests.holds(share.id, attempt, at: now) { return }
         do {
             // One whose photos are still in the archive is not tried: each attempt would ask the store for them.
@@ -199,12 +200,15 @@ package struct ShareService: Service {
         rounds.swept.formIntersection(ended.map(\.id))
         for share in ended where !rounds.swept.contains(share.id) {
             guard let end = share.endedAt, now.timeIntervalSince(end) >= Self.sweepAfter.lowerBound else { continue }
+            if rounds.rests.holds(share.id, .sweep, at: now) { continue }
             do {
                 try await ender.sweep(share.id)
                 rounds.swept.insert(share.id)
+                rounds.rests.end(share.id)
             } catch ShareError.inOtherHands {
                 continue
             } catch let error where error.mayConcernOneItem {
+                rounds.rests.add(share.id, .sweep, at: now, for: Self.patienceToEnd)
                 let text = "share \(share.id) is over, and its place cannot be looked at again: \(error)"
                 if rounds.told.insert(text).inserted { logger.warning("\(text)") }
             }

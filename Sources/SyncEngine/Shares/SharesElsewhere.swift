@@ -137,11 +137,10 @@ package struct OtherShareRemover: Sendable {
         guard let removal = try await ledger({ try $0.shareRemoval(id) }) else { return }
         do {
             if removal.toldAt == nil { try await tell(removal) }
-            for key in [ShareKeys(id).manifest, ShareKeys(id).page] { try await store.delete(key) }
-            try await sweep(id)
+            try await ShareStorage(store: store).end(ShareKeys(id), guests)
         } catch ShareError.inOtherHands(let id) {
             throw ShareError.inOtherHands(id)
-        } catch let error where !(error is CancellationError || error is LedgerError) {
+        } catch let error where !error.isOfLedgerOrStop {
             try await ledger.finish { try $0.noteShareRemoval(id, problem: "\(error)", at: time.now()) }
             throw error
         }

@@ -252,7 +252,7 @@ package struct StoreUpkeep: Sendable {
     private func unlessItFails<Value>(_ what: String, _ work: () async throws -> Value) async throws -> Value? {
         do {
             return try await work()
-        } catch let error where !(error is CancellationError || error is LedgerError) {
+        } catch let error where !error.isOfLedgerOrStop {
             logger.warning("cannot \(what): \(error)")
             return nil
         }

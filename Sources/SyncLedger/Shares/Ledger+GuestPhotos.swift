@@ -90,7 +90,8 @@ extension Ledger {
     }
 
     /// Notes why what guests have sent could not be taken in; `nil`: it was. Of a share of another machine, of which no row
-    /// of `shares` tells, it is what keeps this machine from removing it.
+    /// of `shares` tells, it is noted with its removal once nothing else of it was left: until then
+    /// ``noteShareRemoval(_:problem:at:)`` alone tells what keeps this machine from removing it, of its guests or not.
     package func noteGuestProblem(_ problem: String?, of share: ShareID) throws(LedgerError) {
         try write("note how guests' photos come in") { db in
             try db.run(
@@ -99,7 +100,8 @@ extension Ledger {
             try db.run(
                 """
                 UPDATE share_removals SET problem = ?1
-                WHERE share = ?2 AND problem IS NOT ?1 AND NOT EXISTS (SELECT 1 FROM shares WHERE id = ?2)
+                WHERE share = ?2 AND gone_at IS NOT NULL AND problem IS NOT ?1
+                    AND NOT EXISTS (SELECT 1 FROM shares WHERE id = ?2)
                 """, [problem, share.description])
         }
     }

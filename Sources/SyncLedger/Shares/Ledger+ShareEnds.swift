@@ -24,7 +24,8 @@ extension Ledger {
             """, [end.stateWhileEnding.rawValue, machine, id.description]) > 0
     }
 
-    /// Those that ended after a moment. A put that was under way when a share ended may come to its end later.
+    /// Those that ended after a moment, and those that ended and of which something that guests have sent cannot be
+    /// taken in. A put that was under way when a share ended may come to its end later.
     package func shares(endedAfter time: Date) throws(LedgerError) -> [ShareRecord] {
         try read("list shares") { try $0.rows(LedgerQuery.endedShares, [time.milliseconds]) }
     }
@@ -78,7 +79,12 @@ extension Ledger {
 }
 
 extension LedgerQuery {
-    package static let endedShares = "SELECT \(ShareRecord.columns) FROM shares WHERE ended_at > ? ORDER BY number"
+    package static let endedShares =
+        """
+        SELECT \(ShareRecord.columns) FROM shares
+        WHERE ended_at > ? OR ended_at IS NOT NULL AND guests_problem IS NOT NULL
+        ORDER BY number
+        """
 }
 
 // MARK: Shares of other machines
@@ -115,12 +121,14 @@ extension Ledger {
         }
     }
 
-    /// Those of which something may be left, and those of which nothing was left after a moment.
+    /// Those of which something may be left, or came later and cannot be taken in, and those of which nothing was left
+    /// after a moment.
     package func shareRemovals(goneAfter time: Date) throws(LedgerError) -> [ShareRemoval] {
         try read("list shares that are taken back") {
             try $0.rows(
                 """
-                SELECT \(ShareRemoval.columns) FROM share_removals WHERE gone_at IS NULL OR gone_at > ?
+                SELECT \(ShareRemoval.columns) FROM share_removals
+                WHERE gone_at IS NULL OR gone_at > ? OR problem IS NOT NULL
                 ORDER BY begun_at, share
                 """, [time.milliseconds])
         }

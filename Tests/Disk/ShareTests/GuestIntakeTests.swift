@@ -130,6 +130,29 @@ import Testing
         #expect(try await photos(id).map(\.slot) == [1])
     }
 
+    @Test func `what is kept and cannot be read keeps its number`() async throws {
+        let id = try await share()
+        let kept = try tree.makeFolder("state/guests/\(id)/100.jpg")
+        try await send(TellingPhotos.wide, to: id, 4)
+        await #expect(throws: PhotoError.self) { try await workshop.guests?.take(id) }
+        // Over it: what is refused, and another photo.
+        try await send(Array(TellingPhotos.wide.prefix(900)), to: id, 4)
+        await #expect(throws: PhotoError.self) { try await workshop.guests?.take(id) }
+        try await send(TellingPhotos.small, to: id, 4)
+        await #expect(throws: PhotoError.self) { try await workshop.guests?.take(id) }
+        #expect(try await photos(id).map(\.slot) == [4, 101, 102])
+        #expect(try await photos(id).map(\.state) == [.waiting, .refused, .waiting])
+        // It can be read again.
+        let only = TellingPhotos.wide + [7]
+        try kept.removeFolder()
+        try tree.write(only, to: "state/guests/\(id)/100.jpg")
+        _ = try await workshop.guests?.take(id)
+        let all = try await photos(id)
+        #expect(all.map(\.slot) == [4, 100, 101, 102])
+        #expect(all.first { $0.slot == 100 }?.sha256 == SHA256Digest(of: only))
+        #expect(try content(kept) == only)
+    }
+
     @Test func `on a disk that is all but full nothing is taken in`() async throws {
         let id = try await share()
         try await send(TellingPhotos.wide, to: id, 0)

@@ -196,10 +196,44 @@ import Testing
         try await full.service.round()
         #expect(left(id) == ["guests/1"])
         #expect(try await ledger { try $0.guestProblems() }.map(\.share) == [id])
+        // Nothing was sent here for that.
+        #expect(!store.calls.contains { $0.operation == .get && $0.key == ShareKeys(id).guest(1).rawValue })
         try await workshop.service.round()
         #expect(left(id) == [])
         #expect(try await photos(id).map(\.state) == [.waiting, .waiting])
         #expect(try await ledger { try $0.guestProblems() }.isEmpty)
+    }
+
+    @Test func `what comes after the end and cannot be kept is tried until it can, however long that takes`()
+        async throws
+    {
+        let id = try await share()
+        try await workshop.ender.run(id, .revoked)
+        try await send(0, to: id, 0)
+        await time.advance(by: .seconds(400))
+        try await full.service.round()
+        #expect(try await ledger { try $0.guestProblems() }.map(\.share) == [id])
+        await time.advance(by: .seconds(80_000))
+        try await workshop.service.round()
+        #expect(left(id) == [])
+        #expect(try await photos(id).map(\.state) == [.waiting])
+        #expect(try await ledger { try $0.guestProblems() }.isEmpty)
+    }
+
+    @Test func `so is what comes to another machine's share`() async throws {
+        let id = try await share()
+        let other = LedgerQueue(try Ledger.inMemory())
+        let found = try #require(try await desktop(other).others.stray(id))
+        _ = try await desktop(other).otherEnder.run(id, found)
+        try await send(0, to: id, 0)
+        await time.advance(by: .seconds(400))
+        try await desktop(other, freeBytes: 1 << 30).service.round()
+        #expect(try await other { try $0.guestProblems() }.map(\.share) == [id])
+        await time.advance(by: .seconds(80_000))
+        try await desktop(other).service.round()
+        #expect(left(id) == [])
+        #expect(try await other { try $0.waitingGuestPhotos() }.count == 1)
+        #expect(try await other { try $0.guestProblems() }.isEmpty)
     }
 
     @Test func `what keeps another machine's share from going is told, and ends no round`() async throws {
@@ -246,6 +280,42 @@ import Testing
         #expect(try await copy.removeOld([id], guests).count == 0)
         #expect(left(id) == [])
         #expect(try await photos(id).map(\.state) == [.waiting])
+    }
+
+    @Test func `one share whose guests' photos cannot be kept keeps no other from its end in a store that is left`()
+        async throws
+    {
+        let id = try await share()
+        try await send(0, to: id, 0)
+        let other = try #require(ShareID("5f0c2a8e-7d0b-4c1e-9a57-0d6f3f1f2b11"))
+        let empty = Array("{}".utf8)
+        _ = try await memory.put(
+            ObjectBody(bytes: empty, digest: ContentDigest(of: empty)), at: ShareKeys(other).manifest,
+            attributes: ObjectAttributes(contentType: "application/json"), condition: .overwrite)
+        let copy = StoreCopy(
+            from: store, to: InMemoryStore(), prefixes: [ShareKeys(id).folder], folder: tree.path("state"),
+            pool: BlockingPool(name: "copy", threads: 1), time: time.source)
+        let guests = try #require(full.guests)
+        await #expect(throws: GuestIntake.NoRoom.self) { _ = try await copy.removeOld([id, other], guests) }
+        #expect(left(other) == [])
+        #expect(left(id) == ["guests/0"])
+    }
+
+    @Test func `what was refused for a reason takes no number from the photos`() async throws {
+        let id = try await share()
+        let mark = GuestRules.mostPhotos
+        for number in 0..<mark {
+            let photo = GuestPhoto(
+                share: id, slot: mark + number, sha256: SHA256Digest(of: [UInt8(number)]), size: 1,
+                contentType: "image/jpeg", receivedAt: time.now, state: .refused, reason: "it is no photo")
+            _ = try await ledger { try $0.addGuestPhoto(photo) }
+        }
+        for number in 0...1 {
+            try await send(number, to: id, 0)
+            #expect(try await workshop.guests?.take(id) == 1)
+        }
+        let last = try #require(try await photos(id).last)
+        #expect(last.slot == 2 * mark && last.state == .waiting)
     }
 
     @Test func `more photos over one another than are kept are refused, and read once`() async throws {

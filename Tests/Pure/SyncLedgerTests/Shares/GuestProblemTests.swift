@@ -26,8 +26,16 @@ import Testing
         #expect(try ledger.guestProblems().isEmpty)
     }
 
+    /// The same, of which nothing is left.
+    private func endRemoval() throws -> ShareID {
+        let id = try beginRemoval()
+        try ledger.noteShareRemovalTold(id, at: shelf.now)
+        try ledger.noteShareRemoval(id, problem: nil, at: shelf.now)
+        return id
+    }
+
     @Test func `of another machine's it is noted with its removal, and comes last`() throws {
-        let other = try beginRemoval()
+        let other = try endRemoval()
         let own = try shelf.add("ab")
         try ledger.noteGuestProblem("there is no room", of: other)
         try ledger.noteGuestProblem("it cannot be read", of: own)
@@ -42,8 +50,27 @@ import Testing
         let id = try beginRemoval()
         try ledger.noteShareRemoval(id, problem: "it is denied", at: shelf.now)
         #expect(try ledger.guestProblems().map(\.problem) == ["it is denied"])
+        // That no guest's photo is there ends nothing of it.
+        try ledger.noteGuestProblem(nil, of: id)
+        #expect(try ledger.guestProblems().map(\.problem) == ["it is denied"])
         try ledger.noteShareRemovalTold(id, at: shelf.now)
         try ledger.noteShareRemoval(id, problem: nil, at: shelf.now)
         #expect(try ledger.guestProblems().isEmpty)
+    }
+
+    @Test func `a share is looked at as long as what came after its end cannot be taken in`() throws {
+        let own = try shelf.add("ab")
+        try ledger.noteGuestProblem("there is no room", of: own)
+        #expect(try ledger.shares(endedAfter: shelf.now).isEmpty)
+        try ledger.endShare(own, .expired)
+        #expect(try ledger.noteShareEnded(own, by: shelf.me, at: shelf.now))
+        let other = try endRemoval()
+        #expect(try ledger.shareRemovals(goneAfter: shelf.now).isEmpty)
+        try ledger.noteGuestProblem("there is no room", of: other)
+        #expect(try ledger.shares(endedAfter: shelf.now).map(\.id) == [own])
+        #expect(try ledger.shareRemovals(goneAfter: shelf.now).map(\.id) == [other])
+        for id in [own, other] { try ledger.noteGuestProblem(nil, of: id) }
+        #expect(try ledger.shares(endedAfter: shelf.now).isEmpty)
+        #expect(try ledger.shareRemovals(goneAfter: shelf.now).isEmpty)
     }
 }
