@@ -96,7 +96,7 @@ package final class CircuitBreaker: Sendable {
     /// - Parameter isPass: whether it ends when all is done.
     package func beginRun(isPass: Bool) { state.withLock { ($0.hasAccepted, $0.isPass) = (false, isPass) } }
 
-    /// Whether it is closed for a store that answers well and has refused several keys.
+    /// Whether it is closed for a store that has refused several keys, and has accepted none since.
     package var isRefusing: Bool { state.withLock { $0.isRefusing } }
 
     /// Whether an earlier run has met a store that could not be used, and it has taken no photo since.

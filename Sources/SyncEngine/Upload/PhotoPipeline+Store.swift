@@ -142,7 +142,8 @@ extension PhotoPipeline {
         }
     }
 
-    /// What is left of the queue may have needed no put: then nothing has proved that the store takes photos, and none waits.
+    /// What was left of the queue may have needed no put: then nothing has proved that the store takes photos, and none
+    /// waits.
     func endDoubt() async throws {
         if gate.isInDoubt, gate.closedBy == nil { try await noteAnswer() }
     }

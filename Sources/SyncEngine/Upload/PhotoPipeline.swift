@@ -149,7 +149,8 @@ package final class PhotoPipeline: Sendable {
             throw error
         }
         try await releaseAll()
-        try await endDoubt()
+        // A run that was stopped may not have looked at the store.
+        if !isStopping { try await endDoubt() }
         if let error = state.withLock({ $0.outage }) { throw error }
         if case .untilDone = mode, !isStopping, let error = gate.closedBy { throw error }
     }

@@ -143,8 +143,8 @@ extension Ledger {
         }
     }
 
-    /// Notes that a store that could not be used answers well. That is the end of it only where no photo waits: one with
-    /// a full disk answers well, too, and what is noted of it stays until it has taken a photo.
+    /// Notes that a store that could not be used answers well. That is the end of it only where no photo waits: one
+    /// with a full disk answers well, too, and what is noted of it stays until it has taken a photo.
     package func noteStoreAnswer(at time: Date) throws(LedgerError) {
         try write("note the state of the store") { db in
             let totals = try db.activeFolders().map { try db.tallies(of: $0.id) }.reduce(PhotoTallies(), +)

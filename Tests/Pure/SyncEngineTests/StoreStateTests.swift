@@ -32,9 +32,7 @@ import Testing
 
     private func note(_ bench: Bench) throws -> Overview.StoreNote? { try bench.ledger.overview().store }
 
-    @Test func `passes that a store refuses, one after the other, tell since when it does, and the first photo ends it`()
-        async throws
-    {
+    @Test func `a store that refuses pass after pass does so since the first, till it takes a photo`() async throws {
         let bench = try Bench(faults: [StoreFault(.put, numbers: 1...9, .failBefore(.noSpace))])
         for index in 1...3 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
         await #expect(throws: StoreError.self) { try await bench.pass() }
@@ -54,7 +52,7 @@ import Testing
         #expect(try note(bench)?.error == nil && note(bench)?.since == nil)
     }
 
-    @Test func `an outage that an earlier pass has met is over with the first photo, though others wait`() async throws {
+    @Test func `an outage that an earlier pass has met ends with the first photo, though others wait`() async throws {
         let denied = try KeyLayout(user: "ana").photo(PhotoID(ContentDigest(of: Array("photo 2".utf8)).md5)).rawValue
         let bench = try Bench(faults: [StoreFault(.put, key: denied, .failBefore(.invalidRequest))])
         try bench.ledger.noteStore(error: "no route", at: bench.time.now)
