@@ -228,7 +228,7 @@ let package = Package(
 
         .target(
             name: "SyncTestSupport",
-            dependencies: ["SyncCore", "SyncDigest", "SyncSystem", systemPackage],
+            dependencies: ["SyncCore", "SyncDigest", "SyncLedger", "SyncSystem", systemPackage],
             path: "Tests/Support/SyncTestSupport",
             swiftSettings: strict(inTests: optimised)
         ),

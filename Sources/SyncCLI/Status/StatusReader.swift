@@ -166,11 +166,6 @@ struct StatusReader {
     }
 }
 
-extension PhotoTallies {
-    /// Not stored yet, and nothing is wrong with them: queued or in hand.
-    var waiting: Int { self[.pending].files + self[.uploading].files }
-}
-
 extension Overview {
     /// What the store had against the photos that wait, when it was tried last: it may answer, and take none. One that
     /// was away, and has come back since, has not been tried again yet.

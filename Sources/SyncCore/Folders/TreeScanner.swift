@@ -27,6 +27,10 @@ package protocol TreeScanner: Sendable {
     /// Where other file systems are mounted below a folder at the moment: relative to it, in the order of their texts.
     func mountPoints(below root: FilePath) -> [FilePath]
 
+    /// What differs as soon as something is mounted or taken out: the system's table of mounts. Empty where nothing
+    /// tells.
+    func mountTable() -> [UInt8]
+
     /// The names of a folder without symbolic links: its own, and those by which other mounts show it.
     func names(of folder: FilePath) -> [FilePath]
 
@@ -72,6 +76,7 @@ extension TreeScanner {
     }
 
     package func mountPoints(below root: FilePath) -> [FilePath] { [] }
+    package func mountTable() -> [UInt8] { [] }
     package func names(of folder: FilePath) -> [FilePath] { [folder] }
     package func drive(at path: FilePath) -> DriveIdentity? { nil }
     package func isThere(_ path: FilePath) -> Bool { true }

@@ -119,6 +119,17 @@ package struct FolderDrives: Sendable {
         return mounted.symmetricDifference(before).union(other.map(\.path))
     }
 
+    /// What tells that nothing was mounted or taken out, as of ``TreeScanner/mountTable()``.
+    func mountTable() -> [UInt8] { scanner.mountTable() }
+
+    /// Places below a folder where a drive was mounted, and none is: what was there cannot be seen.
+    func absentMounts(of folder: FolderRecord) throws(LedgerError) -> [FilePath] {
+        let known = try ledger.mounts(of: folder.id).map(\.path)
+        if known.isEmpty { return [] }
+        let mounted = Set(scanner.mountPoints(below: folder.path))
+        return known.filter { !mounted.contains($0) }
+    }
+
     /// For ``Ledger/sight(_:drive:stillThere:whySkipped:at:)`` of files in these folders that were looked at before.
     /// What drives there are is read once for each folder, when the first of its files asks.
     ///

@@ -33,10 +33,10 @@ struct FolderPresence {
     /// Reads the folder until there is a file in it.
     /// - Throws: ``LedgerError``.
     func look(at folder: FolderRecord) throws -> Look {
-        let mounted = Set(scanner.mountPoints(below: folder.path))
-        let absent = try ledger.mounts(of: folder.id).map(\.path).filter { !mounted.contains($0) }
-        let drives = try FolderDrives(ledger: ledger, scanner: scanner).look(at: folder)
-        return Look(folder: folder, away: try whyAway(folder), absentDrives: absent, drives: drives)
+        let drives = FolderDrives(ledger: ledger, scanner: scanner)
+        let absent = try drives.absentMounts(of: folder)
+        let look = try drives.look(at: folder)
+        return Look(folder: folder, away: try whyAway(folder), absentDrives: absent, drives: look)
     }
 
     private func whyAway(_ folder: FolderRecord) throws -> String? {

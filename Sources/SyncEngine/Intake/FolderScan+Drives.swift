@@ -83,8 +83,7 @@ extension FolderScan {
         }
         if gone.isEmpty { return result }
         // Once for all of them, after they were looked at: to read the table of mounts for each took most of the time.
-        let mounted = Set(scanner.mountPoints(below: folder.path))
-        let absent = try ledger.mounts(of: folder.id).map(\.path).filter { !mounted.contains($0) }
+        let absent = try drives.absentMounts(of: folder)
         let places = try drives.places(of: folder)
         for path in gone {
             try PooledWork.checkCancellation()
@@ -109,10 +108,13 @@ struct ScannedDrives {
     private let folder: FolderRecord
     /// Places at which it was another one later, for however short a time.
     private(set) var changed: Set<FilePath> = []
+    /// The mounts when they were looked at last.
+    private var mountTable: [UInt8]
 
     /// Looks at the drives, and notes what is to be known of them.
     /// - Throws: ``LedgerError``.
     init(_ drives: FolderDrives, of folder: FolderRecord) throws {
+        mountTable = drives.mountTable()
         before = try drives.look(at: folder)
         try drives.note(before, of: folder)
         self.drives = drives
@@ -125,7 +127,12 @@ struct ScannedDrives {
     /// - Parameter path: below the folder.
     mutating func drive(at path: FilePath) -> SeenDrive {
         if before.stranger(above: path) != nil { return .other }
-        lookAgain()
+        let table = drives.mountTable()
+        // To ask of each place costs more than many a directory.
+        if table.isEmpty || table != mountTable {
+            mountTable = table
+            lookAgain()
+        }
         guard !changed.isEmpty else { return .known }
         let place = changed.union(before.places).filter { path.starts(with: $0) }
             .max { $0.components.count < $1.components.count }

@@ -1,14 +1,36 @@
 import FoundationEssentials
 import SyncCore
 import SyncLedger
+import SyncSystem
 import SystemPackage
 
 /// What a scan says of entries that are never stored.
 extension FolderScan {
-    /// Tells what is left out in one directory, as a scan does: something that is never stored came into it, or left.
-    /// - Parameter directory: absolute, the folder itself or below it. Those within it are not looked at.
+    /// Tells what is left out in some directories, as a scan does: something that is never stored came into them, or
+    /// left.
+    /// - Parameters:
+    ///   - directories: absolute, folders themselves or below them. Those within them are not looked at.
+    ///   - folders: where what is told already is looked at again, once for all directories: what has left one of them
+    ///     may have been a folder, or has got its name. A folder may be named several times.
     /// - Throws: ``LedgerError``, `CancellationError`.
-    func noteOthers(in directory: FilePath, of folder: FolderRecord, at now: Date) throws {
+    func noteOthers(
+        in directories: [(folder: FolderRecord, file: FilePath)], reviewing folders: [FolderRecord], at now: Date
+    ) throws {
+        for (folder, directory) in directories {
+            try PooledWork.checkCancellation()
+            try noteOthers(in: directory, of: folder, at: now)
+        }
+        var reviewed: Set<FolderID> = []
+        for folder in folders where reviewed.insert(folder.id).inserted {
+            let absent = try drives.absentMounts(of: folder)
+            try ledger.reviewLeftOutEntries(of: folder.id) { path in
+                let place = path.relative(to: folder.path)
+                return absent.contains { place.starts(with: $0) } || scanner.isThere(path)
+            }
+        }
+    }
+
+    private func noteOthers(in directory: FilePath, of folder: FolderRecord, at now: Date) throws {
         var seen: ScannedFolder?
         do {
             try scanner.scan(root: folder.path, from: directory) { scanned in
@@ -21,10 +43,10 @@ extension FolderScan {
             // It is gone, or a scan tells why it cannot be read.
         }
         if let seen, seen.error == nil {
-            try ledger.noteLeftOutEntries(entries(seen, of: folder, at: now), of: folder.id, in: .directory(seen.path))
+            try ledger.noteLeftOutEntries(
+                entries(seen, of: folder, at: now), of: folder.id, in: .directory(seen.path),
+                except: drives.absentMounts(of: folder))
         }
-        // What has left it may have been a folder.
-        try ledger.reviewLeftOutEntries(of: folder.id, isThere: scanner.isThere)
     }
 
     /// Whether a folder's digest tells all that has to be known of it.

@@ -151,20 +151,21 @@ package struct FolderScan: Sendable {
                 return true
             }
         }
-        try ledger.noteLeftOutEntries(leftOut, of: folder.id, in: .below(place))
         let isBare = emptyRoot != nil && result.filesSeen == 0
         scannedDrives.lookAgain()
         let absent = try unseen(of: folder, mounts, scannedDrives, at: place, isBare: isBare, at: now, &result)
         let isSteady = scannedDrives.changes(near: place).isEmpty
+        let filesNotSeen = try isBare ? ledger.knownFileCount(folder.id) : 0
+        try ledger.noteLeftOutEntries(
+            leftOut, of: folder.id, in: .below(place), except: filesNotSeen > 0 ? [place] : unread + absent)
         if let emptyRoot {
-            let known = try ledger.knownFileCount(folder.id)
-            guard result.filesSeen > 0 || known == 0 else {
+            guard filesNotSeen == 0 else {
                 if !absent.isEmpty { return isSteady }
                 result.problems.append(
                     ScanError(
                         .missing, path: folder.path,
-                        message: "the folder is empty, and \(known.counted("file is", "files are")) known in it. "
-                            + "Is its drive mounted? Nothing was marked as missing. "
+                        message: "the folder is empty, and \(filesNotSeen.counted("file is", "files are")) known in "
+                            + "it. Is its drive mounted? Nothing was marked as missing. "
                             + "Were they removed on purpose: put a file (a note) into it"))
                 return isSteady
             }

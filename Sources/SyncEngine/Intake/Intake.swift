@@ -199,11 +199,8 @@ package actor Intake {
                 whySkipped: firstLook.reasons(in: folders), at: now)
             // It was tried while a program had it open.
             if !sighted.delayed.isEmpty { try ledger.hurry(sighted.delayed, at: now) }
-            for (directory, folder) in mixed { try scan.noteOthers(in: directory, of: folder, at: now) }
             // What settles may have had a name until now that is left out.
-            for folder in Set(batch.map(\.folder.id)) {
-                try ledger.reviewLeftOutEntries(of: folder, isThere: scanner.isThere)
-            }
+            try scan.noteOthers(in: mixed.map { ($0.value, $0.key) }, reviewing: folders, at: now)
             // From here: whoever takes it from the queue need not wait for this actor.
             self.tell(queued: sighted.queued, skipped: sighted.skipped)
             return unsettled
@@ -215,7 +212,7 @@ package actor Intake {
         let now = time.now()
         let batch = located(directories)
         try await pool.run { [scan] in
-            for (folder, directory) in batch { try scan.noteOthers(in: directory, of: folder, at: now) }
+            try scan.noteOthers(in: batch, reviewing: batch.map(\.folder), at: now)
         }
     }
 

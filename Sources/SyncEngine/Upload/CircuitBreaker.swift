@@ -8,7 +8,7 @@ import SyncSystem
 /// not answer well when it is asked (it is *away*), and one that answers well and has refused several keys in a row in
 /// the same way, with none accepted in between (it is *refusing*: a full disk, a right that was taken back). From then on
 /// one cheap check after each pause decides whether it is back; a store that was refusing has to accept a photo, too, and
-/// photos are sent one at a time until it does.
+/// photos are sent one at a time until it does. That it is away in between changes nothing about it.
 ///
 /// A single key that is refused while the store answers well is its own fault, and closes nothing; nor does a file
 /// system that denies some keys in a pass in which it has taken others.
@@ -47,6 +47,15 @@ package final class CircuitBreaker: Sendable {
         case stayedClosed
     }
 
+    package enum Acceptance: Hashable, Sendable {
+        /// Nobody had doubted it.
+        case expected
+        /// The store was in doubt (``doubt()``), and takes photos.
+        case proof
+        /// The gate was opened by it: the one moment to tell somebody.
+        case opened
+    }
+
     fileprivate enum Phase: Equatable {
         case open
         case closed
@@ -61,7 +70,10 @@ package final class CircuitBreaker: Sendable {
         /// Pauses since something was accepted.
         var failures = 0
         var error: StoreError?
+        /// Until something is accepted, whatever else the store answers meanwhile.
         var isRefusing = false
+        /// As of ``CircuitBreaker/isInDoubt``.
+        var isInDoubt = false
         var closedAt: Duration?
         /// In a row, with nothing accepted in between.
         var refusals: [(claim: Claim, error: StoreError)] = []
@@ -84,8 +96,14 @@ package final class CircuitBreaker: Sendable {
     /// - Parameter isPass: whether it ends when all is done.
     package func beginRun(isPass: Bool) { state.withLock { ($0.hasAccepted, $0.isPass) = (false, isPass) } }
 
-    /// Whether it is closed for a store that answers well and has refused several keys.
+    /// Whether it is closed for a store that has refused several keys, and has accepted none since.
     package var isRefusing: Bool { state.withLock { $0.isRefusing } }
+
+    /// Whether an earlier run has met a store that could not be used, and it has taken no photo since.
+    package var isInDoubt: Bool { state.withLock { $0.isInDoubt } }
+
+    /// An earlier run has met a store that could not be used: that it answers does not prove that it takes photos.
+    package func doubt() { state.withLock { $0.isInDoubt = true } }
 
     /// Why the gate is not open; `nil` while it is.
     package var closedBy: StoreError? { state.withLock { $0.error } }
@@ -107,18 +125,18 @@ package final class CircuitBreaker: Sendable {
 
     /// The store has taken something: the next outage begins with a short pause again. A check that succeeds does not
     /// prove as much (a full disk answers well to everything but a put).
-    /// - Returns: whether the gate was opened by it.
     @discardableResult
-    package func noteAccepted(_ photo: Int64) -> Bool {
+    package func noteAccepted(_ photo: Int64) -> Acceptance {
         state.withLock { state in
             state.failures = 0
             state.hasAccepted = true
             state.guilty.formUnion(state.refusals.map(\.claim.photoID))
             state.guilty.remove(photo)
             state.refusals = []
-            guard state.isRefusing else { return false }
+            let wasInDoubt = exchange(&state.isInDoubt, with: false)
+            guard state.isRefusing else { return wasInDoubt ? .proof : .expected }
             state.open()
-            return true
+            return .opened
         }
     }
 
@@ -222,7 +240,7 @@ extension CircuitBreaker.State {
     fileprivate mutating func close(_ error: StoreError, isRefusing: Bool, at now: Duration) {
         phase = .closed
         self.error = error
-        self.isRefusing = isRefusing
+        self.isRefusing = isRefusing || self.isRefusing
         closedAt = closedAt ?? now
     }
 

@@ -8,11 +8,17 @@ import SyncSystem
 extension PhotoPipeline {
     // MARK: The store
 
+    /// What an earlier run has noted of the store holds until it takes a photo, or none waits: a new gate is open, and
+    /// knows nothing of it.
+    func takeUpNote() async throws {
+        if try await ledger({ try $0.isStoreFailing() }) { gate.doubt() }
+    }
+
     /// A store that is away is told at the start, and not only when there is something to send.
     func lookAtStore(_ mode: Mode) async throws {
         do {
             try await store.check()
-            try await noteStore()
+            try await noteAnswer()
         } catch let error as StoreError {
             try await tell(gate.close(error), mode)
         }
@@ -34,7 +40,7 @@ extension PhotoPipeline {
         case .wasOpen, .oneMayGo: break
         case .opened:
             logger.notice("the store is back, uploads go on")
-            try await noteStore()
+            try await noteAnswer()
         case .stayedClosed:
             let error = gate.closedBy
             state.withLock { $0.outage = error }
@@ -70,8 +76,12 @@ extension PhotoPipeline {
 
     /// The store has taken a photo, or shown that it has it.
     func noteAccepted(_ claim: Claim, _ sent: SentCount) async throws {
-        guard sent.isStored, gate.noteAccepted(claim.photoID) else { return }
-        logger.notice("the store takes photos again, uploads go on")
+        guard sent.isStored else { return }
+        switch gate.noteAccepted(claim.photoID) {
+        case .expected: return
+        case .proof: break
+        case .opened: logger.notice("the store takes photos again, uploads go on")
+        }
         try await noteStore()
     }
 
@@ -120,6 +130,22 @@ extension PhotoPipeline {
                 at a time until one is taken
                 """)
         }
+    }
+
+    /// A look at the store has found it well.
+    func noteAnswer() async throws {
+        guard gate.isInDoubt, gate.closedBy == nil else { return try await noteStore() }
+        try await noting.withSlot {
+            // A photo that was taken meanwhile has told more.
+            guard gate.isInDoubt else { return }
+            try await ledger { [time] in try $0.noteStoreAnswer(at: time.now()) }
+        }
+    }
+
+    /// What was left of the queue may have needed no put: then nothing has proved that the store takes photos, and none
+    /// waits.
+    func endDoubt() async throws {
+        if gate.isInDoubt, gate.closedBy == nil { try await noteAnswer() }
     }
 
     /// Writes down what the gate says now. Whoever has closed it may come to this when a photo that was under way has opened

@@ -149,6 +149,8 @@ package final class PhotoPipeline: Sendable {
             throw error
         }
         try await releaseAll()
+        // A run that was stopped may not have looked at the store.
+        if !isStopping { try await endDoubt() }
         if let error = state.withLock({ $0.outage }) { throw error }
         if case .untilDone = mode, !isStopping, let error = gate.closedBy { throw error }
     }
@@ -174,6 +176,7 @@ package final class PhotoPipeline: Sendable {
         do {
             try await cancelWhenGracefulShutdown {
                 _ = try await self.isRetryAsked()
+                try await self.takeUpNote()
                 try await self.lookAtStore(mode)
                 while let group = try await self.nextGroup(mode) {
                     self.gate.beginTrial(group[0].photoID)
@@ -270,6 +273,7 @@ package final class PhotoPipeline: Sendable {
     /// Once for each time that nothing is left in the queue, or only images whose projects are still processing.
     private func noteAllDone(isEmpty: Bool) async throws {
         guard state.withLock({ $0.isWholeAfterWork }) else { return }
+        try await endDoubt()
         if !isEmpty {
             let isLeft = try await ledger { try $0.isAnythingUnsynced() }
             if isLeft { return }

@@ -8,23 +8,19 @@ package enum LeftOutPlace: Sendable {
     /// A directory, which is empty for the whole folder, and all below it.
     case below(FilePath)
     case directory(FilePath)
-
-    fileprivate func holds(_ path: FilePath) -> Bool {
-        switch self {
-        case .below(let directory): path.starts(with: directory)
-        case .directory(let directory): path.removingLastComponent() == directory
-        }
-    }
 }
 
 extension Ledger {
     /// Notes what was found that is never stored, in place of what was found there before.
-    /// - Parameter entries: their paths are below the folder.
+    /// - Parameters:
+    ///   - entries: their paths are below the folder.
+    ///   - unseen: places below the folder that could not be seen: what was found at and below them stays.
     package func noteLeftOutEntries(
-        _ entries: [LeftOutSummary.Item], of folder: FolderID, in place: LeftOutPlace
+        _ entries: [LeftOutSummary.Item], of folder: FolderID, in place: LeftOutPlace, except unseen: [FilePath] = []
     ) throws(LedgerError) {
         let known = try read("list entries that are left out") { db in
-            try db.leftOutEntries(of: folder.rawValue, limit: .max, isAbsolute: false).filter { place.holds($0.path) }
+            try db.leftOutEntries(of: folder, in: place)
+                .filter { entry in !unseen.contains { entry.path.starts(with: $0) } }
         }
         let (before, now) = (Set(known), Set(entries))
         // Most scans find what the last one has found.
@@ -43,12 +39,8 @@ extension Ledger {
     /// Something is gone, with all below it.
     /// - Parameter path: below the folder.
     package func forgetLeftOutEntries(at path: FilePath, of folder: FolderID) throws(LedgerError) {
-        let range = SubtreeRange(below: path)
         let gone = try read("list entries that are left out") { db in
-            try db.rawRows(
-                "SELECT path FROM left_out_entries WHERE folder_id = ? AND (path = ? OR path > ? AND path < ?)",
-                [folder.rawValue, path.directoryBlob, range.from, range.to]
-            ).map { FilePath(directoryBlob: $0[0]) }
+            try db.leftOutEntries(of: folder, in: .below(path)).map(\.path)
         }
         if gone.isEmpty { return }
         try write("forget entries that are gone") { db in
@@ -80,6 +72,29 @@ extension Database {
     fileprivate func forgetLeftOutEntry(_ path: FilePath, of folder: FolderID) throws {
         try run(
             "DELETE FROM left_out_entries WHERE folder_id = ? AND path = ?", [folder.rawValue, path.directoryBlob])
+    }
+
+    /// Paths are below the folder. The cost is that of what is left out at the place, and below it.
+    fileprivate func leftOutEntries(of folder: FolderID, in place: LeftOutPlace) throws -> [LeftOutSummary.Item] {
+        let rows: [Row]
+        switch place {
+        case .below(let directory):
+            let range = SubtreeRange(below: directory)
+            rows = try rawRows(
+                """
+                SELECT path, reason FROM left_out_entries
+                WHERE folder_id = ? AND (path = ? OR path > ? AND path < ?)
+                """, [folder.rawValue, directory.directoryBlob, range.from, range.to])
+        case .directory(let directory):
+            let range = SubtreeRange(below: directory)
+            // Names hold no slash.
+            rows = try rawRows(
+                """
+                SELECT path, reason FROM left_out_entries
+                WHERE folder_id = ? AND path > ? AND path < ? AND instr(substr(path, ?), x'2F') = 0
+                """, [folder.rawValue, range.from, range.to, range.from.count + 1])
+        }
+        return rows.map { LeftOutSummary.Item(path: FilePath(directoryBlob: $0[0]), reason: $0[1]) }
     }
 
     func leftOutEntries(

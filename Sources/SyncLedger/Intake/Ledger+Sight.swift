@@ -21,17 +21,6 @@ extension Ledger {
         return result
     }
 
-    /// As ``sight(_:drive:stillThere:whySkipped:at:)``, of one file on the drive that the photos of its place were
-    /// found on.
-    /// - Parameter file: below the folder.
-    /// - Returns: whether the photo waits for its upload now.
-    package func sight(
-        _ folder: FolderID, file: FilePath, stamp: FileStamp, stillThere: (FilePath) -> Bool, at time: Date
-    ) throws(LedgerError) -> Bool {
-        let file = SettledFile(folder: folder, path: file, stamp: stamp)
-        return try sight([file], drive: { _ in .known }, stillThere: stillThere, at: time).queued == 1
-    }
-
     private func sight(
         group: ArraySlice<SettledFile>, _ drive: (SettledFile) throws(LedgerError) -> SeenDrive,
         _ stillThere: (FilePath) -> Bool, _ whySkipped: (SettledFile) -> SkipReason?, _ time: Date,

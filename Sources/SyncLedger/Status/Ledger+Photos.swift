@@ -324,6 +324,9 @@ package struct PhotoTallies: Hashable, Sendable {
         tallies.reduce(Tally()) { $1.key.isOnDisk ? $0 + $1.value : $0 }
     }
 
+    /// Not stored yet, and nothing is wrong with them: queued or in hand.
+    package var waiting: Int { self[.pending].files + self[.uploading].files }
+
     package static func + (left: PhotoTallies, right: PhotoTallies) -> PhotoTallies {
         PhotoState.allCases.reduce(into: left) { $0[$1] = $0[$1] + right[$1] }
     }

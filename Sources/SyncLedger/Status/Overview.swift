@@ -142,6 +142,23 @@ extension Ledger {
                 """, [error, time.milliseconds])
         }
     }
+
+    /// Notes that a store that could not be used answers well. That is the end of it only where no photo waits: one
+    /// with a full disk answers well, too, and what is noted of it stays until it has taken a photo.
+    package func noteStoreAnswer(at time: Date) throws(LedgerError) {
+        try write("note the state of the store") { db in
+            let totals = try db.activeFolders().map { try db.tallies(of: $0.id) }.reduce(PhotoTallies(), +)
+            try db.run("UPDATE agent SET store_checked_at = ?", [time.milliseconds])
+            if totals.waiting == 0 { try db.run("UPDATE agent SET store_error = NULL, store_failing_since = NULL") }
+        }
+    }
+
+    /// Whether a failure of the store is noted, and no end of it.
+    package func isStoreFailing() throws(LedgerError) -> Bool {
+        try read("read the state of the store") { db in
+            try db.total("SELECT COUNT(*) FROM agent WHERE store_error IS NOT NULL") > 0
+        }
+    }
 }
 
 extension Database {

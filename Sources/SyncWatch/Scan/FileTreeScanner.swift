@@ -5,7 +5,7 @@ package import SystemPackage
 
 /// The scanner for real folders.
 package struct FileTreeScanner: TreeScanner {
-    private let mountTable: @Sendable () -> [UInt8]
+    private let readMounts: @Sendable () -> [UInt8]
 
     package init() {
         self.init(mountTable: WatchCalls.system.mountTable)
@@ -13,11 +13,13 @@ package struct FileTreeScanner: TreeScanner {
 
     /// - Parameter mountTable: as `/proc/self/mountinfo` has it.
     init(mountTable: @escaping @Sendable () -> [UInt8]) {
-        self.mountTable = mountTable
+        readMounts = mountTable
     }
 
+    package func mountTable() -> [UInt8] { readMounts() }
+
     package func mountPoints(below root: FilePath) -> [FilePath] {
-        MountPoint.below(root.resolved ?? root, in: mountTable())
+        MountPoint.below(root.resolved ?? root, in: readMounts())
     }
 
     package func names(of folder: FilePath) -> [FilePath] {
@@ -26,7 +28,7 @@ package struct FileTreeScanner: TreeScanner {
     }
 
     package func drive(at path: FilePath) -> DriveIdentity? {
-        path.resolvedAsFarAsThere.flatMap { DriveReader.system.drive(at: $0, in: mountTable()) }
+        path.resolvedAsFarAsThere.flatMap { DriveReader.system.drive(at: $0, in: readMounts()) }
     }
 
     package func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {

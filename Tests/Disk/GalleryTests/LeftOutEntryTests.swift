@@ -128,19 +128,22 @@ import Testing
         }
         let scan = FolderScan(ledger: ledger, scanner: FileTreeScanner(), settle: .zero)
         let now = Date(timeIntervalSinceNow: 1)
+        func noteOthers(in directory: FilePath) throws {
+            try scan.noteOthers(in: [(folder, directory)], reviewing: [folder], at: now)
+        }
         func names() throws -> [String] {
             try ledger.leftOut(naming: 9).items.map { $0.path.relative(to: folder.path).string }
         }
-        try scan.noteOthers(in: tree.path("gallery/below"), of: folder, at: now)
+        try noteOthers(in: tree.path("gallery/below"))
         #expect(try names() == ["below/b.jpg.part"])
-        try scan.noteOthers(in: folder.path, of: folder, at: now)
+        try noteOthers(in: folder.path)
         #expect(try names() == ["a.jpg.part", "below/b.jpg.part"])
         _ = try scan.run(folder, from: tree.path("gallery/below"), at: now)
         let told = try names()
         #expect(told == ["a.jpg.part", "below/b.jpg.part", "below/deep/c.jpg.part"])
         #expect(try leftOut() == told)
         try FileManager.default.removeItem(atPath: tree.path("gallery/a.jpg.part").string)
-        try scan.noteOthers(in: folder.path, of: folder, at: now)
+        try noteOthers(in: folder.path)
         #expect(try names() == ["below/b.jpg.part", "below/deep/c.jpg.part"])
         try FileManager.default.removeItem(atPath: tree.path("gallery/below").string)
         _ = try scan.noteGone([tree.path("gallery/below")], in: folder, at: now)

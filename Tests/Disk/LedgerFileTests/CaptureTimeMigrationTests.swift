@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SyncCore
+import SyncTestSupport
 import SystemPackage
 import Testing
 

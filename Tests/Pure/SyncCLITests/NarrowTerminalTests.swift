@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import SyncCore
 import SyncEngine
+import SyncTestSupport
 import SystemPackage
 import Testing
 

@@ -160,9 +160,37 @@ import Testing
         }
         #expect(try await passage() == .oneMayGo)
         gate.beginTrial(claims[3].photoID)
-        #expect(gate.noteAccepted(claims[3].photoID))
+        #expect(gate.noteAccepted(claims[3].photoID) == .opened)
         #expect(gate.closedBy == nil && gate.mayGo(claims[0].photoID))
         #expect(time.sleeps == [.seconds(1), .seconds(2), .seconds(4)])
+    }
+
+    @Test func `a store that refuses, and is away for a moment, has to accept a photo all the same`() async throws {
+        let claims = try claims(3)
+        for claim in claims { _ = gate.judge(claim, error()) }
+        let away = error(.unreachable)
+        async let passage = gate.pass { [time] in
+            if time.sleeps.count == 1 { throw away }
+        }
+        for _ in 1...2 {
+            await time.waitForSleepers()
+            await time.advance(by: .seconds(300))
+        }
+        #expect(try await passage == .oneMayGo)
+        #expect(gate.isRefusing && gate.closedBy?.code == .unreachable)
+        // Not even one that is told of by a photo.
+        #expect(gate.close(error(.timedOut)) == nil)
+        #expect(gate.isRefusing)
+        #expect(gate.noteAccepted(claims[0].photoID) == .opened)
+        #expect(gate.closedBy == nil && !gate.isRefusing)
+    }
+
+    @Test func `the first photo that is accepted ends a doubt, and no other does`() {
+        #expect(gate.noteAccepted(1) == .expected)
+        gate.doubt()
+        #expect(gate.isInDoubt)
+        #expect(gate.noteAccepted(2) == .proof)
+        #expect(!gate.isInDoubt && gate.noteAccepted(3) == .expected)
     }
 
     @Test func `a photo of which nothing was learned makes room for another`() async throws {

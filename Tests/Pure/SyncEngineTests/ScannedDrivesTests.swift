@@ -178,6 +178,24 @@ import Testing
         #expect(try state(Self.a) == .uploaded && state(Self.photo) == .uploaded)
     }
 
+    @Test func `the drives are looked at again when the mounts have changed, and not for each directory`()
+        async throws
+    {
+        bench.disk.setIdentity(Self.first, at: Bench.gallery)
+        let photos = (1...20).map { Bench.gallery.appending("\($0)").appending("a.jpg") }
+        for path in photos { bench.disk.write("photo \(path)", to: path) }
+        try await bench.pass()
+        func looks(changing count: Int) throws -> Int {
+            for path in photos.prefix(count) { bench.disk.write("another of \(count), \(path)", to: path) }
+            let before = bench.disk.mountLooks
+            let result = try scan.run(folder, from: folder.path, at: bench.time.now)
+            #expect(result.filesSeen == photos.count)
+            return bench.disk.mountLooks - before
+        }
+        let few = try looks(changing: 1)
+        #expect(try looks(changing: 20) == few)
+    }
+
     @Test func `what cannot be looked at is not gone`() async throws {
         try await store()
         let scan = FolderScan(ledger: bench.ledger, scanner: ClosedDisk(), settle: .seconds(2))

@@ -1,4 +1,5 @@
 import SyncCore
+import SyncDigest
 import SyncLedger
 import SyncTestSupport
 import SystemPackage
@@ -24,8 +25,47 @@ import Testing
         }
         try await pipeline.tell(closing, .untilStopped)
         #expect(try bench.ledger.overview().store?.error != nil)
-        #expect(pipeline.gate.noteAccepted(claims[3].photoID))
+        #expect(pipeline.gate.noteAccepted(claims[3].photoID) == .opened)
         try await pipeline.tell(closing, .untilStopped)
         #expect(try bench.ledger.overview().store?.error == nil)
+    }
+
+    private func note(_ bench: Bench) throws -> Overview.StoreNote? { try bench.ledger.overview().store }
+
+    @Test func `a store that refuses pass after pass does so since the first, till it takes a photo`() async throws {
+        let bench = try Bench(faults: [StoreFault(.put, numbers: 1...9, .failBefore(.noSpace))])
+        for index in 1...3 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
+        await #expect(throws: StoreError.self) { try await bench.pass() }
+        let since = try #require(try note(bench)?.since)
+        for _ in 1...2 {
+            await bench.time.advance(by: .seconds(60))
+            try bench.ledger.hurry(at: bench.time.now)
+            await #expect(throws: StoreError.self) { try await bench.pass() }
+            #expect(try note(bench)?.since == since && note(bench)?.error != nil)
+        }
+        try bench.ledger.noteStoreAnswer(at: bench.time.now)
+        #expect(try note(bench)?.since == since)
+        await bench.time.advance(by: .seconds(60))
+        try bench.ledger.hurry(at: bench.time.now)
+        try await bench.pass()
+        #expect(bench.memory.keys.count == 3)
+        #expect(try note(bench)?.error == nil && note(bench)?.since == nil)
+    }
+
+    @Test func `an outage that an earlier pass has met ends with the first photo, though others wait`() async throws {
+        let denied = try KeyLayout(user: "ana").photo(PhotoID(ContentDigest(of: Array("photo 2".utf8)).md5)).rawValue
+        let bench = try Bench(faults: [StoreFault(.put, key: denied, .failBefore(.invalidRequest))])
+        try bench.ledger.noteStore(error: "no route", at: bench.time.now)
+        for index in 1...2 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
+        try await bench.pass()
+        #expect(try bench.ledger.overview().totals.waiting == 1)
+        #expect(try note(bench)?.error == nil && note(bench)?.since == nil)
+    }
+
+    @Test func `where no photo waits, a look ends what was noted`() async throws {
+        let bench = try Bench()
+        try bench.ledger.noteStore(error: "its disk is full", at: bench.time.now)
+        try await bench.pass()
+        #expect(try note(bench)?.error == nil && note(bench)?.since == nil)
     }
 }

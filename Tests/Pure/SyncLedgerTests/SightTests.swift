@@ -1,6 +1,7 @@
 import FoundationEssentials
 import SyncCore
 import SyncLedger
+import SyncTestSupport
 import SystemPackage
 import Testing
 

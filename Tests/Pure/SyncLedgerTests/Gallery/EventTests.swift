@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SyncLedger
+import SyncTestSupport
 import SystemPackage
 import Testing
 

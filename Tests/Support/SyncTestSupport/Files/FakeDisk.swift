@@ -28,6 +28,9 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         var reduced: [FilePath] = []
         var looks = 0
         var mountLooks = 0
+        var thereLooks = 0
+        /// How often something was mounted or taken out.
+        var mountChanges = 0
         var onScan: @Sendable (FilePath) -> Void = { _ in }
         var onReduce: @Sendable (FilePath) -> Void = { _ in }
         var onCopy: @Sendable (inout StoredCopy) -> Void = { _ in }
@@ -85,7 +88,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     }
 
     package func remove(_ path: FilePath) { state.withLock { $0.files[path] = nil } }
-    package func setMounted(_ isMounted: Bool) { state.withLock { $0.isMounted = isMounted } }
+    package func setMounted(_ isMounted: Bool) { changeMounts { $0.isMounted = isMounted } }
     /// Makes a link to a photo elsewhere.
     package func makeLink(_ path: FilePath) { _ = state.withLock { $0.links.insert(path) } }
     package func setUnreadable(_ folder: FilePath) { _ = state.withLock { $0.unreadable.insert(folder) } }
@@ -122,15 +125,18 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     package func onScan(_ action: @escaping @Sendable (FilePath) -> Void) { state.withLock { $0.onScan = action } }
     /// How often the mounts were asked for.
     package var mountLooks: Int { state.withLock { $0.mountLooks } }
+    /// How often it was asked whether something is there.
+    package var thereLooks: Int { state.withLock { $0.thereLooks } }
     /// How many texts were looked at first.
     package var looks: Int { state.withLock { $0.looks } }
     /// What was reduced, in order.
     package var reduced: [FilePath] { state.withLock { $0.reduced } }
 
     /// Mounts a drive, or unmounts it.
-    package func setDrive(_ path: FilePath, isMounted: Bool) { state.withLock { $0.drives[path] = isMounted } }
+    package func setDrive(_ path: FilePath, isMounted: Bool) { changeMounts { $0.drives[path] = isMounted } }
     /// Leaves the plain folder that is below a drive.
-    package func removeDrive(_ path: FilePath) { state.withLock { $0.drives[path] = nil } }
+    package func removeDrive(_ path: FilePath) { changeMounts { $0.drives[path] = nil } }
+    package func mountTable() -> [UInt8] { Array("\(state.withLock { $0.mountChanges })".utf8) }
     package func mountPoints(below root: FilePath) -> [FilePath] {
         state.withLock { state in
             state.mountLooks += 1
@@ -140,7 +146,13 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
 
     /// Says which drive is at a path and below it; `nil` where nothing tells.
     package func setIdentity(_ drive: DriveIdentity?, at path: FilePath) {
-        state.withLock { $0.identities[path] = drive }
+        changeMounts { $0.identities[path] = drive }
+    }
+    private func changeMounts(_ change: (inout State) -> Void) {
+        state.withLock { state in
+            change(&state)
+            state.mountChanges += 1
+        }
     }
     package func drive(at path: FilePath) -> DriveIdentity? {
         state.withLock { state in
@@ -199,6 +211,13 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     package func stamp(of file: FilePath) throws(ScanError) -> FileStamp? {
         if state.withLock({ $0.unseen.contains(file) }) { throw ScanError(.failed, path: file, message: "I/O error") }
         return files[file]?.stamp
+    }
+    /// All is there that is on no drive which is not mounted.
+    package func isThere(_ path: FilePath) -> Bool {
+        state.withLock { state in
+            state.thereLooks += 1
+            return !state.drives.contains { !$0.value && path.starts(with: $0.key) }
+        }
     }
     package func isBeingWritten(_ file: FilePath) -> Bool { state.withLock { $0.beingWritten.contains(file) } }
 
