@@ -174,7 +174,7 @@ private struct FilesHere {
         guard watched.contains(photo.folder.path) else { return nil }
         if scanner.isFile(photo.path) { return .stillHere }
         let presence = FolderPresence(ledger: ledger, scanner: scanner)
-        let look = try looks[photo.folder.id] ?? presence.look(at: photo.folder)
+        let look = try looks[photo.folder.id] ?? presence.look(at: photo.folder, isForGood: true)
         looks[photo.folder.id] = look
         return look.whyAway(photo.relativePath).map { .away($0) }
     }

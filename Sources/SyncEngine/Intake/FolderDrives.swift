@@ -153,9 +153,15 @@ package struct FolderDrives: Sendable {
 
     /// - Throws: ``LedgerError``.
     func describe(_ stranger: Stranger, in look: Look, of folder: FolderRecord) throws -> OtherDrive {
-        let notSeen = try countFiles(at: stranger.place, of: folder, among: look.places) { !isSeen($0, of: folder) }
+        var namesakes = 0
+        let notSeen = try countFiles(at: stranger.place, of: folder, among: look.places) { file in
+            if isSeen(file, of: folder) { return false }
+            if scanner.isFile(folder.path.pushing(file.path)) { namesakes += 1 }
+            return true
+        }
         return OtherDrive(
-            path: folder.path.pushing(stranger.place), isMounted: stranger.isMounted, filesNotSeen: notSeen)
+            path: folder.path.pushing(stranger.place), isMounted: stranger.isMounted, filesNotSeen: notSeen,
+            namesakes: namesakes)
     }
 
     /// What became of it that somebody says a drive takes the place of another one.
@@ -289,12 +295,19 @@ package struct OtherDrive: Hashable, Sendable {
     let isMounted: Bool
     /// Known files that are not on it.
     package let filesNotSeen: Int
+    /// Those of them whose names other files have on it: these wait, and are not stored.
+    var namesakes = 0
 
     package var words: String {
         let known = filesNotSeen.counted("known file is", "known files are")
-        return isMounted
+        let first =
+            isMounted
             ? "this is not the drive that photos were found on, and \(known) not on it"
             : "no drive is mounted here, but other files are, and \(known) not among them"
+        if namesakes == 0 { return first }
+        let others = namesakes.counted(
+            "file with a known name is another, and is", "files with known names are others, and are")
+        return "\(first); \(others) not stored"
     }
 
     package var remedy: String {

@@ -31,21 +31,26 @@ struct FolderPresence {
     let scanner: any TreeScanner
 
     /// Reads the folder until there is a file in it.
+    /// - Parameter isForGood: whether what is concluded cannot be taken back. Then an empty folder tells nothing as long
+    ///   as the ledger has a photo of it, also a missing one: a rebuild calls all missing that it does not see, and does
+    ///   not ask for their drive.
     /// - Throws: ``LedgerError``.
-    func look(at folder: FolderRecord) throws -> Look {
+    func look(at folder: FolderRecord, isForGood: Bool = false) throws -> Look {
         let drives = FolderDrives(ledger: ledger, scanner: scanner)
         let absent = try drives.absentMounts(of: folder)
         let look = try drives.look(at: folder)
-        return Look(folder: folder, away: try whyAway(folder), absentDrives: absent, drives: look)
+        return Look(folder: folder, away: try whyAway(folder, isForGood), absentDrives: absent, drives: look)
     }
 
-    private func whyAway(_ folder: FolderRecord) throws -> String? {
+    private func whyAway(_ folder: FolderRecord, _ isForGood: Bool) throws -> String? {
         let name = folder.path.text.escapingControls
         do {
             if try scanner.holdsFiles(of: folder.path) { return nil }
         } catch let error as ScanError {
             return "\(name) \(error.message)"
         }
-        return try ledger.knownFileCount(folder.id) > 0 ? "\(name) is empty, and files are known in it" : nil
+        if try ledger.knownFileCount(folder.id) > 0 { return "\(name) is empty, and files are known in it" }
+        guard try isForGood && ledger.hasPhotos(folder.id) else { return nil }
+        return "\(name) is empty (where its photos were deleted on purpose, put a file, such as a note, into it)"
     }
 }

@@ -260,6 +260,13 @@ extension Ledger {
             return Int((count ?? 0) - (leaving ?? 0))
         }
     }
+
+    /// Whether the ledger has a photo of a folder, wherever its file is by now.
+    package func hasPhotos(_ folder: FolderID) throws(LedgerError) -> Bool {
+        try read("look for the photos of a folder") { db in
+            try db.total("SELECT SUM(files) FROM photo_tallies WHERE folder_id = ?", [folder.rawValue]) > 0
+        }
+    }
 }
 
 extension Ledger {

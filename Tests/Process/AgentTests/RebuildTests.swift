@@ -110,6 +110,25 @@ struct RebuildTests {
         #expect(before.allSatisfy { after[$0.key] == $0.value }, "\(after)")
     }
 
+    @Test func `of an empty folder a rebuild calls the photos missing, and none is forgotten by that`() async throws {
+        let home = try AgentHome()
+        try fill(home)
+        _ = try await home.pass()
+        let before = try home.store.objects().map(\.key)
+        try FileManager.default.removeItem(atPath: home.gallery.string)
+        _ = try home.tree.makeFolder("home/Gallery")
+        _ = try await answer(home, "rebuild", "--json")
+        let told = try await home.run("forget", "--missing", "--yes")
+        let words = told.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(told.code == 3 && words.contains("put a file, such as a note, into it"), "\(words)")
+        #expect(try await home.run("forget", home.gallery.string, "--yes").code == 3)
+        #expect(try Set(home.store.objects().map(\.key)).isSuperset(of: before))
+        // They were deleted on purpose.
+        try home.gallery.appending("note.txt").create(Array("gone".utf8))
+        #expect(try await home.run("forget", "--missing", "--yes").code == 0)
+        #expect(try home.store.objects().count < before.count)
+    }
+
     @Test func `of two shares of one vacation a rebuild keeps both, and both can be revoked`() async throws {
         let home = try AgentHome()
         let (state, old) = (home.tree.path("state"), home.tree.path("old state"))

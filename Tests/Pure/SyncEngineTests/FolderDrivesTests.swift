@@ -47,10 +47,21 @@ import Testing
         #expect(problem.path == Bench.gallery)
         #expect(problem.message.contains("not the drive that photos were found on, and 2 known files are not on it"))
         #expect(problem.message.contains("sync-agent sync --new-drive /pictures/gallery"))
+        #expect(!problem.message.contains("not stored"))
         try await bench.pass()
         #expect(try state(Self.a) == .uploaded && state(Self.b) == .uploaded && state(Self.c) == .uploaded)
         #expect(try bench.ledger.overview().folders[0].record.problem?.contains("--new-drive") == true)
         #expect(try bench.ledger.overview().totals[.missing].files == 0)
+    }
+
+    @Test func `a file on another drive that has a known name, and waits, is told`() async throws {
+        try await swap()
+        bench.disk.write("another photo of that name", to: Self.a)
+        let problem = try #require(try bench.scan()[0].problems.first)
+        #expect(
+            problem.message.contains(
+                "2 known files are not on it; 1 file with a known name is another, and is not stored"))
+        #expect(try bench.ledger.overview().folders[0].record.problem?.contains("is not stored") == true)
     }
 
     @Test func `when the drive is back its photos are as they were`() async throws {
