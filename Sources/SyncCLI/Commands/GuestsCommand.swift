@@ -95,7 +95,7 @@ struct GuestsCommand: WorkspaceCommand {
         for share in shares {
             let problem: String
             do {
-                try await parts.guests.take(share.id)
+                try await parts.guests.take(share.id, .asked)
                 continue
             } catch ShareError.inOtherHands {
                 problem = "another process, such as the agent, is taking them"

@@ -143,7 +143,7 @@ package struct GuestDecisions: Sendable {
     }
 
     /// - Returns: `nil` where there is no such file.
-    private static func digest(of file: FilePath) throws -> SHA256Digest? {
+    static func digest(of file: FilePath) throws -> SHA256Digest? {
         do {
             return SHA256Digest(of: try bytes(of: file))
         } catch Errno.noSuchFileOrDirectory {

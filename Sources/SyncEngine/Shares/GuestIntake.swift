@@ -47,6 +47,16 @@ package struct GuestIntake: Sendable {
     /// Whether asking the store costs nothing.
     var isFree: Bool { store.capabilities.lifecycle == .byAgent }
 
+    /// Why it is looked at what guests have sent.
+    package enum Occasion: Sendable {
+        /// It is time again: what is kept here is known by its size.
+        case round
+        /// Somebody has asked for it: what is kept here is read.
+        case asked
+        /// All of it is about to be removed from the store: it is read as well.
+        case last
+    }
+
     /// What a look at what the guests of a share have sent came to.
     struct Taken: Sendable {
         /// How many photos wait that did not before.
@@ -63,9 +73,10 @@ package struct GuestIntake: Sendable {
     /// - Throws: ``ShareError/inOtherHands(_:)`` while another process does the same; what one of the photos failed with, when
     ///   the others are in: ``StoreError``, ``PhotoError``, `Errno` or ``FolderError`` where this machine cannot keep it;
     ///   ``LedgerError``, `CancellationError`.
+    /// - Parameter occasion: all but ``Occasion/last``.
     @discardableResult
-    package func take(_ share: ShareID) async throws -> Int {
-        guard let taken = try await look(share, isLast: false) else { return 0 }
+    package func take(_ share: ShareID, _ occasion: Occasion = .round) async throws -> Int {
+        guard let taken = try await look(share, occasion) else { return 0 }
         if let failure = taken.failure { throw failure }
         return taken.count
     }
@@ -75,9 +86,9 @@ package struct GuestIntake: Sendable {
     /// - Returns: `nil` when nothing is there.
     /// - Throws: ``ShareError/inOtherHands(_:)`` as above, ``StoreError`` of the store as a whole, ``LedgerError``,
     ///   `CancellationError`.
-    func takeLast(_ share: ShareID) async throws -> Taken? { try await look(share, isLast: true) }
+    func takeLast(_ share: ShareID) async throws -> Taken? { try await look(share, .last) }
 
-    private func look(_ share: ShareID, isLast: Bool) async throws -> Taken? {
+    private func look(_ share: ShareID, _ occasion: Occasion) async throws -> Taken? {
         let found = try await store.all(below: ShareKeys(share).guestFolder)
         if found.objects.isEmpty, found.problems.isEmpty {
             // What kept them from coming in has gone with them.
@@ -89,7 +100,7 @@ package struct GuestIntake: Sendable {
         guard let lock = try await disk.run({ [box] in try box.lock(share) }) else {
             throw ShareError.inOtherHands(share)
         }
-        let result = await Result { try await take(found, of: share, isLast: isLast) }
+        let result = await Result { try await take(found, of: share, occasion) }
         try? lock.close()
         let failure: (any Error)? =
             switch result {
@@ -104,13 +115,13 @@ package struct GuestIntake: Sendable {
         return try result.get()
     }
 
-    private func take(_ found: ObjectPage, of share: ShareID, isLast: Bool) async throws -> Taken {
+    private func take(_ found: ObjectPage, of share: ShareID, _ occasion: Occasion) async throws -> Taken {
         var taken = Taken()
         taken.failure = try await adopt(share)
         for info in found.objects {
             let object = GuestObject(info)
             do {
-                if try await settle(object, info, of: share, isLast: isLast) { taken.count += 1 }
+                if try await settle(object, info, of: share, occasion) { taken.count += 1 }
                 taken.settled.insert(object)
             } catch let error where error.mayConcernOneItem {
                 taken.failure = taken.failure ?? error
@@ -119,7 +130,7 @@ package struct GuestIntake: Sendable {
         for problem in found.problems {
             let object = GuestObject(problem)
             do {
-                guard isLast, let objection = try await objection(to: problem.error, of: share) else {
+                guard occasion == .last, let objection = try await objection(to: problem.error, of: share) else {
                     throw problem.error
                 }
                 try await refuse(object, of: share, size: 0, objection)
@@ -134,7 +145,7 @@ package struct GuestIntake: Sendable {
     /// Sees to one object. When it returns, the store need not keep it once the share is over.
     /// - Returns: whether it is a photo that waits, and did not before.
     private func settle(
-        _ object: GuestObject, _ info: ObjectInfo, of share: ShareID, isLast: Bool
+        _ object: GuestObject, _ info: ObjectInfo, of share: ShareID, _ occasion: Occasion
     ) async throws -> Bool {
         guard object.slot(in: share) != nil else {
             try await store.delete(info.key)
@@ -147,7 +158,7 @@ package struct GuestIntake: Sendable {
             }
             return false
         }
-        return try await take(object, info, of: share, isLast: isLast)
+        return try await take(object, info, of: share, occasion)
     }
 
     /// What is kept here and not noted, as after a rebuild of the ledger, waits again.
@@ -171,10 +182,12 @@ package struct GuestIntake: Sendable {
 
     /// - Returns: whether it waits, and did not before.
     private func take(
-        _ object: GuestObject, _ info: ObjectInfo, of share: ShareID, isLast: Bool
+        _ object: GuestObject, _ info: ObjectInfo, of share: ShareID, _ occasion: Occasion
     ) async throws -> Bool {
         let noted = try await ledger { try $0.guestPhotos(of: share) }
-        if let known = noted.first(where: { $0.source == object.source }), try await isKept(known) { return false }
+        if let known = noted.first(where: { $0.source == object.source }), try await isKept(known, occasion) {
+            return false
+        }
         guard info.size <= GuestRules.mostBytes else {
             try await refuse(object, of: share, size: info.size, Self.tooLarge)
             return false
@@ -185,14 +198,14 @@ package struct GuestIntake: Sendable {
             try await disk.run { [box] in try box.requireRoom(for: info.size) }
             bytes = try await read(object.key)
         } catch let error as StoreError {
-            guard isLast, let objection = try await objection(to: error, of: share) else { throw error }
+            guard occasion == .last, let objection = try await objection(to: error, of: share) else { throw error }
             try await refuse(object, of: share, size: info.size, objection)
             return false
         }
         let digest = SHA256Digest(of: bytes)
         if let known = noted.first(where: { $0.sha256 == digest }) {
             try await ledger.finish { try $0.noteGuestSource(object.source, of: share, known.slot) }
-            if try await isKept(known) { return false }
+            if try await isKept(known, occasion) { return false }
             return try await keep(bytes, digest, as: known.slot, of: share, object)
         }
         let number = try await number(of: object, in: share, besides: noted)
@@ -248,8 +261,11 @@ package struct GuestIntake: Sendable {
     }
 
     /// Whether nothing has to be fetched: what waits can have been lost here.
-    private func isKept(_ photo: GuestPhoto) async throws -> Bool {
+    private func isKept(_ photo: GuestPhoto, _ occasion: Occasion) async throws -> Bool {
         guard photo.state == .waiting else { return true }
+        if occasion != .round {
+            return try await disk.run { [box] in (try? GuestDecisions.digest(of: box.file(of: photo))) == photo.sha256 }
+        }
         return try await disk.run { [box] in FileStamp.ofFile(box.file(of: photo))?.size == photo.size }
     }
 

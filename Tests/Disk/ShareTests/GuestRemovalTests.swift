@@ -93,6 +93,26 @@ import Testing
         #expect(try await ledger { try $0.share(id) }?.state == .revoked)
     }
 
+    @Test(arguments: [true, false])
+    func `a kept photo whose bytes are others is fetched again before its object goes`(isAsked: Bool) async throws {
+        let id = try await share()
+        try await send(0, to: id, 0)
+        let guests = try #require(workshop.guests)
+        _ = try await guests.take(id)
+        let kept = try #require(try await photos(id).first)
+        let file = "state/guests/\(id)/\(kept.slot).jpg"
+        #expect(try tree.read(file) == photo(0))
+        // Of the same length.
+        try tree.write([UInt8](repeating: 0, count: photo(0).count), to: file)
+        if isAsked {
+            _ = try await guests.take(id, .asked)
+        } else {
+            try await workshop.ender.run(id, .revoked)
+        }
+        #expect(try tree.read(file) == photo(0))
+        #expect(left(id).isEmpty != isAsked)
+    }
+
     @Test func `while guests go on sending, the share goes on ending, and nothing is lost`() async throws {
         let id = try await share()
         let (memory, keys) = (memory, ShareKeys(id))
