@@ -174,7 +174,7 @@ import Testing
         }
         for _ in 1...2 {
             await time.waitForSleepers()
-            await time.advance(by: .seconds(300))
+            await time.advance(by: time.sleeps.last ?? .zero)
         }
         #expect(try await passage == .oneMayGo)
         #expect(gate.isRefusing && gate.closedBy?.code == .unreachable)
