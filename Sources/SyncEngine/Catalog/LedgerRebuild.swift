@@ -158,17 +158,20 @@ package struct LedgerRebuild: Sendable {
     // MARK: What is here
 
     /// A ledger that was put back knows files that are not here: of those, the catalogue has the last word. One that is only
-    /// out of sight is found again by the next scan.
+    /// out of sight is found again by the next scan; what is on a drive that is away, below a folder, stays as it is.
     private func noteVanished() async throws {
         let (queue, scanner, folders, now) = (ledger.ledger, scanner, folders, time.now())
+        let drives = FolderDrives(ledger: queue, scanner: scanner)
         try await pool.run {
             for folder in folders {
+                let others = try drives.look(at: folder).strangers.map(\.place).filter { !$0.isEmpty }
+                let away = try (drives.absentMounts(of: folder) + others).map { folder.path.pushing($0) }
                 var gone: Set<FilePath> = []
                 try queue.photos(at: folder.path) { photo in
-                    guard photo.state.isOnDisk, photo.folder.id == folder.id, !scanner.isFile(photo.path) else {
-                        return
-                    }
-                    gone.insert(Self.highestGone(photo.path, below: folder.path, scanner))
+                    guard photo.state.isOnDisk, photo.folder.id == folder.id,
+                        !away.contains(where: { photo.path.starts(with: $0) }), !scanner.isFile(photo.path)
+                    else { return }
+                    gone.insert(Self.highestGone(photo.path, below: folder.path, besides: away, scanner))
                 }
                 for path in gone { _ = try queue.markGone(folder.id, path: path, at: now) }
             }
@@ -176,9 +179,13 @@ package struct LedgerRebuild: Sendable {
     }
 
     /// The file itself, or the folder above it that went with all that was in it: there may be many files.
-    private static func highestGone(_ file: FilePath, below root: FilePath, _ scanner: any TreeScanner) -> FilePath {
+    private static func highestGone(
+        _ file: FilePath, below root: FilePath, besides away: [FilePath], _ scanner: any TreeScanner
+    ) -> FilePath {
         var gone = file
-        while case let parent = gone.removingLastComponent(), parent != root, !scanner.isFolder(parent) {
+        while case let parent = gone.removingLastComponent(), parent != root,
+            !away.contains(where: { $0.starts(with: parent) }), !scanner.isFolder(parent)
+        {
             gone = parent
         }
         return gone
@@ -201,6 +208,7 @@ package struct LedgerRebuild: Sendable {
         let machine = entry.machine.role == .other ? nil : entry.machine.name
         var state = CatalogState()
         var known: [Int64: FolderID] = [:]
+        var drives: [FolderID: [CatalogDrive]] = [:]
         var isRead = true
         let count = Mutex(0)
         for segment in entry.chain.segments {
@@ -214,6 +222,8 @@ package struct LedgerRebuild: Sendable {
                 }
                 state = read.state
                 known.merge(read.folders) { $1 }
+                // Each segment tells of all drives.
+                drives.merge(read.drives) { $1 }
                 if let damage = read.damage {
                     let rest =
                         count.withLock { $0 } == before
@@ -227,12 +237,15 @@ package struct LedgerRebuild: Sendable {
                 summary.problems.append(problem(segment, entry, "\(error)"))
             }
         }
-        let (whole, folders, moves, now) = (state, known, places.moves, time.now())
+        let (whole, folders, mounted, moves, now) = (state, known, drives, places.moves, time.now())
         guard entry.machine.role != .other else {
             try await ledger { try $0.noteOthersProfiles(whole.profiles) }
             return isRead
         }
-        summary.unsaved += try await ledger { try $0.noteCatalog(whole, in: folders, movedTo: moves, at: now) }
+        summary.unsaved += try await ledger { ledger in
+            try ledger.noteCatalogDrives(mounted, at: now)
+            return try ledger.noteCatalog(whole, in: folders, movedTo: moves, at: now)
+        }
         return isRead
     }
 

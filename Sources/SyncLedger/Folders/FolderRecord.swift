@@ -173,12 +173,15 @@ extension Database {
             """, [folder.rawValue, path.directoryBlob, isMounted, time.milliseconds])
     }
 
-    /// Photos that are believed to be on the disk, in a directory and all below it.
+    /// Photos that are believed to be on the disk, in a directory and all below it; and those that a catalogue alone
+    /// tells of, which may be on a drive that no scan has seen yet.
     fileprivate func knownFiles(of folder: FolderID, below path: FilePath) throws -> Int {
         try DirectoryTable(self).subtree(path, in: folder).reduce(0) { count, directory in
             let files = try number(
-                "SELECT COUNT(*) FROM photos WHERE directory_id = ? AND state <> 'missing' AND gone = 0",
-                [directory.id.rawValue])
+                """
+                SELECT COUNT(*) FROM photos
+                WHERE directory_id = ? AND (state <> 'missing' OR \(FileStamp.isOfCatalog)) AND gone = 0
+                """, [directory.id.rawValue])
             return count + Int(files ?? 0)
         }
     }

@@ -50,11 +50,12 @@ extension Ledger {
         try read("list directories") { try DirectoryTable($0).subtree(start, in: folder) }
     }
 
-    /// The files of a directory that are believed to be on the disk, and of which something is stored or is to be.
+    /// The files of a directory that are believed to be on the disk, and of which something is stored or is to be; and
+    /// those that a catalogue alone tells of, which may be on a drive that no scan has seen yet.
     package func knownFiles(in directory: DirectoryID) throws(LedgerError) -> [ScannedFile] {
         try read("list the files of a directory") { db in
             try PhotoTable(db).rows(in: directory).compactMap { row in
-                guard row.isKept else { return nil }
+                guard row.isKept || row.isOnlyCatalogued else { return nil }
                 return FilePath.Component(bytes: row.name).map { ScannedFile(name: $0, stamp: row.stamp) }
             }
         }
