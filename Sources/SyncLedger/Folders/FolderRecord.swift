@@ -264,10 +264,21 @@ extension Ledger {
         }
     }
 
-    /// Whether the ledger has a photo of a folder, wherever its file is by now.
+    /// Whether the ledger has a photo of a folder, wherever its file is by now. A file of events that were all signed
+    /// off is none: it was emptied on purpose.
     package func hasPhotos(_ folder: FolderID) throws(LedgerError) -> Bool {
         try read("look for the photos of a folder") { db in
-            try db.total("SELECT SUM(files) FROM photo_tallies WHERE folder_id = ?", [folder.rawValue]) > 0
+            try db.number(
+                """
+                SELECT 1 FROM directories CROSS JOIN photos ON photos.directory_id = directories.id
+                WHERE directories.folder_id = ? AND (
+                    NOT EXISTS (SELECT 1 FROM event_notes WHERE photo_id = photos.id)
+                    OR EXISTS (
+                        SELECT 1 FROM event_files JOIN events ON events.id = event_files.event
+                        WHERE event_files.photo_id = photos.id AND events.retention = 'kept'
+                    )
+                ) LIMIT 1
+                """, [folder.rawValue]) != nil
         }
     }
 }
