@@ -165,12 +165,6 @@ extension PhotoPipeline {
 }
 
 extension StoreError {
-    /// Whether the next photo might meet it too. Of a server that answers, only asking tells. A page in place of an
-    /// answer is a proxy's or a login's, which may stand before all photos.
-    fileprivate var mayConcernWholeStore: Bool {
-        concernsWholeStore || code == .unsupported || code == .invalidResponse
-    }
-
     /// Whether waiting for some seconds cannot help: it was found out on this machine, of the store as a whole. One key may be
     /// denied where others are not, and a disk that is away may just be mounted.
     var isCertain: Bool { code == .credentialsMissing || code == .accessDenied && isOfThisMachine && key == nil }
