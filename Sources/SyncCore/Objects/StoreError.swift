@@ -70,8 +70,8 @@ package struct StoreError: Error, Hashable, Sendable {
     }
 
     /// Whether the next object might meet it too. Of a server that answers, only asking tells: see
-    /// ``ObjectStore/outage(behind:)``. A page in place of an answer is a proxy's or a login's, which may stand before all
-    /// objects.
+    /// ``ObjectStore/outage(behind:)``. A page in place of an answer is a proxy's or a login's, which may stand before
+    /// all objects.
     package var mayConcernWholeStore: Bool {
         concernsWholeStore || code == .unsupported || code == .invalidResponse
     }
@@ -90,8 +90,8 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension ObjectStore {
-    /// What keeps all objects from being sent, when one of them met this. Where the answer to that one does not tell, the
-    /// store is asked.
+    /// What keeps all objects from being sent, when one of them met this. Where the answer to that one does not tell,
+    /// the store is asked.
     /// - Returns: `nil` where the others may go on.
     /// - Throws: `CancellationError`.
     package func outage(behind error: StoreError) async throws -> StoreError? {

@@ -8,8 +8,8 @@ import SyncSystem
 extension PhotoPipeline {
     // MARK: The store
 
-    /// That an earlier run was refused its photos holds until the store takes one, or none waits: a new gate is open, and
-    /// knows nothing of it. A mere outage is over with the first good answer.
+    /// That an earlier run was refused its photos holds until the store takes one, or none waits: a new gate is open,
+    /// and knows nothing of it. A mere outage is over with the first good answer.
     func takeUpNote() async throws {
         if try await ledger({ try $0.isStoreRefusing() }) { gate.doubt() }
     }

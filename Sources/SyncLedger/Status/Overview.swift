@@ -149,9 +149,9 @@ extension Ledger {
         }
     }
 
-    /// Notes that a store that could not be used answers well. That ends an outage, whatever photos wait for. Of a store
-    /// that has refused photos it is the end only where none waits: one with a full disk answers well, too, and what is
-    /// noted of it stays until it has taken a photo.
+    /// Notes that a store that could not be used answers well. That ends an outage, whatever photos wait for. Of a
+    /// store that has refused photos it is the end only where none waits: one with a full disk answers well, too, and
+    /// what is noted of it stays until it has taken a photo.
     /// - Returns: whether nothing is noted against the store any more.
     @discardableResult
     package func noteStoreAnswer(at time: Date) throws(LedgerError) -> Bool {

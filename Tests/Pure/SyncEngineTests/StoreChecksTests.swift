@@ -22,9 +22,9 @@ import Testing
         let (classes, found) = try await probe.storageClasses()
         let findings =
             [
-                try await probe.objects(), try await probe.keys(), try await probe.characters(), try await probe.ranges(),
-                try await probe.conditionalPuts(), try await probe.integrity(), try await probe.deleteMany(), classes,
-                try await probe.copies(into: found),
+                try await probe.objects(), try await probe.keys(), try await probe.characters(),
+                try await probe.ranges(), try await probe.conditionalPuts(), try await probe.integrity(),
+                try await probe.deleteMany(), classes, try await probe.copies(into: found),
             ] + (try await probe.restores(from: found))
         for finding in findings { #expect(finding.state == .ok, "\(finding.name): \(finding.detail)") }
         #expect(found == StoreChecks.classes)
