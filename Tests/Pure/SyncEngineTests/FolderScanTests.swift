@@ -32,7 +32,7 @@ import Testing
         let result = try bench.scan()[0]
         #expect(result.missing == 0 && result.problems.map(\.code) == [.denied, .missing])
         let message = try #require(result.problems.last?.message)
-        #expect(message.contains("no file can be seen in the folder (\(trip) cannot be read), and 1 file is known in it"))
+        #expect(message.contains("no file can be seen in the folder (\(trip) cannot be read), and 1 file is known"))
         #expect(!message.contains("the folder is empty"))
         #expect(try bench.states().values.allSatisfy { $0 == .uploaded })
     }
