@@ -134,7 +134,8 @@ package struct OriginalKeeper: Sendable {
             }
         } catch let error as StoreError where error.code == .sourceChanged {
             return .left
-        } catch let error as StoreError where !error.concernsWholeStore {
+        } catch let error as StoreError {
+            if let outage = try await store.outage(behind: error) { throw outage }
             return .failed("\(error)")
         }
     }

@@ -99,11 +99,14 @@ package final class CircuitBreaker: Sendable {
     /// Whether it is closed for a store that has refused several keys, and has accepted none since.
     package var isRefusing: Bool { state.withLock { $0.isRefusing } }
 
-    /// Whether an earlier run has met a store that could not be used, and it has taken no photo since.
+    /// Whether an earlier run has met a store that refused its photos, and it has taken none since.
     package var isInDoubt: Bool { state.withLock { $0.isInDoubt } }
 
-    /// An earlier run has met a store that could not be used: that it answers does not prove that it takes photos.
+    /// An earlier run has met a store that refused its photos: that it answers does not prove that it takes them.
     package func doubt() { state.withLock { $0.isInDoubt = true } }
+
+    /// Nothing waits any more that the store has refused: the next photos tell how it is.
+    package func trust() { state.withLock { $0.isInDoubt = false } }
 
     /// Why the gate is not open; `nil` while it is.
     package var closedBy: StoreError? { state.withLock { $0.error } }

@@ -60,7 +60,8 @@ package struct VacationManifestSync: Sendable {
                 try await look(at: record.id, &result)
             } catch let error as VacationReadError {
                 result.failures.append("\(error)")
-            } catch let error as StoreError where !error.concernsWholeStore {
+            } catch let error as StoreError {
+                if let outage = try await manifests.store.outage(behind: error) { throw outage }
                 result.failures.append("the vacation \(record.folder.string.escapingControls): \(error)")
             }
         }
@@ -225,7 +226,8 @@ package struct VacationManifestSync: Sendable {
             do {
                 if try await manifests.remove(manifest.cacheKey, digest: manifest.digest) { result.removed += 1 }
                 try await ledger.finish { try $0.forget(manifest) }
-            } catch let error as StoreError where !error.concernsWholeStore {
+            } catch let error as StoreError {
+                if let outage = try await manifests.store.outage(behind: error) { throw outage }
                 result.failures.append("the old manifest of \(manifest.cacheKey) is not removed: \(error)")
             }
         }

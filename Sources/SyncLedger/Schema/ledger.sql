@@ -53,7 +53,7 @@ CREATE TABLE agent (
     last_sync_at INTEGER,
     store_error TEXT,
     store_checked_at INTEGER
-, archive_floor INTEGER NOT NULL DEFAULT 0, classes_refreshed_at INTEGER, store_failing_since INTEGER, store_id TEXT, retries_asked INTEGER NOT NULL DEFAULT 0, machine_id TEXT, catalog_next INTEGER NOT NULL DEFAULT 1, catalog_tracking INTEGER NOT NULL DEFAULT 0 CHECK (catalog_tracking IN (0, 1)), catalog_state TEXT, catalog_replaces TEXT, catalog_written_at INTEGER, catalog_problem TEXT, machine_note TEXT, machine_note_at INTEGER, jobs_day TEXT, catalog_begun TEXT, rebuild_of TEXT, unclear_objects INTEGER NOT NULL DEFAULT 0 CHECK (unclear_objects >= 0)) STRICT;
+, archive_floor INTEGER NOT NULL DEFAULT 0, classes_refreshed_at INTEGER, store_failing_since INTEGER, store_id TEXT, retries_asked INTEGER NOT NULL DEFAULT 0, machine_id TEXT, catalog_next INTEGER NOT NULL DEFAULT 1, catalog_tracking INTEGER NOT NULL DEFAULT 0 CHECK (catalog_tracking IN (0, 1)), catalog_state TEXT, catalog_replaces TEXT, catalog_written_at INTEGER, catalog_problem TEXT, machine_note TEXT, machine_note_at INTEGER, jobs_day TEXT, catalog_begun TEXT, rebuild_of TEXT, unclear_objects INTEGER NOT NULL DEFAULT 0 CHECK (unclear_objects >= 0), store_refuses INTEGER NOT NULL DEFAULT 0 CHECK (store_refuses IN (0, 1))) STRICT;
 
 CREATE TABLE photos (
     id INTEGER PRIMARY KEY,
@@ -1045,10 +1045,11 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('objects as they are listed'),
     ('objects that nobody can tell of'),
     ('drives of folders'),
-    ('objects by their age');
+    ('objects by their age'),
+    ('stores that refuse photos');
 
-INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects) VALUES
-    (1, 0, 0, 1, 0, 0);
+INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects, store_refuses) VALUES
+    (1, 0, 0, 1, 0, 0, 0);
 
 INSERT INTO sqlite_sequence (name, seq) VALUES
     ('vacations', 0);

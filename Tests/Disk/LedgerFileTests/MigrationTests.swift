@@ -91,6 +91,8 @@ import Testing
         #expect(overview.tiers == [ClassLoad(storageClass: .deepArchive, objects: 1, bytes: 500)])
         #expect(overview.lastSyncAt == Date(timeIntervalSince1970: 1))
         #expect(overview.store?.since == Date(timeIntervalSince1970: 2))
+        // Nobody knows whether it was away, or took no photos.
+        #expect(try ledger.isStoreRefusing())
         #expect(overview.restores == Overview.Restores())
         #expect(try ledger.bind(to: "s3://two") == "s3://one")
 

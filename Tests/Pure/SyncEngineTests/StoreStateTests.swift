@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import SyncDigest
 import SyncLedger
@@ -52,10 +53,10 @@ import Testing
         #expect(try note(bench)?.error == nil && note(bench)?.since == nil)
     }
 
-    @Test func `an outage that an earlier pass has met ends with the first photo, though others wait`() async throws {
+    @Test func `a refusal that an earlier pass has met ends with the first photo, though others wait`() async throws {
         let denied = try KeyLayout(user: "ana").photo(PhotoID(ContentDigest(of: Array("photo 2".utf8)).md5)).rawValue
         let bench = try Bench(faults: [StoreFault(.put, key: denied, .failBefore(.invalidRequest))])
-        try bench.ledger.noteStore(error: "no route", at: bench.time.now)
+        try bench.ledger.noteStore(error: "its disk is full", isRefusal: true, at: bench.time.now)
         for index in 1...2 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
         try await bench.pass()
         #expect(try bench.ledger.overview().totals.waiting == 1)
@@ -64,8 +65,64 @@ import Testing
 
     @Test func `where no photo waits, a look ends what was noted`() async throws {
         let bench = try Bench()
-        try bench.ledger.noteStore(error: "its disk is full", at: bench.time.now)
+        try bench.ledger.noteStore(error: "its disk is full", isRefusal: true, at: bench.time.now)
         try await bench.pass()
+        #expect(try note(bench)?.error == nil && note(bench)?.since == nil)
+    }
+
+    /// A photo that waits for a reason of its own: the store is not asked to take it.
+    private func writeWaiting(to bench: Bench) throws {
+        bench.disk.write("photo", to: Bench.gallery.appending("1.jpg"))
+        try bench.scan()
+        let claim = try #require(try bench.ledger.claim(limit: 1, at: bench.time.now).first)
+        try bench.ledger.commit(
+            claim, outcome: .postponed("it cannot be read", until: bench.time.now + 3_600), at: bench.time.now)
+        #expect(try bench.ledger.overview().totals.waiting == 1)
+    }
+
+    @Test(arguments: [StoreError.Code.unreachable, .credentialsRejected])
+    func `an outage ends with the first good answer, also in a later run, while a photo waits for itself`(
+        code: StoreError.Code
+    ) async throws {
+        let bench = try Bench(faults: [StoreFault(.check, numbers: 1...1, .failBefore(code))])
+        try writeWaiting(to: bench)
+        await #expect(throws: StoreError.self) { try await bench.makePipeline().run(.untilDone(patience: .zero)) }
+        #expect(try note(bench)?.error != nil && note(bench)?.since != nil)
+        // As after a restart: what is known is in the ledger alone.
+        try await bench.makePipeline().run(.untilDone(patience: .zero))
+        #expect(bench.store.count(.put) == 0)
+        #expect(try bench.ledger.overview().totals.waiting == 1)
+        #expect(try note(bench)?.error == nil && note(bench)?.since == nil)
+    }
+
+    @Test func `a refusal outlasts later good answers and outages, till the store takes a photo`() async throws {
+        let bench = try Bench(faults: [StoreFault(.check, numbers: 1...1, .failBefore(.unreachable))])
+        try bench.ledger.noteStore(error: "its disk is full", isRefusal: true, at: bench.time.now)
+        let since = try #require(try note(bench)?.since)
+        try writeWaiting(to: bench)
+        await bench.time.advance(by: .seconds(60))
+        await #expect(throws: StoreError.self) { try await bench.makePipeline().run(.untilDone(patience: .zero)) }
+        for _ in 1...2 {
+            try await bench.makePipeline().run(.untilDone(patience: .zero))
+            #expect(try note(bench)?.error != nil && note(bench)?.since == since)
+        }
+        bench.disk.write("another photo", to: Bench.gallery.appending("2.jpg"))
+        try await bench.pass()
+        #expect(try bench.ledger.overview().totals.waiting == 1)
+        #expect(try note(bench)?.error == nil && note(bench)?.since == nil)
+    }
+
+    @Test func `an outage after a refusal that is over is an outage`() async throws {
+        let bench = try Bench(faults: [StoreFault(.check, numbers: 2...2, .failBefore(.unreachable))])
+        try bench.ledger.noteStore(error: "its disk is full", isRefusal: true, at: bench.time.now)
+        let pipeline = try bench.makePipeline()
+        // Nothing waits: that is the end of the refusal.
+        try await pipeline.run(.untilDone(patience: .zero))
+        #expect(try note(bench)?.error == nil)
+        try writeWaiting(to: bench)
+        await #expect(throws: StoreError.self) { try await pipeline.run(.untilDone(patience: .zero)) }
+        #expect(try note(bench)?.error != nil)
+        try await bench.makePipeline().run(.untilDone(patience: .zero))
         #expect(try note(bench)?.error == nil && note(bench)?.since == nil)
     }
 }
