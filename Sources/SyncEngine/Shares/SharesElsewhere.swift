@@ -149,7 +149,10 @@ package struct OtherShareRemover: Sendable {
 
     /// Looks once more for objects of a share: the machine that has it may have had a put under way.
     /// - Throws: as ``run(_:)``.
-    func sweep(_ id: ShareID) async throws { try await ShareStorage(store: store).removeAll(ShareKeys(id), guests) }
+    func sweep(_ id: ShareID) async throws {
+        try await ShareStorage(store: store).removeAll(ShareKeys(id), guests)
+        try await guests?.takeUp(id)
+    }
 
     private func tell(_ removal: ShareRemoval) async throws {
         let (id, now) = (removal.id, time.now())
