@@ -134,7 +134,7 @@ package struct StoreCopy: Sendable {
     /// Ends shares in the old store, where nobody would see to their ends any more.
     /// - Parameter guests: of the old store: its pages went on sending while it was copied.
     /// - Returns: what is still there, and why.
-    /// - Throws: where this machine cannot keep what guests have sent, what ``GuestIntake/take(_:)`` throws, when the
+    /// - Throws: where this machine cannot keep what guests have sent, what ``GuestIntake/take(_:_:)`` throws, when the
     ///   others are ended; ``LedgerError``, `CancellationError`.
     package func removeOld(_ shares: [ShareID], _ guests: GuestIntake) async throws -> ProblemList {
         var problems = ProblemList()

@@ -94,4 +94,34 @@ extension GuestIntake {
             receivedAt: time.now(), state: .refused, reason: reason)
         _ = try await ledger.finish { try $0.addGuestPhoto(photo) }
     }
+
+    // MARK: What a file is
+
+    private static let thumbnailSide = 320
+
+    /// What it is, and a small picture of it; `nil` for a photo that cannot be decoded here, and is one all the same.
+    static func look(
+        at file: FilePath, _ reducer: any PhotoReducer, _ maker: any SharedCopyMaker
+    ) throws(PhotoError) -> (found: PhotoExamination, small: [UInt8]?) {
+        let found = try reducer.examine(file)
+        guard MediaType.isPicture(found.type.name) else { throw PhotoError(.notAPhoto, "it is no photo") }
+        do throws(PhotoError) {
+            let small = try maker.thumbnail(of: .file(file), side: thumbnailSide)
+            guard case .reduced(let bytes) = small.content else { return (found, nil) }
+            return (found, bytes)
+        } catch {
+            guard error.isPermanent, objection(to: error) == nil else { throw error }
+            return (found, nil)
+        }
+    }
+
+    /// Why nobody could have any use of what is kept nowhere on this machine; `nil` where somebody could.
+    static func objection(to error: PhotoError) -> String? {
+        switch error.code {
+        case .truncated: "the file ends before its picture does"
+        case .corrupt: "the picture's data is damaged"
+        case .notAPhoto, .notStored: "it is no photo"
+        default: nil
+        }
+    }
 }

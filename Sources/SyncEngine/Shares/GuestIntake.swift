@@ -10,7 +10,6 @@ import SystemPackage
 /// What is in the store stays there as long as the share does: until the owner has decided, this machine has no other copy; and
 /// its place stays taken, so that a share takes no more in its life than it may.
 package struct GuestIntake: Sendable {
-    private static let thumbnailSide = 320
     /// Seconds after which a page is taken for closed that has reserved a place.
     private static let claimLife: TimeInterval = 3_600
     private static let tooLarge = "photos of more than \(GuestRules.mostBytes >> 20) MiB are not taken"
@@ -84,9 +83,18 @@ package struct GuestIntake: Sendable {
     /// - Parameter occasion: all but ``Occasion/last``.
     @discardableResult
     package func take(_ share: ShareID, _ occasion: Occasion = .round) async throws -> Int {
-        guard let taken = try await look(share, occasion) else { return 0 }
-        if let problem = taken.problem { throw problem }
-        return taken.count
+        let (count, problem) = try await receive(share, occasion)
+        if let problem { throw problem }
+        return count
+    }
+
+    /// The same, for whoever tells of photos that have come, whatever keeps others back.
+    /// - Returns: also what ``take(_:_:)`` throws of single photos.
+    func receive(
+        _ share: ShareID, _ occasion: Occasion = .round
+    ) async throws -> (count: Int, problem: (any Error)?) {
+        guard let taken = try await look(share, occasion) else { return (0, nil) }
+        return (taken.count, taken.problem)
     }
 
     /// The same before the objects of a share are removed: what the store gives nobody any more is refused.
@@ -310,32 +318,6 @@ package struct GuestIntake: Sendable {
             try await disk.run { _ = try? draft.unlink() }
             try await refuse(object, of: share, size: Int64(bytes.count), objection, digest: digest)
             return false
-        }
-    }
-
-    /// What it is, and a small picture of it; `nil` for a photo that cannot be decoded here, and is one all the same.
-    static func look(
-        at file: FilePath, _ reducer: any PhotoReducer, _ maker: any SharedCopyMaker
-    ) throws(PhotoError) -> (found: PhotoExamination, small: [UInt8]?) {
-        let found = try reducer.examine(file)
-        guard MediaType.isPicture(found.type.name) else { throw PhotoError(.notAPhoto, "it is no photo") }
-        do throws(PhotoError) {
-            let small = try maker.thumbnail(of: .file(file), side: thumbnailSide)
-            guard case .reduced(let bytes) = small.content else { return (found, nil) }
-            return (found, bytes)
-        } catch {
-            guard error.isPermanent, objection(to: error) == nil else { throw error }
-            return (found, nil)
-        }
-    }
-
-    /// Why nobody could have any use of what is kept nowhere on this machine; `nil` where somebody could.
-    static func objection(to error: PhotoError) -> String? {
-        switch error.code {
-        case .truncated: "the file ends before its picture does"
-        case .corrupt: "the picture's data is damaged"
-        case .notAPhoto, .notStored: "it is no photo"
-        default: nil
         }
     }
 

@@ -47,7 +47,7 @@ package struct ShareRemover: Sendable {
 
     /// Looks once more for objects of a share that is over: a put that was under way when it ended, of a process that was
     /// stopped, may have come to its end since.
-    /// - Throws: ``StoreError`` when something is still there; what ``GuestIntake/take(_:)`` throws.
+    /// - Throws: ``StoreError`` when something is still there; what ``GuestIntake/take(_:_:)`` throws.
     func sweep(_ id: ShareID) async throws {
         try await ShareStorage(store: store).removeAll(ShareKeys(id), guests)
         try await guests?.takeUp(id)
@@ -86,7 +86,7 @@ extension ShareStorage {
     /// anything, and only what was taken in, or refused, is deleted. Pages that are open go on sending meanwhile.
     /// - Precondition: the share's manifest is gone.
     /// - Parameter guests: `nil` leaves what guests have sent where it is.
-    /// - Throws: ``StoreError`` when something is still there; what ``GuestIntake/take(_:)`` throws.
+    /// - Throws: ``StoreError`` when something is still there; what ``GuestIntake/take(_:_:)`` throws.
     func removeAll(_ keys: ShareKeys, _ guests: GuestIntake?) async throws {
         try await removeShared(keys)
         guard let guests else { return }

@@ -239,8 +239,9 @@ package struct ShareService: Service {
         }
         for share in shares {
             do {
-                let count = try await guests.take(share.id)
+                let (count, problem) = try await guests.receive(share.id)
                 if count > 0 { try await notifiers.tell(Self.notice(of: count, sentTo: share, at: now)) }
+                if let problem { throw problem }
             } catch ShareError.inOtherHands {
                 continue
             } catch let error where error.mayConcernOneItem {

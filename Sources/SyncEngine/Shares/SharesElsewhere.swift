@@ -110,7 +110,7 @@ package struct OtherShareRemover: Sendable {
     /// Takes a share back.
     /// - Returns: whether anything of it was in this store.
     /// - Throws: ``StoreError`` when something of it is still in the store: the agent, or the next `sync`, goes on with it;
-    ///   what ``GuestIntake/take(_:)`` throws, ``ShareError/inOtherHands(_:)`` while another process removes it, too;
+    ///   what ``GuestIntake/take(_:_:)`` throws, ``ShareError/inOtherHands(_:)`` while another process removes it, too;
     ///   ``LedgerError``, `CancellationError`.
     package func run(_ share: OtherShare) async throws -> Bool {
         try await run(share.id, location: share.location, of: share.machineName, expiresAt: share.expiresAt)

@@ -120,7 +120,7 @@ import Testing
         #expect(try await problems().isEmpty)
     }
 
-    @Test func `what guests have sent to a share that is over is taken in before it goes from a store that is moved to`()
+    @Test func `what guests have sent to a share that is over is taken in before a store that is moved to loses it`()
         async throws
     {
         let id = try await share()
@@ -186,6 +186,16 @@ import Testing
         await time.advance(by: .seconds(400))
         try await workshop.service.round()
         #expect(try await problems().isEmpty)
+    }
+
+    @Test func `who tells of photos that have come hears of them also where something keeps others back`()
+        async throws
+    {
+        let id = try await share()
+        try tree.makeFolder("state/guests/\(id)/0.jpg")
+        try await send(TellingPhotos.wide, to: id, 1)
+        let received = try #require(try await workshop.guests?.receive(id))
+        #expect(received.count == 1 && received.problem is GuestIntake.KeptFault)
     }
 
     // MARK: Other processes
