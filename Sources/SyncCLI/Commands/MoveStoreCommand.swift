@@ -112,7 +112,8 @@ struct MoveStoreCommand: WorkspaceCommand {
             try $0.adopt(store: own, id: finding.id, isCopy: finding.kinship != .same)
         }
         if finding.kinship != .same {
-            try await OverShares(in: try await workspace.store(.writes), ledger: ledger).remove()
+            let store = try await workspace.store(.writes)
+            try await OverShares(in: store, ledger: ledger, guests: workspace.guestIntake(store, ledger)).remove()
         }
         try await noteLack(finding, of: store, workspace)
         return Answer(report)
@@ -165,7 +166,7 @@ struct MoveStoreCommand: WorkspaceCommand {
                 no: "nothing was copied")
         }
         if edit.text != nil { try ConfigurationFile(installation.location).requireWritable() }
-        try await OverShares(in: new, ledger: ledger).remove()
+        try await OverShares(in: new, ledger: ledger, guests: workspace.guestIntake(new, ledger)).remove()
         try await run(copy, &report, workspace)
         guard report.isWhole else { return Answer(report) }
         try await finish(from: old, to: new, copy, edit, &report, shares.map(\.id), workspace)

@@ -134,7 +134,7 @@ package struct StoreCopy: Sendable {
     /// Ends shares in the old store, where nobody would see to their ends any more.
     /// - Parameter guests: of the old store: its pages went on sending while it was copied.
     /// - Returns: what is still there, and why.
-    /// - Throws: where this machine cannot keep what guests have sent, what ``GuestIntake/take(_:)`` throws, when the
+    /// - Throws: where this machine cannot keep what guests have sent, what ``GuestIntake/take(_:_:)`` throws, when the
     ///   others are ended; ``LedgerError``, `CancellationError`.
     package func removeOld(_ shares: [ShareID], _ guests: GuestIntake) async throws -> ProblemList {
         var problems = ProblemList()
@@ -361,14 +361,18 @@ package struct StoreCopy: Sendable {
 package struct OverShares: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
+    private let guests: GuestIntake
 
-    package init(in store: any ObjectStore, ledger: LedgerQueue) {
+    /// - Parameter guests: of the same store: what they have sent may be nowhere else that this machine looks at.
+    package init(in store: any ObjectStore, ledger: LedgerQueue, guests: GuestIntake) {
         self.store = store
         self.ledger = ledger
+        self.guests = guests
     }
 
     /// One listing of all shares of the store, and none where this machine has shared nothing that is over.
-    /// - Throws: ``StoreError`` when something of them is still there; ``LedgerError``, `CancellationError`.
+    /// - Throws: ``StoreError`` when something of them is still there; what ``GuestIntake/take(_:_:)`` throws where what
+    ///   guests have sent cannot be kept; ``LedgerError``, `CancellationError`.
     package func remove() async throws {
         let shares = try await ledger { try $0.shares(limit: .max) }.filter { !$0.state.isOpen }
         if shares.isEmpty { return }
@@ -380,6 +384,6 @@ package struct OverShares: Sendable {
                 if let id = over[String(name)] { found.insert(id) }
             }
         }
-        for id in found { try await ShareStorage(store: store).removeWhole(ShareKeys(id)) }
+        for id in found { try await ShareStorage(store: store).end(ShareKeys(id), guests) }
     }
 }
