@@ -132,14 +132,17 @@ extension Ledger {
     /// - Parameters:
     ///   - error: `nil` when it was well.
     ///   - reason: what the error is counted under.
-    package func noteStore(error: String?, reason: StoreError.Code? = nil, at time: Date) throws(LedgerError) {
+    ///   - since: when it began, where that was before.
+    package func noteStore(
+        error: String?, reason: StoreError.Code? = nil, at time: Date, since: Date? = nil
+    ) throws(LedgerError) {
         try write("note the state of the store") { db in
             if let reason { try db.count(.errors, reason.rawValue) }
             try db.run(
                 """
                 UPDATE agent SET store_error = ?1, store_checked_at = ?2,
-                    store_failing_since = CASE WHEN ?1 IS NOT NULL THEN COALESCE(store_failing_since, ?2) END
-                """, [error, time.milliseconds])
+                    store_failing_since = CASE WHEN ?1 IS NOT NULL THEN COALESCE(store_failing_since, ?3) END
+                """, [error, time.milliseconds, (since ?? time).milliseconds])
         }
     }
 
