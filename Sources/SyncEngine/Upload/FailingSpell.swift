@@ -6,8 +6,11 @@ import SyncCore
 struct FailingSpell: Hashable, Sendable {
     /// Servers that are busy, or are being updated, take minutes.
     static let patience = Duration.seconds(15 * 60)
+    /// What fails is tried again within an hour: who has met nothing for longer had nothing to send.
+    private static let longestGap = Duration.seconds(2 * 3_600)
 
     private var since: Duration?
+    private var last: Duration?
     /// As many as are no accident.
     private var photos: Set<Int64> = []
     private var isTold = false
@@ -15,8 +18,9 @@ struct FailingSpell: Hashable, Sendable {
     /// - Parameter now: by a clock that only goes forward.
     /// - Returns: how long it lasts, once that is long: the one moment to tell somebody.
     mutating func note(_ photo: Int64, at now: Duration) -> Duration? {
+        if let last, now - last > Self.longestGap { self = FailingSpell() }
         let begin = since ?? now
-        since = begin
+        (since, last) = (begin, now)
         if photos.count < CircuitBreaker.mostRefusals { photos.insert(photo) }
         guard !isTold, photos.count == CircuitBreaker.mostRefusals, now - begin >= Self.patience else { return nil }
         isTold = true

@@ -67,6 +67,9 @@ import Testing
         #expect(gate.noteFailing(4) == nil)
         gate.noteAccepted(1)
         for photo in 5...9 { #expect(gate.noteFailing(Int64(photo)) == nil) }
+        // What failed yesterday, and was done with then, says nothing of today.
+        await bench.time.advance(by: .seconds(86_400))
+        #expect(gate.noteFailing(10) == nil)
     }
 
     private func note(_ bench: Bench) throws -> Overview.StoreNote? { try bench.ledger.overview().store }
