@@ -39,7 +39,9 @@ package struct LedgerRebuild: Sendable {
         package var requests = 0
         package var machines: [Machine] = []
         /// What could not be read, in plain words.
-        package var problems: [String] = []
+        package var unread = ProblemList<String>()
+        /// Those that are named.
+        package var problems: [String] { unread.first }
         /// Photos that a catalogue tells of and the store does not have.
         package var lost = 0
         /// Photos of restores that were still to be saved, nobody knows where.
@@ -113,8 +115,10 @@ package struct LedgerRebuild: Sendable {
             try await ledger { try $0.beginRebuild(of: taken ?? "") }
         }
         let left = try await forgetLeftToOthers()
-        let listing = RebuiltListing(store: store, ledger: ledger, keys: keys, damaged: left.damaged, time: time)
-        summary.problems += try await listing.run { onStep(.listed($0)) }
+        let denied = DeniedObjects()
+        let listing = RebuiltListing(
+            store: store, ledger: ledger, keys: keys, damaged: left.damaged, denied: denied, time: time)
+        summary.unread.note(contentsOf: try await listing.run { onStep(.listed($0)) })
         if takesOver { try await noteVanished() }
         try await ledger { try $0.forgetOtherMachines() }
         let lines = Mutex(0)
@@ -126,10 +130,11 @@ package struct LedgerRebuild: Sendable {
             if entry.machine.role == .this { isOwnRead = isRead }
         }
         try await noteTakenOver(plan)
-        summary.problems += try await RebuiltShares(store: store, ledger: ledger, keys: keys).run()
-        summary.problems += try await recover(onStep)
+        summary.unread.note(contentsOf: try await RebuiltShares(store: store, ledger: ledger, keys: keys).run())
+        summary.unread.note(contentsOf: try await recover(denied, onStep))
         try await nameLost(left.unowned)
-        summary.problems += try await RebuiltArchive(store: store, ledger: ledger, keys: keys).run()
+        let archive = RebuiltArchive(store: store, ledger: ledger, keys: keys, denied: denied)
+        summary.unread.note(contentsOf: try await archive.run())
         if takesOver {
             let own = plan.first { $0.machine.role == .this }
             if isOwnRead { try await ledger.noteOwnCatalogRead(upTo: max(own?.last ?? 0, told ?? 0)) }
@@ -198,7 +203,7 @@ package struct LedgerRebuild: Sendable {
         _ entry: Entry, _ summary: inout Summary, onLines: @escaping @Sendable (Int) -> Void
     ) async throws -> Bool {
         for gap in entry.chain.gaps {
-            summary.problems.append(
+            summary.unread.note(
                 """
                 the catalogue of \(entry.machine.name.escapingControls) lacks its writes \(gap.lowerBound) to \
                 \(gap.upperBound): what only they told of is under recovered/
@@ -230,11 +235,11 @@ package struct LedgerRebuild: Sendable {
                         ? "no photo's name could be read of it: those are under recovered/"
                         : "what could be read of it counts as far as the store has it"
                     let ends = "its last lines, which tell of shares, are not known: \(MissingCatalogs.unknownShares)"
-                    summary.problems.append(problem(segment, entry, "\(damage); \(rest); \(ends)"))
+                    summary.unread.note(problem(segment, entry, "\(damage); \(rest); \(ends)"))
                 }
             } catch let error where error.concernsOneSegment {
                 isRead = false
-                summary.problems.append(problem(segment, entry, "\(error)"))
+                summary.unread.note(problem(segment, entry, "\(error)"))
             }
         }
         let (whole, folders, mounted, moves, now) = (state, known, drives, places.moves, time.now())
@@ -257,8 +262,10 @@ package struct LedgerRebuild: Sendable {
     // MARK: What has no name
 
     /// - Returns: which objects cannot be looked at, in plain words: the next rebuild asks for them again.
-    private func recover(_ onStep: @escaping @Sendable (Step) -> Void) async throws -> [String] {
-        var problems: [String] = []
+    private func recover(
+        _ denied: DeniedObjects, _ onStep: @escaping @Sendable (Step) -> Void
+    ) async throws -> ProblemList<String> {
+        var problems = ProblemList<String>()
         let prefixes = [keys.photos, keys.originals, projectsPrefix]
         for prefix in prefixes {
             var done = 0
@@ -269,10 +276,10 @@ package struct LedgerRebuild: Sendable {
                 let others = page.filter { !$0.key.rawValue.contains("/versions/") }
                 let wanted = try await ledger { try $0.leavingOutOriginals(among: others) }
                 let (before, count) = (done, Mutex(0))
-                let told = try await store.tell(of: wanted.map(\.key), atOnce: Self.headsInFlight) {
+                let told = try await store.tell(of: wanted.map(\.key), atOnce: Self.headsInFlight, denied) {
                     onStep(.recovered(before + count.add(), of: before + wanted.count))
                 }
-                problems += told.problems
+                problems.note(contentsOf: told.problems)
                 let found = Dictionary(told.found.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
                 done += wanted.count
                 try await noteRecovered(

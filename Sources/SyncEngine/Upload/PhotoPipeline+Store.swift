@@ -67,6 +67,7 @@ extension PhotoPipeline {
         if error.mayConcernWholeStore, try await isStoreAtFault(claim, error, mode) {
             return try await commit(claim, .released)
         }
+        if error.isOfBusyServer, let span = gate.noteFailing(claim.photoID) { try await tell(error, lasting: span) }
         if case .untilDone = mode, error.code != .sourceChanged { state.withLock { $0.rounds.notePostponed(claim) } }
         let pause = RetryPolicy.pause(afterRefusal: claim.attempts, random: 0.5 + time.random() / 2)
         try await commit(
@@ -130,6 +131,21 @@ extension PhotoPipeline {
                 at a time until one is taken
                 """)
         }
+    }
+
+    /// The store answers well when it is asked, and fails at one photo after the other.
+    private func tell(_ error: StoreError, lasting span: Duration) async throws {
+        try await noting.withSlot {
+            // A photo that was taken meanwhile has told more, and so has a gate that is closed.
+            guard gate.isInDoubt, gate.closedBy == nil else { return }
+            try await ledger { [time] in
+                let now = time.now()
+                try $0.noteStore(
+                    error: error.ofAll.description, isRefusal: true, at: now, since: now + (Duration.zero - span))
+            }
+        }
+        let minutes = Int(span / .seconds(60)).counted("minute")
+        logger.warning("the store has taken no photo for \(minutes), and each is tried again: \(error)")
     }
 
     /// A look at the store has found it well.

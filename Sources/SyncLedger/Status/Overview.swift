@@ -134,8 +134,9 @@ extension Ledger {
     ///   - reason: what the error is counted under.
     ///   - isRefusal: whether the store answers well, and takes no photos. Such an error outlasts good answers: see
     ///     ``noteStoreAnswer(at:)``.
+    ///   - since: when it began, where that was before.
     package func noteStore(
-        error: String?, reason: StoreError.Code? = nil, isRefusal: Bool = false, at time: Date
+        error: String?, reason: StoreError.Code? = nil, isRefusal: Bool = false, at time: Date, since: Date? = nil
     ) throws(LedgerError) {
         let refuses = error != nil && isRefusal
         try write("note the state of the store") { db in
@@ -143,9 +144,9 @@ extension Ledger {
             try db.run(
                 """
                 UPDATE agent SET store_error = ?1, store_checked_at = ?2,
-                    store_failing_since = CASE WHEN ?1 IS NOT NULL THEN COALESCE(store_failing_since, ?2) END,
-                    store_refuses = ?3
-                """, [error, time.milliseconds, refuses])
+                    store_failing_since = CASE WHEN ?1 IS NOT NULL THEN COALESCE(store_failing_since, ?3) END,
+                    store_refuses = ?4
+                """, [error, time.milliseconds, (since ?? time).milliseconds, refuses])
         }
     }
 

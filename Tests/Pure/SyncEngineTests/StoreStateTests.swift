@@ -31,6 +31,48 @@ import Testing
         #expect(try bench.ledger.overview().store?.error == nil)
     }
 
+    @Test(arguments: [StoreError.Code.throttled, .serverFailed, .connectionLost])
+    func `a store that fails at each photo for a quarter of an hour takes none since the first`(
+        code: StoreError.Code
+    ) async throws {
+        let bench = try Bench()
+        for index in 1...5 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
+        try bench.scan()
+        let claims = try bench.ledger.claim(limit: 5, at: bench.time.now)
+        let pipeline = try bench.makePipeline()
+        let failure = StoreError(code, operation: "put", key: "photo", message: "it asks to slow down")
+        let begin = bench.time.now
+        for claim in claims[..<3] { try await pipeline.fail(claim, failure, .untilStopped) }
+        #expect(try note(bench)?.error == nil)
+        await bench.time.advance(by: FailingSpell.patience)
+        try await pipeline.fail(claims[3], failure, .untilStopped)
+        #expect(try note(bench)?.error == "put: it asks to slow down" && note(bench)?.since == begin)
+        // It answers well all the while: nothing waits for it, and a look does not end that.
+        #expect(pipeline.gate.closedBy == nil)
+        try await pipeline.noteAnswer()
+        #expect(try note(bench)?.error != nil)
+        try await pipeline.noteAccepted(claims[4], SentCount(isStored: true))
+        #expect(try note(bench)?.error == nil)
+    }
+
+    @Test func `one photo at which a store fails for long says nothing of the store`() async throws {
+        let bench = try Bench()
+        let gate = try bench.makePipeline().gate
+        for _ in 1...9 {
+            #expect(gate.noteFailing(1) == nil)
+            await bench.time.advance(by: FailingSpell.patience)
+        }
+        #expect(gate.noteFailing(2) == nil)
+        #expect(gate.noteFailing(3) != nil && gate.isInDoubt)
+        // Once is enough, until it has taken one.
+        #expect(gate.noteFailing(4) == nil)
+        gate.noteAccepted(1)
+        for photo in 5...9 { #expect(gate.noteFailing(Int64(photo)) == nil) }
+        // What failed yesterday, and was done with then, says nothing of today.
+        await bench.time.advance(by: .seconds(86_400))
+        #expect(gate.noteFailing(10) == nil)
+    }
+
     private func note(_ bench: Bench) throws -> Overview.StoreNote? { try bench.ledger.overview().store }
 
     @Test func `a store that refuses pass after pass does so since the first, till it takes a photo`() async throws {

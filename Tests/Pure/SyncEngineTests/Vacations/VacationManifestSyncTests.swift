@@ -54,6 +54,18 @@ import Testing
         #expect(try await machine.makeKeeper().run().stored == 1)
     }
 
+    @Test func `a manifest that the store denies holds up no other vacation's`() async throws {
+        let machine = try machine()
+        let rome = "Rome_Italy_2024-08-01_2024-08-09"
+        machine.disk.write("photo 4", to: VacationMachine.root.appending(rome).appending("4.jpg"))
+        let denied = try KeyLayout.ana.vacation("\(key)_3").rawValue
+        machine.store.add(StoreFault(.put, key: denied, number: 1, .failBefore(.accessDenied)))
+        let first = try await machine.pass()
+        #expect(first.stored == 1 && first.failures.count == 1)
+        #expect(machine.manifests == ["\(rome)_1.json"])
+        #expect(try await machine.pass().stored == 1)
+    }
+
     @Test func `a manifest that a listing cannot look at is one of this machine's objects`() async throws {
         let machine = try machine()
         try await machine.pass()
