@@ -55,8 +55,8 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
         }
     }
 
-    /// The same on every machine and in every version. FNV-1a, and the end of MurmurHash3: each bit of the key counts for the
-    /// upper ones.
+    /// The same on every machine and in every version. FNV-1a, and the end of MurmurHash3: each bit of the key counts
+    /// for the upper ones.
     package var lastingHash: UInt64 {
         var hash = rawValue.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
             ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
