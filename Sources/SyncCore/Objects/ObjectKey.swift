@@ -55,6 +55,18 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
         }
     }
 
+    /// The same on every machine and in every version. FNV-1a, and the end of MurmurHash3: each bit of the key counts
+    /// for the upper ones.
+    package var lastingHash: UInt64 {
+        var hash = rawValue.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+            ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
+        }
+        for factor in [0xFF51_AFD7_ED55_8CCD, 0xC4CE_B9FE_1A85_EC53] as [UInt64] {
+            hash = (hash ^ (hash >> 33)) &* factor
+        }
+        return hash ^ (hash >> 33)
+    }
+
     /// By bytes: for a store, `é` as one character and as two are different keys, for `String` they are equal.
     package static func == (left: ObjectKey, right: ObjectKey) -> Bool {
         left.rawValue.inBytes == right.rawValue.inBytes

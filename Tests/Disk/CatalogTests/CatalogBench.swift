@@ -21,7 +21,7 @@ final class CatalogBench: Sendable {
     ///   - hasDigests: whether the store has SHA-256 digests of its own.
     ///   - listedDigests: what its listings tell of the bytes.
     init(hasDigests: Bool = true, listedDigests: InMemoryStore.ListedDigests = .all) throws {
-        tree = try TemporaryTree()
+        tree = try TemporaryTree(in: .memory)
         let time = ManualTime()
         self.time = time
         memory = InMemoryStore(now: { time.now }, listedDigests: listedDigests, hasDigests: hasDigests)

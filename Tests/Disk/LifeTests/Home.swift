@@ -31,7 +31,7 @@ final class Home {
         self.clock = clock
         self.name = name
         memory = other?.memory ?? InMemoryStore(now: { clock.now }, restoreDuration: .seconds(48 * 3_600))
-        tree = try TemporaryTree()
+        tree = try TemporaryTree(in: .memory)
         ledgerFile = tree.path("ledger-0.sqlite")
     }
 

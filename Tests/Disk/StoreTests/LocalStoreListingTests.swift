@@ -11,7 +11,8 @@ struct LocalStoreListingTests {
     private let tree: TemporaryTree
 
     init() throws {
-        tree = try TemporaryTree()
+        // Ten thousand files, and nothing about how they came there.
+        tree = try TemporaryTree(in: .memory)
     }
 
     /// A store with records `photos/{number}.dat`; only the first was really put.

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SyncWatch
 
-/// Real inotify on real folders. Serialized, because one of the tests counts the threads and descriptors of the process.
-@Suite(.serialized) struct FolderWatcherTests {
+/// Real inotify on real folders. What counts threads and descriptors does so in a process of its own.
+@Suite struct FolderWatcherTests {
     let tree: WatchedTree
 
     init() throws {

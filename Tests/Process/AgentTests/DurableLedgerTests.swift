@@ -13,14 +13,14 @@ struct DurableLedgerTests {
     }
 
     @Test func `a share is on the disk before the first of its objects is`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try await home.takeTrip(photos: 2)
         let trace = try await Trace(home, ["share", "--yes", AgentHome.trip])
         #expect(trace.isLedgerDurable(before: Self.appears(below: "/shares/")) == true)
     }
 
     @Test func `that a share ends is on the disk before the first of its objects goes`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try await home.takeTrip(photos: 2)
         let id = try #require(try await home.share().shareId)
         let trace = try await Trace(home, ["shares", "--revoke", id])
@@ -28,14 +28,14 @@ struct DurableLedgerTests {
     }
 
     @Test func `a restore is on the disk before the first object is asked for`() async throws {
-        let home = try AgentHome(more: AgentHome.archivesAtOnce)
+        let home = try AgentHome(more: AgentHome.archivesAtOnce, in: .disk)
         try await home.takeTrip(photos: 2)
         let trace = try await Trace(home, ["restore", AgentHome.trip, "--yes", "--json"])
         #expect(trace.isLedgerDurable(before: Self.appears(below: "/records/")) == true)
     }
 
     @Test func `what is no longer to be saved is on the disk before the job's file goes`() async throws {
-        let home = try AgentHome(restoring: 3_600, more: AgentHome.archivesAtOnce)
+        let home = try AgentHome(restoring: 3_600, more: AgentHome.archivesAtOnce, in: .disk)
         try await home.takeTrip(photos: 2)
         let output = home.tree.path("back").string
         #expect(try await home.run("restore", AgentHome.trip, "--yes", "--output", output).code == 0)
@@ -47,7 +47,7 @@ struct DurableLedgerTests {
     }
 
     @Test func `what was saved last is on the disk before the job's file goes`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try await home.takeTrip(photos: 2)
         let output = home.tree.path("back").string
         let trace = try await Trace(home, ["restore", AgentHome.trip, "--yes", "--output", output])
@@ -60,7 +60,7 @@ struct DurableLedgerTests {
     }
 
     @Test func `what is to be deleted is on the disk before the first image goes`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try home.projects.appending("p1.jpg").create(SamplePhoto.taken(1))
         let created = Int(Date().timeIntervalSince1970) - 3_600
         try home.projects.appending("projects.json").create(

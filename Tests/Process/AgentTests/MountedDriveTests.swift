@@ -7,7 +7,7 @@ import Testing
 @Suite(.enabled(if: geteuid() == 0, "mounting needs root")) struct MountedDriveTests {
     private let home: AgentHome
 
-    init() throws { home = try AgentHome() }
+    init() throws { home = try AgentHome(in: .disk) }
 
     private func folder(
         where isRight: (StatusOverview.Folder) -> Bool
@@ -54,7 +54,7 @@ import Testing
     @Test func `a restore saves nothing into the place where its drive was mounted, and goes on when that is back`()
         async throws
     {
-        let home = try AgentHome(restoring: 3_600, more: AgentHome.archivesAtOnce)
+        let home = try AgentHome(restoring: 3_600, more: AgentHome.archivesAtOnce, in: .disk)
         for number in 0..<4 {
             try home.vacations.pushing(FilePath("Rome/\(number).jpg")).create(SamplePhoto.unique(number))
         }

@@ -42,7 +42,7 @@ struct RetentionBench {
     ///   - start: by default a minute from now, so that files that are written now are a minute old.
     ///   - shared: what another machine has stored.
     init(start: Date? = nil, sharing shared: InMemoryStore? = nil) throws {
-        tree = try TemporaryTree()
+        tree = try TemporaryTree(in: .memory)
         try tree.makeFolder("gallery")
         memory = shared ?? InMemoryStore()
         store = FaultyStore(memory)

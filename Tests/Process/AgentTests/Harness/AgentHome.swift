@@ -18,11 +18,12 @@ final class AgentHome: Sendable {
     ///   - store: the `store` section, in YAML's flow form; by default the embedded one in the tree.
     ///   - restoring: how many seconds a restore takes in the embedded store.
     ///   - more: further lines of the configuration.
+    ///   - place: where all of it lies. What is in memory is on no drive that the program would know again.
     init(
         settle: String = "0.2", store section: String? = nil, restoring: Int = 5, more: String = "",
-        environment extra: [String: String] = [:]
+        environment extra: [String: String] = [:], in place: TemporaryTree.Place = .memory
     ) throws {
-        tree = try TemporaryTree()
+        tree = try TemporaryTree(in: place)
         gallery = try tree.makeFolder("home/Gallery")
         vacations = try tree.makeFolder("home/Vacations")
         projects = try tree.makeFolder("home/Projects")

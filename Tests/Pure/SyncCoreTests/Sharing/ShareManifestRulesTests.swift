@@ -116,9 +116,9 @@ import Testing
         (String(repeating: " ", count: (4 << 20) + 1), "longer than 4 MiB"),
     ]
 
-    @Test(arguments: hostile)
-    func `A manifest that no honest sharer writes is refused with the reason`(text: String, reason: String) {
-        let error = #expect(throws: ShareRefusal.self) { try Self.check(text) }
+    @Test(arguments: hostile.map { (LongText($0), $1) })
+    func `A manifest that no honest sharer writes is refused with the reason`(manifest: LongText, reason: String) {
+        let error = #expect(throws: ShareRefusal.self) { try Self.check(manifest.text) }
         #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
         #expect(error?.description.contains { $0.isNewline } == false)
     }

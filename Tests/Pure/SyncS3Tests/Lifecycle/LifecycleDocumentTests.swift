@@ -1,4 +1,5 @@
 import SyncCore
+import SyncTestSupport
 import Testing
 
 @testable import SyncS3
@@ -137,7 +138,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [
+    private static let noDocuments = [
         "<Error><Code>InternalError</Code></Error>", "<html/>", "rules", "{}",
         "<LifecycleConfiguration>text</LifecycleConfiguration>",
         // Without its last slash, the root would be an element by itself still.
@@ -149,9 +150,11 @@ import Testing
         "<LifecycleConfiguration><Rule><ID></Rule></ID></LifecycleConfiguration>",
         "<LifecycleConfiguration>< Rule/></LifecycleConfiguration>", "</LifecycleConfiguration>",
         "<LifecycleConfiguration>" + String(repeating: "<a>", count: 100_000),
-    ])
-    func `What is no lifecycle document is an error`(text: String) {
-        #expect(throws: InvalidReply.self) { try read(text) }
+    ]
+
+    @Test(arguments: noDocuments.map { LongText($0) })
+    func `What is no lifecycle document is an error`(document: LongText) {
+        #expect(throws: InvalidReply.self) { try read(document.text) }
     }
 
     @Test func `Another encoding than UTF-8 is an error`() {

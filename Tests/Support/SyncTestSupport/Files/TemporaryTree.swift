@@ -5,14 +5,38 @@ import SyncDigest
 import SyncSystem
 package import SystemPackage
 
-/// A new folder below `TMPDIR`, removed with all that is in it when the value goes away.
+/// A new folder, removed with all that is in it when the value goes away.
 package final class TemporaryTree: Sendable {
+    /// Where a tree lies. Both are `TMPDIR` where that is set.
+    package enum Place: Sendable {
+        /// Below `/tmp`.
+        case disk
+        /// In memory, where this machine has room there: for tests of programs and workflows that would wait for
+        /// thousands of syncs, and say nothing of what a disk does.
+        case memory
+
+        fileprivate var folder: FilePath {
+            if let chosen = ProcessInfo.processInfo.environment["TMPDIR"] { return FilePath(chosen) }
+            return self == .memory && Self.hasMemory ? Self.memoryFolder : "/tmp"
+        }
+
+        private static let memoryFolder: FilePath = "/dev/shm"
+        /// A container may have 64 MiB there, or run no programs from it.
+        private static let hasMemory: Bool = {
+            var volume = statvfs()
+            // ST_NOEXEC, which Swift does not import.
+            let refusesPrograms: UInt = 8
+            guard statvfs(Self.memoryFolder.string, &volume) == 0 else { return false }
+            let free = UInt64(volume.f_bavail) * UInt64(volume.f_frsize)
+            return volume.f_flag & refusesPrograms == 0 && access(Self.memoryFolder.string, W_OK) == 0 && free > 1 << 30
+        }()
+    }
+
     /// Absolute, without symbolic links.
     package let root: FilePath
 
-    package init() throws {
-        let parent = FilePath(ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp")
-        var template = Array(parent.appending("sync-agent-test-XXXXXX").string.utf8CString)
+    package init(in place: Place = .disk) throws {
+        var template = Array(place.folder.appending("sync-agent-test-XXXXXX").string.utf8CString)
         guard mkdtemp(&template) != nil, let resolved = realpath(template, nil) else {
             throw Errno(rawValue: errno)
         }
