@@ -83,7 +83,7 @@ struct ForgetTests {
     }
 
     @Test func `a photo that is still here is refused by its name`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try await fill(home)
         let path = home.gallery.appending("1.jpg").string
         let answer = try await forget(home, "--yes", path, code: 3)
@@ -93,7 +93,7 @@ struct ForgetTests {
     }
 
     @Test func `somebody at a terminal has to type the number of what goes`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try await fill(home)
         try remove(home.gallery.appending("1.jpg"))
         let path = home.gallery.appending("1.jpg").string
@@ -106,7 +106,7 @@ struct ForgetTests {
     }
 
     @Test func `only what is gone for so long goes`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try await fill(home)
         try remove(home.gallery.appending("1.jpg"))
         _ = try await home.pass()
@@ -119,7 +119,7 @@ struct ForgetTests {
     @Test(
         arguments: [12, 10, 6, 1])
     func `killed at any moment, the next pass comes to the end of it`(left: Int) async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         let photos = (0..<13).map { home.gallery.appending("\($0).jpg") }
         for (number, photo) in photos.enumerated() { try photo.create(SamplePhoto.unique(number)) }
         _ = try await home.pass()

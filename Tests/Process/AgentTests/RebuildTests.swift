@@ -77,7 +77,7 @@ struct RebuildTests {
     }
 
     @Test func `a share is listed and revoked from the new machine`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try await home.takeTrip(photos: 3)
         let share = try await home.share("--from", "Ana", AgentHome.trip)
         let id = try #require(share.shareId)
@@ -93,7 +93,7 @@ struct RebuildTests {
 
     @Test func `of an old ledger that was put back without the pictures, the catalogue has the last word`() async throws
     {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         let (state, old) = (home.tree.path("state"), home.tree.path("old state"))
         try fill(home)
         _ = try await home.pass()
@@ -111,7 +111,7 @@ struct RebuildTests {
     }
 
     @Test func `of an empty folder a rebuild calls the photos missing, and none is forgotten by that`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try fill(home)
         _ = try await home.pass()
         let before = try home.store.objects().map(\.key)
@@ -130,7 +130,7 @@ struct RebuildTests {
     }
 
     @Test func `of two shares of one vacation a rebuild keeps both, and both can be revoked`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         let (state, old) = (home.tree.path("state"), home.tree.path("old state"))
         try await home.takeTrip(photos: 2)
         try FileManager.default.copyItem(atPath: state.string, toPath: old.string)
@@ -150,7 +150,7 @@ struct RebuildTests {
     }
 
     @Test func `a pass with an older ledger leaves its newer catalogue as it is, and tells to rebuild`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         let (state, old) = (home.tree.path("state"), home.tree.path("old state"))
         try await home.takeTrip(photos: 3)
         try FileManager.default.copyItem(atPath: state.string, toPath: old.string)
@@ -178,7 +178,7 @@ struct RebuildTests {
     }
 
     @Test func `of later writes that are gone, too, the machine's own note tells an older ledger`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         let (state, old) = (home.tree.path("state"), home.tree.path("old state"))
         try fill(home)
         _ = try await home.pass()
@@ -203,7 +203,7 @@ struct RebuildTests {
     }
 
     @Test func `photos that are on the disk too are neither read nor sent`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try fill(home)
         _ = try await home.pass()
         try FileManager.default.removeItem(atPath: home.tree.path("state").string)
@@ -215,7 +215,7 @@ struct RebuildTests {
     }
 
     @Test func `a watched folder that had no photos is there again, and the pass after it is whole`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         for number in 0..<2 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }
         _ = try await home.pass()
         for folder in [home.tree.path("state"), home.gallery, home.vacations] {
@@ -229,7 +229,7 @@ struct RebuildTests {
     }
 
     @Test func `a pass after a rebuild, with no photo on the disk yet, leaves the manifests of trips`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try fill(home)
         _ = try await home.pass()
         let manifests = { try home.store.objects().map(\.key).filter { $0.contains("/vacations/") } }
@@ -247,7 +247,7 @@ struct RebuildTests {
     }
 
     @Test func `what a killed rebuild has left in the state folder goes with the next pass`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         _ = try await home.pass()
         let state = home.tree.path("state/sync-agent")
         // A process that is over; and one that lives, which is this one.
@@ -263,7 +263,7 @@ struct RebuildTests {
     }
 
     @Test func `a profile is known by its id again, and asks for its number`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try fill(home)
         let added = try await answer(home, "profiles", "add", "+1 778 814 3739", "--name", "Grandma", "--json")
         let id = try #require(added["id"] as? String)
@@ -284,7 +284,7 @@ struct RebuildTests {
     }
 
     @Test func `machines of a user see each other, and when each had its last whole pass`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try fill(home)
         _ = try await home.pass()
         let first = try #require(try await answer(home, "status", "--machines", "--json")["machines"] as? [Fields])
@@ -304,7 +304,7 @@ struct RebuildTests {
     }
 
     @Test func `a first pass over a store with photos tells of rebuild`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try fill(home)
         _ = try await home.pass()
         try FileManager.default.removeItem(atPath: home.tree.path("state").string)
@@ -315,7 +315,7 @@ struct RebuildTests {
     @Test func `status, a restore of what nobody knows, and the agent tell of rebuild, too, and of nothing afterwards`()
         async throws
     {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try fill(home)
         _ = try await home.pass()
         let photo = home.gallery.appending("gone.jpg").string
@@ -333,7 +333,7 @@ struct RebuildTests {
     }
 
     @Test func `a damaged ledger names rebuild, and is set aside by it and kept`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try fill(home)
         _ = try await home.pass()
         let ledger = home.tree.path("state/sync-agent/ledger.sqlite")
@@ -348,7 +348,7 @@ struct RebuildTests {
     }
 
     @Test func `without a catalogue no path is in the store, and status says what that means`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try fill(home)
         _ = try await home.pass()
         #expect(try home.store.segments().count == 1)
@@ -372,7 +372,7 @@ struct RebuildTests {
     }
 
     @Test func `photos of some days, and of another machine, come back by themselves`() async throws {
-        let home = try AgentHome()
+        let home = try AgentHome(in: .disk)
         try fill(home)
         _ = try await home.pass()
         let output = home.tree.path("june")
