@@ -176,6 +176,6 @@ private struct FilesHere {
         let presence = FolderPresence(ledger: ledger, scanner: scanner)
         let look = try looks[photo.folder.id] ?? presence.look(at: photo.folder, isForGood: true)
         looks[photo.folder.id] = look
-        return look.whyAway(photo.relativePath).map { .away($0) }
+        return try look.whyAway(photo.relativePath).map { .away($0) }
     }
 }
