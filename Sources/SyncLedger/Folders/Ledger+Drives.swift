@@ -53,8 +53,8 @@ extension Ledger {
     /// - Parameter file: below the folder.
     package func drive(ofFile file: FilePath, in folder: FolderID) throws(LedgerError) -> DriveIdentity? {
         try read("look up the drive of a photo") { db in
-            let directory = try DirectoryTable(db).find(file.removingLastComponent(), in: folder)
-            guard let name = file.lastComponent, let directory,
+            guard let name = file.lastComponent,
+                let directory = try DirectoryTable(db).find(file.removingLastComponent(), in: folder),
                 let drive = try PhotoTable(db).row(in: directory, named: name)?.drive
             else { return nil }
             return try DriveTable(db).all()[drive]

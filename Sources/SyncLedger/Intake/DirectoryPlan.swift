@@ -39,7 +39,7 @@ struct DirectoryPlan {
     /// Files that wait until somebody says which drive counts.
     private(set) var waiting = 0
     /// Rows whose file is seen on another drive than they tell.
-    private(set) var driven: [Int64] = []
+    private(set) var relocated: [Int64] = []
 
     /// Rows of which something is stored, or is to be, and where in ``files`` there is one of their name and of another
     /// size: the photo as it was changed, or, on another drive, another photo. ``decide(on:_:)`` says which.
@@ -52,7 +52,7 @@ struct DirectoryPlan {
     private var indexes: [[UInt8]: Int]
 
     /// Whether there is nothing to write.
-    var isEmpty: Bool { isAsKnown && driven.isEmpty }
+    var isEmpty: Bool { isAsKnown && relocated.isEmpty }
 
     /// Whether all is as the ledger knows it, but perhaps for the drive.
     var isAsKnown: Bool {
@@ -122,7 +122,7 @@ struct DirectoryPlan {
         }
         otherSized = []
         vanished.removeAll(where: drive.isOther)
-        for (known, rows) in seen where drive.isNews(to: known) { driven += rows }
+        for (known, rows) in seen where drive.isNews(to: known) { relocated += rows }
         seen = [:]
     }
 

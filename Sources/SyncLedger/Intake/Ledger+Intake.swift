@@ -145,7 +145,7 @@ struct Intake {
         }
         for change in plan.changed { try table.repend(change.row, stamp: change.stamp, at: time) }
         for row in plan.returned where try table.bringBack(row, at: time) { difference.requeued += 1 }
-        for row in plan.driven { try table.note(drive: driveID, of: row) }
+        for row in plan.relocated { try table.note(drive: driveID, of: row) }
         for row in plan.vanished where !moved.contains(row.id) {
             try table.vanish(row, at: time)
             difference.missing += 1

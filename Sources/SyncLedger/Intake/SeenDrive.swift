@@ -19,9 +19,9 @@ package enum SeenDrive: Hashable, Sendable {
     ///   - drive: where the photo was seen last; `nil` where that is not known.
     ///   - directory: that of the photo, below the watched folder.
     package func isOther(than drive: DriveIdentity?, in directory: FilePath) -> Bool {
-        guard case .found(let found, let place, let isExpected) = self else { return true }
+        guard case .found(let seen, at: let place, isExpected: let isExpected) = self else { return true }
         guard let drive else { return !isExpected }
-        guard let found else { return false }
+        guard let found = seen else { return false }
         // What is mounted in a folder of its own may have been one with what is around it, and the other way round:
         // each is known by the folder of the drive that it begins with.
         var above = place
