@@ -115,7 +115,9 @@ extension LocalStore {
             switch try move(staged.content, to: layout.content(record)) {
             case .done: return record
             case .nameTaken: takesPlainName = false
-            case .folderGone: continue
+            case .folderGone:
+                // A delete that prunes the folder at just this moment does not come time after time.
+                if attempt >= 2, let error = try refusedName(of: record) { throw error }
             }
         }
         throw StoreError(
@@ -143,6 +145,19 @@ extension LocalStore {
     private func holdsSameBytes(_ path: FilePath, _ record: ObjectRecord, _ flag: CancellationFlag) -> Bool {
         guard let stamp = try? Disk.stamp(path), stamp.size == record.size else { return false }
         return (try? digest(of: path, flag).digest.description) == record.sha256
+    }
+
+    /// What keeps the file's name from being made in a folder that is there: some file systems say of a name that they
+    /// do not take what others say of a folder that is gone.
+    private func refusedName(of record: ObjectRecord) throws -> FileError? {
+        var path = layout.objects
+        for component in FilePath(record.file).components {
+            path.append(component)
+            if try Disk.exists(path) { continue }
+            let error = FileError(call: "rename", path: path, errno: .noSuchFileOrDirectory, isFolderThere: true)
+            return error.nameRefusal == nil ? nil : error
+        }
+        return nil
     }
 
     private enum Move {

@@ -174,7 +174,7 @@ extension LocalStore {
         case .taken(let other): throw Self.taken(key, by: other, operation)
         case .object(let record): current = record
         }
-        if condition == .overwrite, !current.isArchived(at: now()) { return current }
+        if condition == .overwrite, !current.isArchived(at: clock) { return current }
         guard try isWhole(current, flag) else { return current }
         if condition == .overwrite { throw Self.archived(key, current, operation: operation) }
         throw StoreError(

@@ -93,7 +93,7 @@ extension LocalStore {
             try settle(key)
             var record = try existingRecord(key, "copy")
             try requireWhole(record, at: key, "copy", flag)
-            guard !record.isArchived(at: now()) else { throw Self.archived(key, record, operation: "copy") }
+            guard !record.isArchived(at: clock) else { throw Self.archived(key, record, operation: "copy") }
             if record.storageClass == storageClass.rawValue { return }
             record.storageClass = storageClass.rawValue
             record.restore = nil

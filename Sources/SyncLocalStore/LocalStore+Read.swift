@@ -25,7 +25,7 @@ extension LocalStore {
                     store.noteStamp(size: size, modified: modified, of: record, at: key)
                 case .whole, .damaged: break
                 }
-                return record.info(key: key, at: store.now(), proof)
+                return record.info(key: key, at: store.clock, proof)
             }
         }
     }
@@ -54,7 +54,7 @@ extension LocalStore {
                 try flag.check()
                 try sink(bytes)
             }
-            return content.record.info(key: key, at: store.now())
+            return content.record.info(key: key, at: store.clock)
         }
     }
 
@@ -62,10 +62,10 @@ extension LocalStore {
     /// - Returns: `nil` for what is not there, is archived, or has other bytes than were stored.
     package func file(of key: ObjectKey) async throws -> (path: FilePath, info: ObjectInfo)? {
         try await perform("read", key.rawValue) { store, flag in
-            guard let record = try store.record(key, "read"), !record.isArchived(at: store.now()) else { return nil }
+            guard let record = try store.record(key, "read"), !record.isArchived(at: store.clock) else { return nil }
             let proof = try store.proof(of: record, flag)
             guard proof.isWhole else { return nil }
-            return (store.layout.content(record), record.info(key: key, at: store.now(), proof))
+            return (store.layout.content(record), record.info(key: key, at: store.clock, proof))
         }
     }
 
@@ -86,7 +86,7 @@ extension LocalStore {
         var missing: String?
         while true {
             let record = try existingRecord(key, operation)
-            if record.isArchived(at: now()), try Disk.exists(layout.content(record)) {
+            if record.isArchived(at: clock), try Disk.exists(layout.content(record)) {
                 throw Self.archived(key, record, operation: operation)
             }
             let file: OpenFile
@@ -218,7 +218,7 @@ extension LocalStore {
         }
         // Deleted since its name was read: it is not in the page.
         guard let record = try record(found, of: key, "list") else { return nil }
-        var info = record.info(key: key, at: now())
+        var info = record.info(key: key, at: clock)
         switch try glance(at: record) {
         case .whole: break
         case .missing: return nil

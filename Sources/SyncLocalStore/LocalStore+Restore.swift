@@ -11,7 +11,7 @@ extension LocalStore {
                 var record = try store.existingRecord(key, "restore")
                 let end = try Self.requireRestorable(key, record, request, at: store.now())
                 try store.requireWhole(record, at: key, "restore", flag)
-                switch record.restoreState(at: store.now()) {
+                switch record.restoreState(at: store.clock) {
                 case .inProgress:
                     let tier = record.restore?.tier.flatMap(RestoreTier.init)
                     guard request.tier > tier ?? .standard else { return .alreadyRetrieving }
@@ -26,6 +26,8 @@ extension LocalStore {
             }
         }
     }
+
+    var clock: RestoreClock { RestoreClock(now: now(), duration: restoreDuration) }
 
     /// - Returns: when the copy ends that is asked for now.
     private static func requireRestorable(

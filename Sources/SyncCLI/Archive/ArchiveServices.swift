@@ -46,8 +46,11 @@ struct ArchiveServices: Sendable {
                 line.update { _ in "\(Quantities.counted(seen, "photo")) checked" }
             }
             line.finish()
-            for problem in page.problems {
+            for problem in page.problems.first {
                 workspace.console.errors.writeLine("\(problem.key.rawValue): \(problem.reason)".escapingControls)
+            }
+            if page.problems.unnamed > 0 {
+                workspace.console.errors.writeLine("and \(Quantities.count(page.problems.unnamed)) more")
             }
             return page
         } catch let error as ArchiveListing.UnknownPhoto {
@@ -137,7 +140,7 @@ struct ArchiveReport: Encodable {
     var problems: [KeyRemark]
 
     init(_ page: ArchivePage, _ book: ProfileBook) {
-        problems = page.problems.map { KeyRemark($0.key, $0.reason) }
+        problems = page.problems.first.map { KeyRemark($0.key, $0.reason) }
         let names = book.names
         photos = page.photos.map { photo in
             Photo(photo, of: book.current(photo.place.profile), named: names[photo.place.profile.inBytes])
@@ -236,6 +239,8 @@ struct ArchiveDownloadReport: Report {
     var archived: Int
     var retrieving: Int
     @Nullable var restore: RestoreReport?
+    /// Photos that could not be looked at, besides those in `failed`.
+    @Untold var unnamed = 0
 
     init(
         _ destination: FilePath, _ memories: [ArchivedGalleryPhoto], _ outcomes: [ArchiveDownload.Outcome],
@@ -245,7 +250,8 @@ struct ArchiveDownloadReport: Report {
         archived = all.photos.count { $0.standing == .archived }
         retrieving = all.photos.count { $0.standing == .retrieving }
         self.restore = restore
-        failed = all.problems.map { Failure(key: $0.key.rawValue, message: $0.reason) }
+        failed = all.problems.first.map { Failure(key: $0.key.rawValue, message: $0.reason) }
+        unnamed = all.problems.unnamed
         for (memory, outcome) in zip(memories, outcomes) {
             switch outcome {
             case .success(.saved): saved += 1
@@ -275,6 +281,7 @@ struct ArchiveDownloadReport: Report {
             [terminal.styled("failed", .red) + "  " + failure.key.escapingControls]
                 + terminal.wrapped(failure.message.escapingControls, indent: 8)
         }
+        if unnamed > 0 { lines.append("and \(Quantities.count(unnamed)) more") }
         lines += kept.map { "\($0.escapingControls): another file has its name there; it was kept" }
         var sum = "\(Quantities.counted(saved, "photo")) saved in \(destination.escapingControls)"
         if alreadyThere > 0 { sum += ", \(Quantities.count(alreadyThere)) there already" }

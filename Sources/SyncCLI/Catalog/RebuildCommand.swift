@@ -174,12 +174,15 @@ struct RebuildReport: Report {
     @Nullable var setAside: String?
 
     @Untold var isCatalogOff = false
+    /// Problems besides those that are named.
+    @Untold var unnamed = 0
 
     var status: ExitStatus { problems.isEmpty && lost == 0 ? .done : .partlyDone }
 
     func lines(on terminal: Terminal) -> [String] {
         var lines = setAside.map { ["The damaged ledger is \($0.escapingControls)."] } ?? []
         lines += problems.map { terminal.styled("not whole", .yellow) + "  \($0.escapingControls)" }
+        if unnamed > 0 { lines.append("and \(Quantities.count(unnamed)) more") }
         lines.append(
             "\(Quantities.counted(photos, "photo")) known: \(Quantities.count(fromCatalog)) by name, "
                 + "\(Quantities.count(recovered)) under recovered/; \(Quantities.counted(vacations, "vacation")), "
@@ -221,7 +224,7 @@ extension RebuildReport {
             photos: result.photos, fromCatalog: result.fromCatalog, recovered: result.recovered,
             vacations: result.vacations, shares: result.shares, requests: result.requests, machines: machines,
             lost: result.lost, unsaved: result.unsaved, problems: result.problems, setAside: aside?.string,
-            isCatalogOff: store == .off)
+            isCatalogOff: store == .off, unnamed: result.unread.unnamed)
     }
 }
 

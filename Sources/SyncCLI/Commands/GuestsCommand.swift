@@ -91,22 +91,28 @@ struct GuestsCommand: WorkspaceCommand {
         let known = Set(live.map(\.id))
         var shares = live.map { (id: $0.id, location: $0.location) }
         for other in left where !known.contains(other.share) { shares.append((other.share, other.location)) }
-        var isWhole = true
+        var failures: [(location: String, share: ShareID, failure: any Error)] = []
         for share in shares {
-            let problem: String
             do {
                 try await parts.guests.take(share.id, .asked)
-                continue
-            } catch ShareError.inOtherHands {
-                problem = "another process, such as the agent, is taking them"
             } catch let error where error.mayConcernOneItem {
-                problem = "\(error)"
+                failures.append((share.location, share.id, error))
             }
-            isWhole = false
-            let text = "\(share.location), share \(share.id): photos of guests are not taken in: \(problem)"
+        }
+        let asked = Set(shares.map(\.id))
+        for (share, failure) in try await parts.guests.takeUpAll() where !asked.contains(share) {
+            let location = try await ledger { try $0.share(share) }?.location
+            failures.append((location ?? "a share that is over", share, failure))
+        }
+        for (location, share, failure) in failures {
+            var problem = "\(failure)"
+            if case ShareError.inOtherHands = failure {
+                problem = "another process, such as the agent, is taking them"
+            }
+            let text = "\(location), share \(share): photos of guests are not taken in: \(problem)"
             workspace.console.errors.writeLine(text.escapingControls)
         }
-        return isWhole
+        return failures.isEmpty
     }
 
     private func chosen(of all: [GuestPhoto]) throws -> [GuestPhoto] {

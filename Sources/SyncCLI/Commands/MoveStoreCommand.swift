@@ -112,7 +112,8 @@ struct MoveStoreCommand: WorkspaceCommand {
             try $0.adopt(store: own, id: finding.id, isCopy: finding.kinship != .same)
         }
         if finding.kinship != .same {
-            try await OverShares(in: try await workspace.store(.writes), ledger: ledger).remove()
+            let store = try await workspace.store(.writes)
+            try await OverShares(in: store, ledger: ledger, guests: workspace.guestIntake(store, ledger)).remove()
         }
         try await noteLack(finding, of: store, workspace)
         return Answer(report)
@@ -165,7 +166,7 @@ struct MoveStoreCommand: WorkspaceCommand {
                 no: "nothing was copied")
         }
         if edit.text != nil { try ConfigurationFile(installation.location).requireWritable() }
-        try await OverShares(in: new, ledger: ledger).remove()
+        try await OverShares(in: new, ledger: ledger, guests: workspace.guestIntake(new, ledger)).remove()
         try await run(copy, &report, workspace)
         guard report.isWhole else { return Answer(report) }
         try await finish(from: old, to: new, copy, edit, &report, shares.map(\.id), workspace)
@@ -241,7 +242,9 @@ struct MoveStoreCommand: WorkspaceCommand {
         // While the configuration names the old store, and whoever goes on from here finds them unpublished: nobody would see to
         // their ends there any more.
         try await ledger { ledger in for id in shares { try ledger.noteShareOverwritten(id) } }
-        report.note(left: try await copy.removeOld(shares, workspace.guestIntake(old, ledger)))
+        let removal = try await copy.removeOld(shares, workspace.guestIntake(old, ledger))
+        try requireEnd(removal, workspace)
+        report.note(left: removal.left)
         let finding = try await recognition.look()
         try ConfigurationFile(workspace.installation.location).write(text, mode: edit.mode)
         let place = workspace.installation.placeName(new)
@@ -260,6 +263,26 @@ struct MoveStoreCommand: WorkspaceCommand {
         report.forgotten = finding.forgotten.count
         report.shares = shares.count
         try await noteLack(finding, of: new, workspace)
+    }
+
+    /// What guests have sent to a share is only in the old store until it is kept here: the move waits for it.
+    /// - Throws: ``CommandFailure``, when all is told that is left.
+    private func requireEnd(_ removal: StoreCopy.Removal, _ workspace: Workspace) throws {
+        guard let first = removal.failures.first else { return }
+        let errors = workspace.console.errors
+        func tell(_ line: String) { errors.writeLine(line.escapingControls) }
+        for problem in removal.left.first { tell("still there: \(problem.key.rawValue): \(problem.reason)") }
+        if removal.left.unnamed > 0 { tell("and \(Quantities.count(removal.left.unnamed)) more") }
+        for failure in removal.failures {
+            let reason = failure.isInOtherHands ? "in other hands: another process works on it" : "\(failure.error)"
+            tell("share \(failure.share): \(reason)")
+        }
+        let gravest = removal.failures.first { !$0.isInOtherHands } ?? first
+        let shares = Quantities.counted(removal.failures.count, "share")
+        throw CommandFailure(
+            ExitStatus(gravest.error),
+            "\(shares) did not end in the old store, which the configuration still names; everything is copied: run "
+                + "the command again")
     }
 
     /// What the store was found to lack is not called safe from now on: the ledger is held against it as `sync` does.

@@ -117,16 +117,24 @@ struct RestoreCommand: WorkspaceCommand {
         let folder = try output?.announcedPath(workspace.installation, workspace.console)
         let parts = try await RestoreServices(workspace, access: estimate || suggest ? .reads : .writes)
         if suggest { return try await suggestions(workspace, parts) }
+        var unread: [String] = []
         if all || machine.map({ $0 != workspace.installation.machineName }) ?? false {
             // Brings what is known of other machines up to what they have written; this one stays what it is.
-            _ = try await RebuildCommand.rebuild(workspace, inPlaceOf: nil, takesOver: false)
+            unread = try await RebuildCommand.rebuild(workspace, inPlaceOf: nil, takesOver: false).problems
+            let errors = workspace.console.errors
+            for problem in unread {
+                errors.writeLine(errors.styled("not whole", .yellow) + "  \(problem.escapingControls)")
+            }
         }
-        return try await order(Restores(parts, for: .reading), savingIn: folder)
+        return try await order(Restores(parts, for: .reading), savingIn: folder, besides: unread)
     }
 
     // MARK: An order
 
-    private func order(_ restores: Restores, savingIn folder: FilePath?) async throws -> Answer {
+    /// - Parameter unread: what the store has and could not tell of: photos of it may be missing.
+    private func order(
+        _ restores: Restores, savingIn folder: FilePath?, besides unread: [String]
+    ) async throws -> Answer {
         let workspace = restores.workspace
         let wish = RestoreWish(
             names: try await names(workspace.installation, restores.parts), scope: scope(workspace.installation),
@@ -142,13 +150,13 @@ struct RestoreCommand: WorkspaceCommand {
             throw CommandFailure.noSuchPath(
                 "nothing is known that was taken then; sync-agent status lists what is known")
         }
-        if estimate { return try show(proposal, restores) }
+        if estimate { return try show(proposal, restores, besides: unread) }
         if wait, !proposal.runningJobs.isEmpty {
             try await restores.wait(for: proposal.runningJobs)
             proposal = try await restores.propose(wish)
         }
         try restores.agree(to: proposal, wish)
-        return try await carryOut(proposal, restores)
+        return try await carryOut(proposal, restores, besides: unread)
     }
 
     private func scope(_ installation: Installation) -> RestoreScope {
@@ -159,14 +167,19 @@ struct RestoreCommand: WorkspaceCommand {
             wantsOriginals: original)
     }
 
-    private func show(_ proposal: RestoreProposal, _ restores: Restores) throws -> Answer {
+    private func show(_ proposal: RestoreProposal, _ restores: Restores, besides unread: [String]) throws -> Answer {
         let view = try restores.view()
-        return Answer(
-            EstimateReport(proposal, prices: view.prices), status: proposal.problems.isEmpty ? .done : .partlyDone
-        ) { RestoreView(terminal: $0, prices: view.prices, isFree: view.isFree).proposal(proposal) }
+        var report = EstimateReport(proposal, prices: view.prices)
+        report.problems = unread
+        let isWhole = proposal.problems.isEmpty && unread.isEmpty
+        return Answer(report, status: isWhole ? .done : .partlyDone) {
+            RestoreView(terminal: $0, prices: view.prices, isFree: view.isFree).proposal(proposal)
+        }
     }
 
-    private func carryOut(_ proposal: RestoreProposal, _ restores: Restores) async throws -> Answer {
+    private func carryOut(
+        _ proposal: RestoreProposal, _ restores: Restores, besides unread: [String]
+    ) async throws -> Answer {
         let (console, view) = (restores.workspace.console, try restores.view())
         let request = try await restores.request(proposal)
         let job = request.job
@@ -199,6 +212,7 @@ struct RestoreCommand: WorkspaceCommand {
             answer = try await restores.report(request)
         }
         answer.notSaved = unsaved.map { PathRemark($0.path, $0.reason) }
+        answer.problems = unread
         isSaved = last?.isSaved ?? isSaved
         // Photos that another restore is bringing back are not saved by this one.
         let isLeftToOthers = self.output != nil && answer.skipped.contains { $0.state == "retrieving" }

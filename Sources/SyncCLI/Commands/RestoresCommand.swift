@@ -194,7 +194,7 @@ extension JobReport {
 extension JobReport.State {
     fileprivate init(_ summary: RestoreJobSummary) {
         let counts = summary.counts
-        let (failed, expired, restored) = (counts[.failed] ?? 0, counts[.expired] ?? 0, counts[.restored] ?? 0)
+        let (failed, expired) = (counts[.failed] ?? 0, counts[.expired] ?? 0)
         if counts[.planned] ?? 0 > 0 {
             self = .sending
         } else if counts[.retrieving] ?? 0 > 0 {
@@ -204,7 +204,7 @@ extension JobReport.State {
         } else if summary.copies == 0, expired > 0 {
             // What was never archived can be read all the same, and is not what anybody waits for.
             self = .expired
-        } else if summary.job.output != nil, summary.saved < restored {
+        } else if summary.job.output != nil, summary.readableUnsaved > 0 {
             self = .saving
         } else {
             self = failed + expired > 0 ? .partlyReady : .ready

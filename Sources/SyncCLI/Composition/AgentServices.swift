@@ -221,7 +221,8 @@ struct ProjectServices: Sendable {
     /// - Throws: ``CommandFailure`` when no folder of projects is configured; ``LedgerError``.
     func entries() async throws -> [ProjectEntry] {
         try requireFolder()
-        return try await ledger { [self] ledger in
+        // It reads the folders' lists, which may lie on a slow disk: the ledger's threads are for the ledger alone.
+        return try await workspace.threads.disk.run { [self, ledger = ledger.ledger] in
             let damaged = try folders.filter { try ledger.projectList(of: $0)?.problem != nil }
             let entries = try catalogue.entries(in: folders)
             for folder in damaged {

@@ -89,6 +89,7 @@ struct StoreSteps: Sendable {
         // Where nothing can be stored or read back, all else would fail in the same way.
         guard first.state != .wrong else { return }
         checks.add(try await probe.keys())
+        checks.add(try await probe.characters())
         checks.add(try await probe.ranges())
         if let s3 {
             try await S3Steps(checks: checks, store: s3, scratch: scratch).run(probe)

@@ -68,9 +68,9 @@ struct MoveReport: Report {
         (damaged, counts.damaged) = Self.named(summary.damaged)
     }
 
-    mutating func note(left list: StoreCopy.ProblemList) { (left, counts.left) = Self.named(list) }
+    mutating func note(left list: ProblemList<ObjectProblem>) { (left, counts.left) = Self.named(list) }
 
-    private static func named(_ list: StoreCopy.ProblemList) -> ([KeyRemark], Int) {
+    private static func named(_ list: ProblemList<ObjectProblem>) -> ([KeyRemark], Int) {
         (list.first.map { KeyRemark($0.key, $0.reason) }, list.count)
     }
 

@@ -36,6 +36,9 @@ struct RestoreReport: Encodable {
     var skipped: [Skipped]
     /// Photos that can be read, and could not be saved: by the places where they were to be.
     var notSaved: [PathRemark] = []
+    /// What the store, or the catalogue of another machine, could not tell, where all photos were asked for, or those
+    /// of another machine: some may be missing, or be without their names.
+    var problems: [String] = []
 
     init(_ request: Restores.Request, items: [RestoreItem]) {
         let proposal = request.proposal
@@ -69,7 +72,8 @@ struct RestoreReport: Encodable {
     var status: ExitStatus {
         let failed = items.count { $0.error != nil }
         if failed > 0, failed == items.count { return .failed }
-        let isIncomplete = failed > 0 || skipped.contains { ["unknown", "pending"].contains($0.state) }
+        let isAnyLeft = failed > 0 || skipped.contains { ["unknown", "pending"].contains($0.state) }
+        let isIncomplete = isAnyLeft || !problems.isEmpty
         return isIncomplete ? .partlyDone : .done
     }
 }
@@ -157,6 +161,8 @@ struct EstimateReport: Encodable {
     var days: Int
     var prices: String
     var skipped: [RestoreReport.Skipped]
+    /// As in ``RestoreReport``.
+    var problems: [String] = []
 
     init(_ proposal: RestoreProposal, prices: PriceTable) {
         let candidates = proposal.candidates

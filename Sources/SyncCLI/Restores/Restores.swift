@@ -370,9 +370,9 @@ extension RestoreJobSummary {
     /// - Parameter unsaved: items that could not be saved, and would meet the same again.
     fileprivate func isStuck(leaving unsaved: Int) -> Bool {
         let open = (counts[.planned] ?? 0) + (counts[.retrieving] ?? 0)
-        return open == 0 && unsaved > 0 && saved + unsaved >= (counts[.restored] ?? 0)
+        return open == 0 && unsaved > 0 && readableUnsaved <= unsaved
     }
 
     /// Whether all that came is where it was to be saved, also what has ended since.
-    var isSaved: Bool { job.output == nil || saved >= (counts[.restored] ?? 0) + (counts[.expired] ?? 0) }
+    var isSaved: Bool { job.output == nil || readableUnsaved + endedUnsaved == 0 }
 }

@@ -110,9 +110,9 @@ struct SharedFiles: Sendable {
     /// - Throws: ``GuestRefusal``, ``StoreError``, ``LedgerError``.
     func add(_ photo: [UInt8], to share: ShareID, type: String) async throws -> ShareID? {
         guard try await takesGuests(share) else { return nil }
-        guard type.hasPrefix(GuestRules.upload.contentType), !photo.isEmpty, photo.count <= GuestRules.mostBytes else {
-            throw GuestRefusal.notAPhoto
-        }
+        guard type.hasPrefix(GuestRules.upload.contentType), photo.count > GuestRules.claimBytes,
+            photo.count <= GuestRules.mostBytes
+        else { throw GuestRefusal.notAPhoto }
         let keys = ShareKeys(share)
         var taken: Set<Int> = []
         for try await objects in store.pages(prefix: keys.guestFolder) {

@@ -61,11 +61,30 @@ package struct CatalogFolder: Hashable, Sendable, Codable {
     package var kind: String
     /// Absolute, as ``CatalogPath`` writes it.
     package var path: CatalogPath
+    /// `nil` where there is none below it. Earlier versions tell of none.
+    package var drives: [CatalogDrive]?
 
-    package init(folder: Int64, kind: String, path: FilePath) {
+    package init(folder: Int64, kind: String, path: FilePath, drives: [CatalogDrive] = []) {
         self.folder = folder
         self.kind = kind
         self.path = CatalogPath(path)
+        self.drives = drives.isEmpty ? nil : drives
+    }
+}
+
+/// A place below a watched folder at which a drive is mounted, or was when photos were seen there.
+package struct CatalogDrive: Hashable, Sendable, Codable {
+    /// Below the folder.
+    package var path: CatalogPath
+    /// What its file system is recognised by, as ``DriveIdentity/text``; `nil` where nothing tells. What was mounted of
+    /// a server stays on the machine: a password may stand in that.
+    package var drive: String?
+
+    package init(path: FilePath, drive: DriveIdentity?) {
+        self.path = CatalogPath(path)
+        guard let drive, drive.uuid != nil || drive.fsid != nil else { return }
+        let told = DriveIdentity(drive.kind, uuid: drive.uuid, fsid: drive.fsid, folder: drive.folder)
+        self.drive = told.text
     }
 }
 

@@ -70,9 +70,7 @@ extension ReadableStore {
     package func confirmAbsence(of key: ObjectKey) async throws {
         // What has this very key comes before all others that begin with it.
         guard try await list(prefix: key.rawValue, after: nil, limit: 1).keys.contains(key) else { return }
-        throw StoreError(
-            .conflict, operation: "head", key: key.rawValue,
-            message: "the store lists it, and says that it does not have it; the next run looks at it again")
+        throw StoreError.contradiction(of: key)
     }
 
     /// Whether there is an object whose key begins with `prefix`, also one that cannot be looked at.
@@ -80,6 +78,15 @@ extension ReadableStore {
     package func hasObjects(below prefix: String) async throws -> Bool {
         let page = try await list(prefix: prefix, after: nil, limit: 1)
         return !page.objects.isEmpty || !page.problems.isEmpty
+    }
+}
+
+extension StoreError {
+    /// Of an object that a listing has, and a HEAD has not.
+    package static func contradiction(of key: ObjectKey) -> StoreError {
+        StoreError(
+            .conflict, operation: "head", key: key.rawValue,
+            message: "the store lists it, and says that it does not have it; the next run looks at it again")
     }
 }
 

@@ -9,7 +9,7 @@ package struct ArchivePage: Hashable, Sendable {
     /// The last photo of this page, when there are more: the next page is what comes after it.
     package let next: ObjectKey?
     /// What is in the archive, below the prefixes that were listed, and could not be looked at.
-    package var problems: [ObjectProblem] = []
+    package var problems = ProblemList<ObjectProblem>()
 }
 
 /// Lists archived photos by what the store says alone, the newest first.
@@ -102,7 +102,8 @@ package struct ArchiveListing: Sendable {
         var start: ArchivedGalleryPhoto?
         if let last { start = try await memory(at: last) }
         let limit = limit ?? .max
-        var problems: [ObjectProblem] = []
+        var problems = ProblemList<ObjectProblem>()
+        let denied = DeniedObjects()
         var photos: [ArchivedGalleryPhoto] = []
         var seen = 0
         var done: CalendarDay?
@@ -112,7 +113,7 @@ package struct ArchiveListing: Sendable {
             if done == nil { problems = unread }
             for (month, listed) in months.newestFirst {
                 if photos.count == limit, filter.acceptsAll(of: month) { break listing }
-                let found = try await look(at: listed, &seen, &problems, progress)
+                let found = try await look(at: listed, denied, &seen, &problems, progress)
                     .filter { filter.accepts($0) && start?.precedes($0) ?? true }
                     .sorted { $0.precedes($1) }
                 let room = limit - photos.count
@@ -140,15 +141,16 @@ package struct ArchiveListing: Sendable {
     ///   - done: the last month that was looked at; `nil` before the first.
     private func months(
         _ filter: ArchiveFilter, from start: CalendarDay?, before done: CalendarDay?, limit: Int
-    ) async throws -> (ListedMonths, [ObjectProblem]) {
+    ) async throws -> (ListedMonths, ProblemList<ObjectProblem>) {
         var months = ListedMonths(filter: filter, start: start, limit: limit)
-        var problems: [ObjectProblem] = []
+        var problems = ProblemList<ObjectProblem>()
         for prefix in filter.prefixes(in: keys) {
             var last: ObjectKey?
             for try await page in store.listing(prefix: prefix) {
-                problems += page.problems.filter { problem in
-                    ArchivedPhotoPlace(problem.key, of: keys).map(filter.mayAccept) ?? false
-                }
+                problems.note(
+                    contentsOf: page.problems.filter { problem in
+                        ArchivedPhotoPlace(problem.key, of: keys).map(filter.mayAccept) ?? false
+                    })
                 await index?.drop(notIn: page, after: last, below: prefix)
                 last = page.objects.last?.key ?? last
                 for object in page.objects {
@@ -163,29 +165,31 @@ package struct ArchiveListing: Sendable {
         return (months, problems)
     }
 
-    /// What was deleted since it was listed is left out; what cannot be looked at stops nothing.
+    /// What was deleted since it was listed is left out; what cannot be looked at stops nothing, unless nothing can.
     private func look(
-        at listed: [Listed], _ seen: inout Int, _ problems: inout [ObjectProblem], _ progress: (Int) -> Void
+        at listed: [Listed], _ denied: DeniedObjects, _ seen: inout Int, _ problems: inout ProblemList<ObjectProblem>,
+        _ progress: (Int) -> Void
     ) async throws -> [ArchivedGalleryPhoto] {
         var memories: [ArchivedGalleryPhoto] = []
         for some in listed.grouped(atMost: Self.progressStep) {
             let known = await known(some)
-            let asked: [(Listed, ObjectInfo?, ObjectProblem?)] = try await some.filter { known[$0.place.key] == nil }
-                .concurrently(Self.headsInFlight) { photo in
-                    do {
-                        return (photo, try await store.confirmedHead(photo.place.key), nil)
-                    } catch let error as StoreError where error.mayConcernOneObject {
-                        return (photo, nil, ObjectProblem(key: photo.place.key, error: error))
-                    }
+            let unknown = some.filter { known[$0.place.key] == nil }
+            let answers = try await unknown.concurrently(Self.headsInFlight) { photo in
+                try await denied.ask { try await store.confirmedHead(photo.place.key) }
+            }
+            var told: [(Listed, ObjectInfo)] = []
+            for (photo, answer) in zip(unknown, answers) {
+                switch answer {
+                case .success(let info): if let info { told.append((photo, info)) }
+                case .failure(let error): problems.note(ObjectProblem(key: photo.place.key, error: error))
                 }
-            let told = asked.compactMap { photo, told, _ in told.map { (photo, $0) } }
+            }
             await index?.note(
                 told.filter { store.listingTellsAccess(to: $0.0.info) }.map { (listed: $0.info, told: $1) })
             memories += some.compactMap { photo in
                 known[photo.place.key].map { ArchivedGalleryPhoto($0, at: photo.place) }
             }
             memories += told.map { ArchivedGalleryPhoto($1, at: $0.place) }
-            problems += asked.compactMap(\.2)
             seen += some.count
             progress(seen)
         }

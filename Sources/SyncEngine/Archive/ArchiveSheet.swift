@@ -41,8 +41,9 @@ package struct ArchiveSheet: Sendable {
         progress: @escaping @Sendable (Int) -> Void
     ) async throws -> Drawing {
         let done = Mutex(0)
+        let denied = DeniedObjects()
         let pictures = try await memories.concurrently(Self.readsInFlight) { memory in
-            let picture = try await picture(of: memory)
+            let picture = try await picture(of: memory, denied)
             progress(done.add())
             return picture
         }
@@ -71,12 +72,19 @@ package struct ArchiveSheet: Sendable {
         static let undrawn = Picture(badge: "no preview", isUndrawn: true)
     }
 
-    private func picture(of memory: ArchivedGalleryPhoto) async throws -> Picture {
+    private func picture(of memory: ArchivedGalleryPhoto, _ denied: DeniedObjects) async throws -> Picture {
         let badge = memory.standing == .readable ? nil : memory.standing.rawValue
         guard memory.isReadable else { return Picture(badge: badge) }
         if let type = memory.contentType, type.hasPrefix("image/"), !MediaType.isPicture(type) { return .undrawn }
+        let bytes: [UInt8]
+        switch try await denied.ask({ try await reader.read(memory.key) }) {
+        case .success(let read): bytes = read
+        // The store's rules have moved it since it was listed.
+        case .failure(let error) where error.code == .archived:
+            return Picture(badge: ArchivedGalleryPhoto.Standing.archived.rawValue)
+        case .failure(let error): return Picture(badge: "no preview", problem: "\(error)")
+        }
         do {
-            let bytes = try await reader.read(memory.key)
             let copy = try await pool.run { [maker] in try maker.thumbnail(of: .bytes(bytes), side: Self.side) }
             guard case .reduced(let picture) = copy.content else {
                 preconditionFailure("a thumbnail is made, and not taken as it is")
@@ -88,11 +96,6 @@ package struct ArchiveSheet: Sendable {
             return .undrawn
         } catch let error as PhotoError {
             return Picture(badge: "no preview", problem: error.message)
-        } catch let error as StoreError where error.code == .archived {
-            // The store's rules have moved it since it was listed.
-            return Picture(badge: ArchivedGalleryPhoto.Standing.archived.rawValue)
-        } catch let error as StoreError where !error.concernsWholeStore {
-            return Picture(badge: "no preview", problem: "\(error)")
         }
     }
 }

@@ -16,6 +16,16 @@ extension Error {
     }
 }
 
+/// What was read of a segment of the catalogue, besides its photos.
+struct CatalogReading: Sendable {
+    let state: CatalogState
+    /// Where its folders are in the ledger.
+    let folders: [Int64: FolderID]
+    let drives: [FolderID: [CatalogDrive]]
+    /// Why it is not whole.
+    let damage: CatalogError?
+}
+
 /// Reads segments of the catalogue into the ledger. A segment is on the disk while it is read, and a thousand lines of it
 /// are in memory.
 struct CatalogReader: Sendable {
@@ -110,14 +120,14 @@ struct CatalogReader: Sendable {
     /// - Parameters:
     ///   - places: where the watched folders of the machine are in the ledger; what is in others is left out.
     ///   - state: gets what it tells besides photos.
-    /// - Returns: where its folders are, and why it is not whole; what could be read of it is noted all the same, and
+    /// - Returns: what it tells besides photos. What could be read of one that is not whole is noted all the same, and
     ///   photos as far as the store confirms them.
     /// - Throws: ``CatalogError/newer(_:)``, ``StoreError``, ``LedgerError``, `CancellationError`, `Errno` of the disk.
     func read(
         _ segment: CatalogSegment, of machine: String? = nil, state: CatalogState,
         places: @escaping @Sendable ([CatalogFolder]) throws -> [Int64: FolderID],
         onLines: @escaping @Sendable (Int) -> Void
-    ) async throws -> (state: CatalogState, folders: [Int64: FolderID], damage: CatalogError?) {
+    ) async throws -> CatalogReading {
         let cut = try await fetch(segment)
         let now = time.now()
         return try await pool.runChecking { [self] flag in
@@ -157,7 +167,11 @@ struct CatalogReader: Sendable {
             }
             try note()
             try ledger.ledger.noteCatalogGone(gone, in: folders, of: machine)
-            return (state, folders, damage)
+            var drives: [FolderID: [CatalogDrive]] = [:]
+            for folder in named {
+                if let place = folders[folder.folder] { drives[place, default: []] += folder.drives ?? [] }
+            }
+            return CatalogReading(state: state, folders: folders, drives: drives, damage: damage)
         }
     }
 

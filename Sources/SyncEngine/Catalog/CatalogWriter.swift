@@ -141,13 +141,16 @@ package struct CatalogWriter: Sendable {
             let state = try ledger.catalogState()
             // Whoever has taken over another machine says so, also where nothing is left of what it took over.
             if standing.segments.isEmpty { return try !state.isEmpty || !standing.replaces.isEmpty || !ledger.isNew() }
-            return try standing.unwritten > 0 || standing.problem != nil || standing.stateDigest != digest(of: state)
+            if standing.unwritten > 0 || standing.problem != nil { return true }
+            return try standing.stateDigest != digest(of: state, ledger.catalogFolders())
         }
     }
 
-    private func digest(of state: [CatalogLine]) throws -> String {
+    private func digest(of state: [CatalogLine], _ folders: [CatalogFolder]) throws -> String {
         let coding = CatalogCoding(keys: keys)
-        let lines = try state.map { try coding.data($0.standing) }
+        // Other folders are new with their photos.
+        let drives = folders.filter { $0.drives != nil }.map(CatalogLine.folder)
+        let lines = try (state + drives).map { try coding.data($0.standing) }
         // The name of the machine, too: who renames it wants to see it.
         return "\(SHA256Digest(of: lines.reduce(Array(name.utf8)) { $0 + $1 }))"
     }
@@ -202,8 +205,8 @@ package struct CatalogWriter: Sendable {
 
     /// - Parameter skipsNumber: a later ledger may have given the next number, and the store have lost that write.
     private func write(skipsNumber: Bool) async throws -> CatalogStanding.Segment {
-        let (standing, state) = try await ledger {
-            (try $0.beginCatalogWrite(skipsNumber: skipsNumber), try $0.catalogState())
+        let (standing, state, folders) = try await ledger {
+            (try $0.beginCatalogWrite(skipsNumber: skipsNumber), try $0.catalogState(), try $0.catalogFolders())
         }
         let taken = CatalogCompaction.absorbed(
             standing.segments.map(\.lines), new: standing.unwritten + state.count + Self.frame)
@@ -224,7 +227,7 @@ package struct CatalogWriter: Sendable {
             ])
         let key = try segment.key(keys)
         let written = CatalogStanding.Segment(from: from, to: to, lines: lines, size: body.size)
-        let digest = try digest(of: state)
+        let digest = try digest(of: state, folders)
         let begun = CatalogStanding.Begun(segment: written, sha256: "\(body.digest.sha256)", stateDigest: digest)
         try await ledger { try $0.noteCatalogWrite(begun) }
         let etag: String?

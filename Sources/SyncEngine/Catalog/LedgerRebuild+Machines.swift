@@ -33,7 +33,7 @@ extension LedgerRebuild {
                     entry.machine.writtenAt = header.written
                     entry.replaces = header.replaces ?? [:]
                 } catch let error where error.concernsOneSegment {
-                    summary.problems.append(problem(segment, entry, "\(error)"))
+                    summary.unread.note(problem(segment, entry, "\(error)"))
                     if case .newer? = error as? CatalogError { entry.machine.role = .unreadable }
                 }
             }
@@ -47,7 +47,7 @@ extension LedgerRebuild {
             }
         }
         let missing = try await lookForMissing(entries, standing)
-        summary.problems += missing.problems
+        summary.unread.note(contentsOf: missing.problems)
         // Those whose place this machine has taken before, whether its own catalogue says so yet or not.
         let before = entries.filter { entry in
             entry.machine.role == .other && standing.replaces[entry.machine.id].map { entry.last <= $0 } ?? false
@@ -76,7 +76,7 @@ extension LedgerRebuild {
         if takesOver, missing.found.hasOwnNote {
             let own = try await MissingCatalogs(reader: reader)
                 .lookAtOwn(listed: missing.listed, MissingCatalogs.ofRebuild)
-            summary.problems += own.problems
+            summary.unread.note(contentsOf: own.problems)
             told = own.told
         }
         summary.machines = entries.map(\.machine)

@@ -39,7 +39,9 @@ package struct LedgerRebuild: Sendable {
         package var requests = 0
         package var machines: [Machine] = []
         /// What could not be read, in plain words.
-        package var problems: [String] = []
+        package var unread = ProblemList<String>()
+        /// Those that are named.
+        package var problems: [String] { unread.first }
         /// Photos that a catalogue tells of and the store does not have.
         package var lost = 0
         /// Photos of restores that were still to be saved, nobody knows where.
@@ -113,8 +115,10 @@ package struct LedgerRebuild: Sendable {
             try await ledger { try $0.beginRebuild(of: taken ?? "") }
         }
         let left = try await forgetLeftToOthers()
-        let listing = RebuiltListing(store: store, ledger: ledger, keys: keys, damaged: left.damaged, time: time)
-        summary.problems += try await listing.run { onStep(.listed($0)) }
+        let denied = DeniedObjects()
+        let listing = RebuiltListing(
+            store: store, ledger: ledger, keys: keys, damaged: left.damaged, denied: denied, time: time)
+        summary.unread.note(contentsOf: try await listing.run { onStep(.listed($0)) })
         if takesOver { try await noteVanished() }
         try await ledger { try $0.forgetOtherMachines() }
         let lines = Mutex(0)
@@ -126,10 +130,11 @@ package struct LedgerRebuild: Sendable {
             if entry.machine.role == .this { isOwnRead = isRead }
         }
         try await noteTakenOver(plan)
-        summary.problems += try await RebuiltShares(store: store, ledger: ledger, keys: keys).run()
-        summary.problems += try await recover(onStep)
+        summary.unread.note(contentsOf: try await RebuiltShares(store: store, ledger: ledger, keys: keys).run())
+        summary.unread.note(contentsOf: try await recover(denied, onStep))
         try await nameLost(left.unowned)
-        summary.problems += try await RebuiltArchive(store: store, ledger: ledger, keys: keys).run()
+        let archive = RebuiltArchive(store: store, ledger: ledger, keys: keys, denied: denied)
+        summary.unread.note(contentsOf: try await archive.run())
         if takesOver {
             let own = plan.first { $0.machine.role == .this }
             if isOwnRead { try await ledger.noteOwnCatalogRead(upTo: max(own?.last ?? 0, told ?? 0)) }
@@ -158,17 +163,20 @@ package struct LedgerRebuild: Sendable {
     // MARK: What is here
 
     /// A ledger that was put back knows files that are not here: of those, the catalogue has the last word. One that is only
-    /// out of sight is found again by the next scan.
+    /// out of sight is found again by the next scan; what is on a drive that is away, below a folder, stays as it is.
     private func noteVanished() async throws {
         let (queue, scanner, folders, now) = (ledger.ledger, scanner, folders, time.now())
+        let drives = FolderDrives(ledger: queue, scanner: scanner)
         try await pool.run {
             for folder in folders {
+                let others = try drives.look(at: folder).strangers.map(\.place).filter { !$0.isEmpty }
+                let away = try (drives.absentMounts(of: folder) + others).map { folder.path.pushing($0) }
                 var gone: Set<FilePath> = []
                 try queue.photos(at: folder.path) { photo in
-                    guard photo.state.isOnDisk, photo.folder.id == folder.id, !scanner.isFile(photo.path) else {
-                        return
-                    }
-                    gone.insert(Self.highestGone(photo.path, below: folder.path, scanner))
+                    guard photo.state.isOnDisk, photo.folder.id == folder.id,
+                        !away.contains(where: { photo.path.starts(with: $0) }), !scanner.isFile(photo.path)
+                    else { return }
+                    gone.insert(Self.highestGone(photo.path, below: folder.path, besides: away, scanner))
                 }
                 for path in gone { _ = try queue.markGone(folder.id, path: path, at: now) }
             }
@@ -176,9 +184,13 @@ package struct LedgerRebuild: Sendable {
     }
 
     /// The file itself, or the folder above it that went with all that was in it: there may be many files.
-    private static func highestGone(_ file: FilePath, below root: FilePath, _ scanner: any TreeScanner) -> FilePath {
+    private static func highestGone(
+        _ file: FilePath, below root: FilePath, besides away: [FilePath], _ scanner: any TreeScanner
+    ) -> FilePath {
         var gone = file
-        while case let parent = gone.removingLastComponent(), parent != root, !scanner.isFolder(parent) {
+        while case let parent = gone.removingLastComponent(), parent != root,
+            !away.contains(where: { $0.starts(with: parent) }), !scanner.isFolder(parent)
+        {
             gone = parent
         }
         return gone
@@ -191,7 +203,7 @@ package struct LedgerRebuild: Sendable {
         _ entry: Entry, _ summary: inout Summary, onLines: @escaping @Sendable (Int) -> Void
     ) async throws -> Bool {
         for gap in entry.chain.gaps {
-            summary.problems.append(
+            summary.unread.note(
                 """
                 the catalogue of \(entry.machine.name.escapingControls) lacks its writes \(gap.lowerBound) to \
                 \(gap.upperBound): what only they told of is under recovered/
@@ -201,6 +213,7 @@ package struct LedgerRebuild: Sendable {
         let machine = entry.machine.role == .other ? nil : entry.machine.name
         var state = CatalogState()
         var known: [Int64: FolderID] = [:]
+        var drives: [FolderID: [CatalogDrive]] = [:]
         var isRead = true
         let count = Mutex(0)
         for segment in entry.chain.segments {
@@ -214,25 +227,30 @@ package struct LedgerRebuild: Sendable {
                 }
                 state = read.state
                 known.merge(read.folders) { $1 }
+                // Each segment tells of all drives.
+                drives.merge(read.drives) { $1 }
                 if let damage = read.damage {
                     let rest =
                         count.withLock { $0 } == before
                         ? "no photo's name could be read of it: those are under recovered/"
                         : "what could be read of it counts as far as the store has it"
                     let ends = "its last lines, which tell of shares, are not known: \(MissingCatalogs.unknownShares)"
-                    summary.problems.append(problem(segment, entry, "\(damage); \(rest); \(ends)"))
+                    summary.unread.note(problem(segment, entry, "\(damage); \(rest); \(ends)"))
                 }
             } catch let error where error.concernsOneSegment {
                 isRead = false
-                summary.problems.append(problem(segment, entry, "\(error)"))
+                summary.unread.note(problem(segment, entry, "\(error)"))
             }
         }
-        let (whole, folders, moves, now) = (state, known, places.moves, time.now())
+        let (whole, folders, mounted, moves, now) = (state, known, drives, places.moves, time.now())
         guard entry.machine.role != .other else {
             try await ledger { try $0.noteOthersProfiles(whole.profiles) }
             return isRead
         }
-        summary.unsaved += try await ledger { try $0.noteCatalog(whole, in: folders, movedTo: moves, at: now) }
+        summary.unsaved += try await ledger { ledger in
+            try ledger.noteCatalogDrives(mounted, at: now)
+            return try ledger.noteCatalog(whole, in: folders, movedTo: moves, at: now)
+        }
         return isRead
     }
 
@@ -244,8 +262,10 @@ package struct LedgerRebuild: Sendable {
     // MARK: What has no name
 
     /// - Returns: which objects cannot be looked at, in plain words: the next rebuild asks for them again.
-    private func recover(_ onStep: @escaping @Sendable (Step) -> Void) async throws -> [String] {
-        var problems: [String] = []
+    private func recover(
+        _ denied: DeniedObjects, _ onStep: @escaping @Sendable (Step) -> Void
+    ) async throws -> ProblemList<String> {
+        var problems = ProblemList<String>()
         let prefixes = [keys.photos, keys.originals, projectsPrefix]
         for prefix in prefixes {
             var done = 0
@@ -256,10 +276,10 @@ package struct LedgerRebuild: Sendable {
                 let others = page.filter { !$0.key.rawValue.contains("/versions/") }
                 let wanted = try await ledger { try $0.leavingOutOriginals(among: others) }
                 let (before, count) = (done, Mutex(0))
-                let told = try await store.tell(of: wanted.map(\.key), atOnce: Self.headsInFlight) {
+                let told = try await store.tell(of: wanted.map(\.key), atOnce: Self.headsInFlight, denied) {
                     onStep(.recovered(before + count.add(), of: before + wanted.count))
                 }
-                problems += told.problems
+                problems.note(contentsOf: told.problems)
                 let found = Dictionary(told.found.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
                 done += wanted.count
                 try await noteRecovered(

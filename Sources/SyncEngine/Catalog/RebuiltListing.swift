@@ -8,24 +8,24 @@ struct RebuiltListing: Sendable {
     let ledger: LedgerQueue
     let keys: KeyLayout
     let damaged: [ObjectKey: DamagedVersion]
+    let denied: DeniedObjects
     let time: TimeSource
 
     /// What a listing cannot look at is there all the same, and nobody's loss: it is asked for by itself.
     /// - Parameter onCount: told how many objects were listed.
     /// - Returns: what could not be looked at then either, in plain words.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
-    func run(_ onCount: (Int) -> Void) async throws -> [String] {
+    func run(_ onCount: (Int) -> Void) async throws -> ProblemList<String> {
         var count = 0
-        var problems: [String] = []
+        var problems = ProblemList<String>()
         for prefix in keys.ownPrefixes {
             var askedAt = time.now()
             for try await page in store.listing(prefix: prefix) {
                 var objects = page.objects
                 for problem in page.problems {
-                    do {
-                        if let info = try await store.confirmedHead(problem.key) { objects.append(info) }
-                    } catch let error as StoreError where error.mayConcernOneObject {
-                        problems.append("\(error)")
+                    switch try await denied.ask({ try await store.confirmedHead(problem.key) }) {
+                    case .success(let info): if let info { objects.append(info) }
+                    case .failure(let error): problems.note("\(error)")
                     }
                 }
                 let (listed, at, tellsRestores) = (objects, askedAt, store.capabilities.restoresInLists == true)
@@ -50,18 +50,19 @@ struct RebuiltArchive: Sendable {
     let store: any ReadableStore
     let ledger: LedgerQueue
     let keys: KeyLayout
+    let denied: DeniedObjects
 
     /// A photo that cannot be looked at stops nothing: the next rebuild asks for it again.
     /// - Returns: which those are, in plain words.
     /// - Throws: ``StoreError`` about the whole store, ``LedgerError``, `CancellationError`.
-    func run() async throws -> [String] {
-        var problems: [String] = []
+    func run() async throws -> ProblemList<String> {
+        var problems = ProblemList<String>()
         let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) { [keys] in
             try $0.unrecordedObjects(below: keys.galleryArchive, after: $1, limit: Self.pageSize)
         }
         for try await page in pages {
-            let told = try await store.tell(of: page.map(\.key), atOnce: Self.headsInFlight)
-            problems += told.problems
+            let told = try await store.tell(of: page.map(\.key), atOnce: Self.headsInFlight, denied)
+            problems.note(contentsOf: told.problems)
             let memories = told.found.compactMap { Self.memory($0, keys) }
             try await ledger { try $0.noteArchived(memories) }
         }
@@ -86,18 +87,16 @@ struct RebuiltArchive: Sendable {
 
 extension ReadableStore {
     /// What it has under keys that it has listed before. One that it does not give holds up none of the others.
+    /// - Parameter denied: of the whole run.
     /// - Returns: what is there, in the order of the keys, and in plain words what could not be looked at.
     /// - Throws: ``StoreError`` about the whole store, `CancellationError`.
     func tell(
-        of keys: [ObjectKey], atOnce width: Int, onEach: @escaping @Sendable () -> Void = {}
+        of keys: [ObjectKey], atOnce width: Int, _ denied: DeniedObjects,
+        onEach: @escaping @Sendable () -> Void = {}
     ) async throws -> (found: [ObjectInfo], problems: [String]) {
         let answers = try await keys.concurrently(width) { key -> Result<ObjectInfo?, StoreError> in
             defer { onEach() }
-            do {
-                return .success(try await self.confirmedHead(key))
-            } catch let error as StoreError where error.mayConcernOneObject {
-                return .failure(error)
-            }
+            return try await denied.ask { try await self.confirmedHead(key) }
         }
         var (found, problems): ([ObjectInfo], [String]) = ([], [])
         for answer in answers {

@@ -17,7 +17,9 @@ package struct StoreChecks: Sendable {
     /// What stands under every key that the probe makes.
     static let bytes = Array("sync-agent doctor: this object can be deleted. 0123456789\n".utf8)
     /// Characters that clients, servers and proxies between them get wrong.
-    static let awkwardName = "Zürich 春/a+b c%20d~e&f=g#h?i;j,k'(1)'@!$*.jpg"
+    static let awkwardName = "Zürich 春/a+b c%20d~e&f=g#h;i,j'(1)'@!$.jpg"
+    /// As well, and no file of FAT, exFAT and NTFS has them in its name.
+    static let foreignName = "a?b*c:d.jpg"
     static let attributes = ObjectAttributes(contentType: "text/plain", metadata: ["about": "Größe: 100 % + more"])
 
     /// Puts, reads, looks at, lists and deletes one object.
@@ -48,7 +50,22 @@ package struct StoreChecks: Sendable {
                     name, "its disk ignores capitals: of two names such as AbC and abc, one replaces the other",
                     remedy: Self.faultyServer)
             }
-            return .ok(name, "spaces, capitals, +, %, &, #, ? and other scripts are kept as they are")
+            return .ok(name, "spaces, capitals, +, %, &, # and other scripts are kept as they are")
+        }
+    }
+
+    /// The same under a name that not every disk takes.
+    package func characters() async throws -> Finding {
+        try await finding("characters") { name in
+            do {
+                if let trouble = try await roundTrip(Self.foreignName) { return trouble(name) }
+            } catch let error as StoreError where error.code == .invalidRequest && error.isOfThisMachine {
+                return .limited(
+                    name, "its disk does not allow ?, *, : and others (\" < > | \\) in names of files",
+                    instead: "an image of a project with one in its name waits, and status says why; take the store "
+                        + "to another disk (sync-agent move-store)")
+            }
+            return .ok(name, "?, * and : are kept as they are")
         }
     }
 

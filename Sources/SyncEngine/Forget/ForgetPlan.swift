@@ -84,11 +84,16 @@ package struct ForgetPlanner: Sendable {
         let (scanner, watched, queue) = (scanner, watched, ledger.ledger)
         let lost = try await ledger { try $0.lost(among: found) }
         plan.lost = lost
-        let looks = try await pool.run {
-            var folders = FilesHere(scanner: scanner, watched: watched, ledger: queue)
-            return try found.map { try ($0, lost.contains($0.id) ? nil : folders.refusal($0)) }
-        }
         let events = try await ledger { try $0.eventFiles(among: found.map(\.id)) }
+        // A file that a cleanup has emptied is gone on purpose, and no photo that anybody misses, wherever it was.
+        let named = gone ? found.filter { events[$0.id] == nil || lost.contains($0.id) } : found
+        let unseen = try await ledger { try $0.unseen(among: named.map(\.id)) }
+        let looks = try await pool.run {
+            var folders = FilesHere(
+                scanner: scanner, watched: watched, ledger: queue, unseen: unseen,
+                directories: EmptyDirectories(scanner: scanner))
+            return try named.map { try ($0, lost.contains($0.id) ? nil : folders.refusal($0)) }
+        }
         for (photo, refusal) in looks {
             if gone, refusal == .stillHere { continue }
             if let since, photo.missingSince.map({ $0 > since }) ?? true { continue }
@@ -97,8 +102,7 @@ package struct ForgetPlanner: Sendable {
             } else if photo.state == .uploading {
                 plan.refused.append((photo, .inHand))
             } else if let areArchived = events[photo.id], !lost.contains(photo.id) {
-                // One that a cleanup has emptied is gone on purpose, and no photo that anybody misses.
-                if !gone { plan.refused.append((photo, .events(areArchived: areArchived))) }
+                plan.refused.append((photo, .events(areArchived: areArchived)))
             } else {
                 candidates.append(photo)
             }
@@ -167,6 +171,9 @@ private struct FilesHere {
     let scanner: any TreeScanner
     let watched: Set<FilePath>
     let ledger: Ledger
+    /// Rows of photos that no scan has met.
+    let unseen: Set<Int64>
+    var directories: EmptyDirectories
     var looks: [FolderID: FolderPresence.Look] = [:]
 
     /// `nil` where the file is gone, or in no folder that is watched.
@@ -176,6 +183,8 @@ private struct FilesHere {
         let presence = FolderPresence(ledger: ledger, scanner: scanner)
         let look = try looks[photo.folder.id] ?? presence.look(at: photo.folder, isForGood: true)
         looks[photo.folder.id] = look
-        return try look.whyAway(photo.relativePath).map { .away($0) }
+        if let reason = try look.whyAway(photo.relativePath) { return .away(reason + look.hint) }
+        guard unseen.contains(photo.id) else { return nil }
+        return directories.whyAway(photo.relativePath, in: photo.folder.path).map { .away($0) }
     }
 }

@@ -55,16 +55,17 @@ package struct ObjectDeletions: Sendable {
             result.failures = free.map { ($0.key, "\(doubt)") }
             return result
         }
+        let denied = DeniedObjects()
         var done = 0
         for page in free.grouped(atMost: Self.pageSize) {
-            try await delete(page, &result)
+            try await delete(page, denied, &result)
             done += page.count
             onProgress(done, free.count)
         }
         return result
     }
 
-    private func delete(_ page: [ObjectDeletion], _ result: inout Summary) async throws {
+    private func delete(_ page: [ObjectDeletion], _ denied: DeniedObjects, _ result: inout Summary) async throws {
         let keys = page.map(\.key)
         let begun = time.now()
         let due = try await ledger { try $0.beginDeletions(keys, at: begun) }
@@ -80,23 +81,27 @@ package struct ObjectDeletions: Sendable {
             throw error
         }
         // A store that has deleted it may have lost the answer: what is there decides.
-        let gone: [Bool] = try await due.concurrently(Self.looksInFlight) { [store] key in
-            do {
-                return try await store.head(key) == nil
-            } catch let error as StoreError where !error.concernsWholeStore {
-                return false
+        let looks = try await due.concurrently(Self.looksInFlight) { [store] key in
+            try await denied.ask { try await store.head(key) == nil }
+        }
+        var (proved, doubts): ([ObjectKey], [ObjectKey: StoreError]) = ([], [:])
+        for (key, look) in zip(due, looks) {
+            switch look {
+            case .success(let isGone): if isGone { proved.append(key) }
+            case .failure(let error): doubts[key] = error
             }
         }
-        let proved = zip(due, gone).filter(\.1).map(\.0)
+        let gone = proved
         let now = time.now()
-        try await ledger.finish { try $0.endDeletions(proved, at: now) }
-        let done = Set(proved)
+        try await ledger.finish { try $0.endDeletions(gone, at: now) }
+        let done = Set(gone)
         result.deleted += page.filter { done.contains($0.key) }
         // An answer of the store's own: nothing is under way any more.
         let refused = due.filter { !done.contains($0) && failures[$0].map { !$0.isTransient } ?? false }
         if !refused.isEmpty { try await ledger.finish { try $0.withdrawDeletions(refused, isOver: false) } }
-        result.failures += due.filter { !done.contains($0) }.map { key in
-            (key, failures[key]?.description ?? "the store still has it; sync-agent sync tries it again")
+        for key in due where !done.contains(key) {
+            let doubt = doubts[key].map { "whether it is gone is not known: \($0)" } ?? "the store still has it"
+            result.failures.append((key, failures[key]?.description ?? "\(doubt); sync-agent sync tries it again"))
         }
     }
 }

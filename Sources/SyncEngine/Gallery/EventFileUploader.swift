@@ -19,7 +19,7 @@ struct EventFileUploader: Sendable {
     private static let longestWait = Duration.seconds(60)
     /// After so many photos that could not be sent, the rest of the file is left for the next time too.
     private static let mostDelayed = 10
-    /// As well, of photos in a row that were refused as a store refuses that takes nothing.
+    /// As well, of photos in a row that were refused as a store, or a proxy before it, refuses that takes nothing.
     private static let mostRefused = 3
     /// Events whose results are kept until they are told in the order of the file.
     private static let group = 64
@@ -56,7 +56,7 @@ struct EventFileUploader: Sendable {
 
         mutating func note(_ error: StoreError) {
             delayed.append(error)
-            refused = error.concernsWholeStore ? refused + 1 : 0
+            refused = error.mayConcernWholeStore ? refused + 1 : 0
             if end != nil { return }
             if refused >= EventFileUploader.mostRefused || error.isCertain {
                 end = error

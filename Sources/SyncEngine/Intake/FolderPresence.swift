@@ -10,6 +10,8 @@ struct FolderPresence {
         fileprivate let folder: FolderRecord
         /// Why nothing can be concluded from what is not seen in the folder.
         fileprivate let away: String?
+        /// What ends that where the folder is empty, to be put behind the reason; else empty.
+        let hint: String
         /// Places below it where a drive was mounted, and none is.
         fileprivate let absentDrives: [FilePath]
         fileprivate let drives: FolderDrives.Look
@@ -30,31 +32,83 @@ struct FolderPresence {
         }
     }
 
+    fileprivate static let note = "where its photos were deleted on purpose, put a file, such as a note, into it"
+
     let ledger: Ledger
     let scanner: any TreeScanner
 
     /// Reads the folder until there is a file in it.
     /// - Parameter isForGood: whether what is concluded cannot be taken back. Then an empty folder tells nothing as long
-    ///   as the ledger has a photo of it, also a missing one: a rebuild calls all missing that it does not see, and does
-    ///   not ask for their drive.
+    ///   as the ledger has a photo of it, also a missing one: a rebuild calls all missing that it does not see.
     /// - Throws: ``LedgerError``.
     func look(at folder: FolderRecord, isForGood: Bool = false) throws -> Look {
         let drives = FolderDrives(ledger: ledger, scanner: scanner)
         let absent = try drives.absentMounts(of: folder)
         let look = try drives.look(at: folder)
+        let away = try whyAway(folder, isForGood)
         return Look(
-            folder: folder, away: try whyAway(folder, isForGood), absentDrives: absent, drives: look, ledger: ledger)
+            folder: folder, away: away?.reason, hint: away?.hint ?? "", absentDrives: absent, drives: look,
+            ledger: ledger)
     }
 
-    private func whyAway(_ folder: FolderRecord, _ isForGood: Bool) throws -> String? {
+    private func whyAway(_ folder: FolderRecord, _ isForGood: Bool) throws -> (reason: String, hint: String)? {
         let name = folder.path.text.escapingControls
         do {
             if try scanner.holdsFiles(of: folder.path) { return nil }
         } catch let error as ScanError {
-            return "\(name) \(error.message)"
+            return (reason: "\(name) \(error.message)", hint: "")
         }
-        if try ledger.knownFileCount(folder.id) > 0 { return "\(name) is empty, and files are known in it" }
+        let hint = " (\(Self.note))"
+        if try ledger.knownFileCount(folder.id) > 0 {
+            return (reason: "\(name) is empty, and files are known in it", hint: hint)
+        }
         guard try isForGood && ledger.hasPhotos(folder.id) else { return nil }
-        return "\(name) is empty (where its photos were deleted on purpose, put a file, such as a note, into it)"
+        return (reason: "\(name) is empty", hint: hint)
+    }
+}
+
+/// Whether directories tell that what is not seen in them is gone, though nobody here has ever seen it: a place where a
+/// drive is mounted is empty without it, and a ledger that was made anew may not know that it is one. Each directory is
+/// looked at once. It blocks.
+struct EmptyDirectories {
+    private let scanner: any TreeScanner
+    /// By directory, absolute: why nothing can be concluded.
+    private var reasons: [FilePath: String?] = [:]
+
+    init(scanner: any TreeScanner) {
+        self.scanner = scanner
+    }
+
+    /// Why a file that is not seen may be there all the same: the nearest directory above it that is there is empty;
+    /// `nil` when that has anything in it.
+    /// - Parameters:
+    ///   - file: below the folder.
+    ///   - folder: the watched one, in which something is.
+    mutating func whyAway(_ file: FilePath, in folder: FilePath) -> String? {
+        whyAway(from: file.removingLastComponent(), of: folder)
+    }
+
+    private mutating func whyAway(from directory: FilePath, of folder: FilePath) -> String? {
+        let path = folder.pushing(directory)
+        if let known = reasons[path] { return known }
+        let reason = look(at: directory, path, of: folder)
+        reasons.updateValue(reason, forKey: path)
+        return reason
+    }
+
+    private mutating func look(at directory: FilePath, _ path: FilePath, of folder: FilePath) -> String? {
+        let name = path.text.escapingControls
+        do {
+            try scanner.scan(root: folder, from: path) { seen in
+                // The second one that is visited is in the first.
+                if seen.path != directory || !seen.files.isEmpty { throw FolderIsSeen() }
+            }
+            return "\(name) is empty (\(FolderPresence.note); or remove the folder)"
+        } catch let error as ScanError {
+            guard error.code == .missing, !directory.isEmpty else { return "\(name) \(error.message)" }
+            return whyAway(from: directory.removingLastComponent(), of: folder)
+        } catch {
+            return nil
+        }
     }
 }

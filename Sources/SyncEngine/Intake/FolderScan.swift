@@ -163,10 +163,13 @@ package struct FolderScan: Sendable {
         if let emptyRoot {
             guard filesNotSeen == 0 else {
                 if !absent.isEmpty { return isSteady }
+                let hidden = unread.first.map { folder.path.pushing($0).string.escapingControls }
+                let state =
+                    hidden.map { "no file can be seen in the folder (\($0) cannot be read)" } ?? "the folder is empty"
                 result.problems.append(
                     ScanError(
                         .missing, path: folder.path,
-                        message: "the folder is empty, and \(filesNotSeen.counted("file is", "files are")) known in "
+                        message: "\(state), and \(filesNotSeen.counted("file is", "files are")) known in "
                             + "it. Is its drive mounted? Nothing was marked as missing. "
                             + "Were they removed on purpose: put a file (a note) into it"))
                 return isSteady

@@ -341,6 +341,7 @@ package struct SilentObjects: Sendable {
 
     private func archive(_ objects: [ObjectInfo], _ round: inout Round) async throws {
         guard let copies else { return }
+        let denied = DeniedObjects()
         for rule in rules {
             guard let transition = rule.transition else { continue }
             let before = round.now.addingTimeInterval(-Double(transition.afterDays) * 86_400)
@@ -350,7 +351,7 @@ package struct SilentObjects: Sendable {
                     && object.key.rawValue.utf8.starts(with: rule.prefix.utf8)
             }
             let failures = try await due.map(\.key).concurrently(ArchiveCopies.inFlight) { key in
-                try await copies.move(key, to: transition.storageClass)
+                try await copies.move(key, to: transition.storageClass, denied)
             }.compactMap(\.self)
             round.summary.moved += due.count - failures.count
             for failure in failures { round.summary.add("not moved to the archive: \(failure)") }

@@ -12,8 +12,9 @@ final class MirrorFolder: Sendable {
     static let manifestName: FilePath.Component = "vacation.json"
     /// Bytes. Of 10,000 photos it has less than ten million.
     static let largestManifest: Int64 = 64 << 20
-    /// Bytes. Of 10,000 photos it has two million.
-    private static let stateLimit = 16 << 20
+    /// Bytes. Of 10,000 photos it has five million; where each has changed eight times, more than twenty, and with long names
+    /// forty. One that is longer would be none at all.
+    private static let stateLimit = 64 << 20
 
     /// For people.
     let path: FilePath

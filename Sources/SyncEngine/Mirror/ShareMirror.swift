@@ -218,15 +218,16 @@ extension MirrorResult {
     }
 
     fileprivate mutating func noteDoubt() {
+        let found = if case .expired? = end { "has ended by this machine's clock" } else { "cannot be read now" }
         end = nil
         (kept, neverFetched) = ([], [])
-        notes.append("the share cannot be read now; when the next look finds the same, it has ended")
+        notes.append("the share \(found); when the next look finds the same, it has ended")
     }
 }
 
-/// Follows a share until it ends. That it can be read no more has to be found twice in a row: a server in trouble, or one
-/// that blocks us for a while, says the same once. A folder that is another one by now (a drive that is not mounted) is not
-/// filled again.
+/// Follows a share until it ends. That has to be found twice in a row: a server in trouble, or one that blocks us for a
+/// while, says once that it cannot be read, and a wrong clock that its time is over. A folder that is another one by now
+/// (a drive that is not mounted) is not filled again.
 package struct MirrorWatch: Sendable {
     private var mirror: ShareMirror
     private let interval: Duration
@@ -250,20 +251,20 @@ package struct MirrorWatch: Sendable {
     ) async throws {
         var mirror = mirror
         var isFirst = true
-        var wasGone = false
+        var hadEnded = false
         while true {
             do {
                 var result = try await mirror.run(observe)
-                let isDoubtful = result.end == .gone && !wasGone
-                wasGone = result.end == .gone
+                let isDoubtful = result.end != nil && !hadEnded
+                hadEnded = result.end != nil
                 mirror.filled = result.filled ?? mirror.filled
                 if isDoubtful { result.noteDoubt() }
                 await ended(.success(result))
                 if result.end != nil { return }
             } catch let error where !isFirst && !(error is CancellationError) {
                 let isGone = (error as? StoreError)?.code == .notFound
-                if isGone, wasGone { throw error }
-                wasGone = isGone
+                if isGone, hadEnded { throw error }
+                hadEnded = isGone
                 await ended(.failure(error))
             }
             isFirst = false

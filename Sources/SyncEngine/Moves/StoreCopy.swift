@@ -1,7 +1,6 @@
 import FoundationEssentials
 import Glibc
 package import SyncCore
-package import SyncLedger
 package import SyncSystem
 package import SystemPackage
 
@@ -39,9 +38,9 @@ package struct StoreCopy: Sendable {
         /// Objects that are in another class than in the old store, by the old class and the new one.
         package var classes: [Classes: Int] = [:]
         /// What could not be copied.
-        package var problems = ProblemList()
+        package var problems = ProblemList<ObjectProblem>()
         /// What is damaged in the old store, where it stays: nobody can copy it.
-        package var damaged = ProblemList()
+        package var damaged = ProblemList<ObjectProblem>()
 
         /// Whether the new store has all that the old one has whole.
         package var isWhole: Bool { archived.objects == 0 && missing.objects == 0 && problems.count == 0 }
@@ -49,17 +48,6 @@ package struct StoreCopy: Sendable {
         package struct Classes: Hashable, Sendable {
             package let old: StorageClass
             package let new: StorageClass
-        }
-    }
-
-    /// What is wrong with objects, of which there may be any number: the first thousand, and how many there are.
-    package struct ProblemList: Hashable, Sendable {
-        package private(set) var first: [ObjectProblem] = []
-        package private(set) var count = 0
-
-        package mutating func note(_ problem: ObjectProblem) {
-            count += 1
-            if first.count < 1_000 { first.append(problem) }
         }
     }
 
@@ -117,6 +105,7 @@ package struct StoreCopy: Sendable {
     ///   `CancellationError`. What was copied stays.
     package func run(onObject: @escaping @Sendable (Int64) -> Void = { _ in }) async throws -> Summary {
         var summary = Summary()
+        let denied = DeniedObjects()
         var open: [(object: ObjectInfo, there: ObjectInfo?)] = []
         try await compare(&summary) { object, there, summary in
             if Self.matches(object, there) == true {
@@ -125,32 +114,29 @@ package struct StoreCopy: Sendable {
                 return
             }
             open.append((object, there))
-            if open.count >= Self.lookahead { try await copy(&open, &summary, onObject) }
+            if open.count >= Self.lookahead { try await copy(&open, denied, &summary, onObject) }
         }
-        try await copy(&open, &summary, onObject)
+        try await copy(&open, denied, &summary, onObject)
         return summary
     }
 
     /// Ends shares in the old store, where nobody would see to their ends any more.
     /// - Parameter guests: of the old store: its pages went on sending while it was copied.
-    /// - Returns: what is still there, and why.
-    /// - Throws: where this machine cannot keep what guests have sent, what ``GuestIntake/take(_:)`` throws, when the
-    ///   others are ended; ``LedgerError``, `CancellationError`.
-    package func removeOld(_ shares: [ShareID], _ guests: GuestIntake) async throws -> ProblemList {
-        var problems = ProblemList()
-        var failure: (any Error)?
+    /// - Returns: which did not end, and why. One that does not holds up none of the others.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func removeOld(_ shares: [ShareID], _ guests: GuestIntake) async throws -> Removal {
+        var removal = Removal()
         for id in shares {
             let keys = ShareKeys(id)
             do {
                 try await ShareStorage(store: source).end(keys, guests)
             } catch let error as StoreError {
-                problems.note(ObjectProblem(key: keys.manifest, error: error))
+                removal.left.note(ObjectProblem(key: keys.manifest, error: error))
             } catch let error where error.mayConcernOneItem {
-                failure = failure ?? error
+                removal.failures.append(Removal.Failure(share: id, error: error))
             }
         }
-        if let failure { throw failure }
-        return problems
+        return removal
     }
 
     // MARK: Both listings
@@ -189,17 +175,25 @@ package struct StoreCopy: Sendable {
         /// It was deleted since it was listed: by now no listing has it.
         case gone
         case damaged(StoreError)
+        /// The old store does not give it, and may give others.
+        case denied(StoreError)
         case failed(StoreError)
     }
 
     private func copy(
-        _ open: inout [(object: ObjectInfo, there: ObjectInfo?)], _ summary: inout Summary,
+        _ open: inout [(object: ObjectInfo, there: ObjectInfo?)], _ denied: DeniedObjects, _ summary: inout Summary,
         _ onObject: @escaping @Sendable (Int64) -> Void
     ) async throws {
         let items = open.enumerated().map { (number: $0, object: $1.object, there: $1.there) }
         open = []
         let outcomes = try await items.concurrently(Self.batchSize) { item in
             let outcome = try await attempt(item.object, item.there, number: item.number)
+            switch outcome {
+            case .copied, .damaged: denied.noteGiven()
+            case .denied(let error): try denied.note(error)
+            // Nothing was read of it.
+            case .present, .archived, .gone, .failed: break
+            }
             onObject(item.object.size)
             return outcome
         }
@@ -215,7 +209,8 @@ package struct StoreCopy: Sendable {
             case .archived: summary.archived.note(item.object)
             case .gone: break
             case .damaged(let error): summary.damaged.note(ObjectProblem(key: item.object.key, error: error))
-            case .failed(let error): summary.problems.note(ObjectProblem(key: item.object.key, error: error))
+            case .denied(let error), .failed(let error):
+                summary.problems.note(ObjectProblem(key: item.object.key, error: error))
             }
         }
     }
@@ -226,7 +221,7 @@ package struct StoreCopy: Sendable {
         } catch let error as StoreError where error.code == .archived && there == nil {
             return .archived
         } catch let denial as Denial {
-            return .failed(denial.error)
+            return .denied(denial.error)
         } catch let error as StoreError where !error.concernsWholeStore {
             return .failed(error)
         } catch let error as Errno {
@@ -237,7 +232,7 @@ package struct StoreCopy: Sendable {
         }
     }
 
-    /// The old store denies one object, and may give all others. What the new one denies, it denies to each.
+    /// The old store does not give one object, and may give all others. What the new one denies, it denies to each.
     private struct Denial: Error {
         let error: StoreError
     }
@@ -246,7 +241,7 @@ package struct StoreCopy: Sendable {
     private func ofSource<Value>(_ ask: () async throws -> Value) async throws -> Value {
         do {
             return try await ask()
-        } catch let error as StoreError where error.concernsWholeStore && error.mayConcernOneObject {
+        } catch let error as StoreError where error.code == .accessDenied || error.isDenial {
             throw Denial(error: error)
         }
     }
@@ -353,33 +348,5 @@ package struct StoreCopy: Sendable {
         if let photo = info.photoMD5, photo == other.photoMD5, other.claimedSHA256 != nil { return .same }
         guard let written = info.modified, let then = other.modified, then < written else { return .other }
         return .older
-    }
-}
-
-/// Of a store to which this machine moves: shares that are over. A move that was ended before its end may have copied one that was
-/// taken back since; nobody would look for it there any more.
-package struct OverShares: Sendable {
-    private let store: any ObjectStore
-    private let ledger: LedgerQueue
-
-    package init(in store: any ObjectStore, ledger: LedgerQueue) {
-        self.store = store
-        self.ledger = ledger
-    }
-
-    /// One listing of all shares of the store, and none where this machine has shared nothing that is over.
-    /// - Throws: ``StoreError`` when something of them is still there; ``LedgerError``, `CancellationError`.
-    package func remove() async throws {
-        let shares = try await ledger { try $0.shares(limit: .max) }.filter { !$0.state.isOpen }
-        if shares.isEmpty { return }
-        let over = Dictionary(uniqueKeysWithValues: shares.map { ("\($0.id)", $0.id) })
-        var found: Set<ShareID> = []
-        for try await objects in store.pages(prefix: ShareKeys.prefix) {
-            for object in objects {
-                let name = object.key.rawValue.dropFirst(ShareKeys.prefix.count).prefix { $0 != "/" }
-                if let id = over[String(name)] { found.insert(id) }
-            }
-        }
-        for id in found { try await ShareStorage(store: store).removeWhole(ShareKeys(id)) }
     }
 }

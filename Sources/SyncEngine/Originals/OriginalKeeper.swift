@@ -85,6 +85,7 @@ package struct OriginalKeeper: Sendable {
     package func run(onProgress: @escaping @Sendable (Summary) -> Void = { _ in }) async throws -> Summary {
         let result = Mutex(Summary())
         let refusal = Mutex<StoreError?>(nil)
+        let denied = DeniedObjects()
         var last: Int64? = 0
         while let after = last, !result.withLock({ $0.isInterrupted }) {
             let page = try await ledger { try $0.photosWithoutOriginal(after: after, limit: Self.pageSize) }
@@ -92,7 +93,7 @@ package struct OriginalKeeper: Sendable {
             _ = try await page.candidates.concurrently(width) { candidate in
                 if refusal.withLock({ $0 != nil }) { return }
                 do {
-                    let ending = try await attempt(candidate)
+                    let ending = try await attempt(candidate, denied)
                     result.withLock { result in
                         result.note(ending, of: candidate.file)
                         onProgress(result)
@@ -107,10 +108,10 @@ package struct OriginalKeeper: Sendable {
         return result.withLock { $0 }
     }
 
-    private func attempt(_ candidate: OriginalCandidate) async throws -> Ending {
+    private func attempt(_ candidate: OriginalCandidate, _ denied: DeniedObjects) async throws -> Ending {
         let (file, stamp, now) = (candidate.file, candidate.stamp, time.now())
         if rests.withLock({ $0.holds(file, stamp, at: now) }) { return .rests }
-        let ending = try await keep(candidate)
+        let ending = try await keep(candidate, denied)
         rests.withLock { rests in
             switch ending {
             case .failed: rests.add(file, stamp, at: now, for: Self.rest)
@@ -121,11 +122,13 @@ package struct OriginalKeeper: Sendable {
         return ending
     }
 
-    private func keep(_ candidate: OriginalCandidate) async throws -> Ending {
+    private func keep(_ candidate: OriginalCandidate, _ denied: DeniedObjects) async throws -> Ending {
         let now = time.now()
         if let due = try await ledger({ try $0.nextTry(at: now) }), due <= now { return .photoIsDue }
         do {
-            return try await store(candidate)
+            let ending = try await store(candidate)
+            if case .kept = ending { denied.noteGiven() }
+            return ending
         } catch let error as PhotoError {
             switch error.code {
             case .missing, .notAFile, .changed: return .left
@@ -134,9 +137,16 @@ package struct OriginalKeeper: Sendable {
             }
         } catch let error as StoreError where error.code == .sourceChanged {
             return .left
-        } catch let error as StoreError where !error.concernsWholeStore {
+        } catch let error as StoreError where Self.mayConcernOne(error) {
+            // One that a server refuses holds up no other.
+            try await denied.note(error, in: store)
             return .failed("\(error)")
         }
+    }
+
+    /// What this machine's file system denies the store as a whole, it denies to each.
+    private static func mayConcernOne(_ error: StoreError) -> Bool {
+        error.mayConcernOneObject && !(error.concernsWholeStore && error.isOfThisMachine)
     }
 
     private func store(_ candidate: OriginalCandidate) async throws -> Ending {

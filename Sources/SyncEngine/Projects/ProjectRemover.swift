@@ -159,7 +159,7 @@ package struct ProjectRemover: Sendable {
     private func whyAway(_ folder: FilePath) async throws -> String? {
         try await pool.run { [scanner, ledger = ledger.ledger] in
             guard let record = try ledger.watchedFolder(at: folder) else { return nil }
-            return try FolderPresence(ledger: ledger, scanner: scanner).look(at: record)
+            return try FolderPresence(ledger: ledger, scanner: scanner).look(at: record, isForGood: true)
                 .whyAway(FilePath(ProjectFileName.listName))
         }
     }

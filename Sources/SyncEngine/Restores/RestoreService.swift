@@ -170,7 +170,7 @@ package struct RestoreAnnouncer: Sendable {
         for summary in jobs {
             let unsaved = unsaved[summary.job.id] ?? 0
             if !summary.job.isAnnounced, summary.isOver(but: unsaved) { try await announceEnd(of: summary, unsaved) }
-            if !summary.job.isExpiryAnnounced, let end = summary.earliestExpiry, isSoon(end, of: summary) {
+            if !summary.job.isExpiryAnnounced, let end = summary.firstUnsavedExpiry, isSoon(end, of: summary) {
                 try await announceExpiry(of: summary, end)
             }
         }
@@ -182,7 +182,7 @@ package struct RestoreAnnouncer: Sendable {
         // from each process that works on the job.
         guard try await ledger({ try $0.noteJob(job.id, finishedAt: now, announced: true) }) else { return }
         let left = summary.left(of: unsaved)
-        let lost = (summary.counts[.failed] ?? 0) + left + summary.endedUnread
+        let lost = (summary.counts[.failed] ?? 0) + left + summary.endedUnsaved
         try await notifiers.tell(
             Notice(
                 lost > 0 ? .restoreFailed : .restoreReady,
@@ -198,21 +198,21 @@ package struct RestoreAnnouncer: Sendable {
     private func announceExpiry(of summary: RestoreJobSummary, _ end: Date) async throws {
         let (job, now) = (summary.job, time.now())
         guard try await ledger({ try $0.noteJob(job.id, expiryAnnounced: true) }) else { return }
-        let restored = summary.counts[.restored] ?? 0
+        let photos = summary.readableUnsaved
         try await notifiers.tell(
             Notice(
                 .restoreExpiring, title: "Restored photos go back to the archive",
                 message: """
-                    \(restored.counted("photo")) of restore \(job.id) can be read until \(end.formatted(.iso8601)). \
+                    \(photos.counted("photo")) of restore \(job.id) can be read until \(end.formatted(.iso8601)). \
                     Save them, or ask for longer with sync-agent restore and --days.
                     """,
-                facts: ["jobId": "\(job.id)", "expiresAt": end.formatted(.iso8601), "photos": "\(restored)"], at: now))
+                facts: ["jobId": "\(job.id)", "expiresAt": end.formatted(.iso8601), "photos": "\(photos)"], at: now))
     }
 
-    /// A job whose files are all saved needs no warning.
+    /// - Parameter end: of a copy that is not saved: a job whose files are all saved needs no warning.
     private func isSoon(_ end: Date, of summary: RestoreJobSummary) -> Bool {
         let now = time.now()
-        guard end > now, summary.saved < (summary.counts[.restored] ?? 0) else { return false }
+        guard end > now else { return false }
         let life = summary.latestReadyAt.map { end.timeIntervalSince($0) } ?? .infinity
         return end.timeIntervalSince(now) <= min(Self.expiryNotice, life / 4)
     }
@@ -226,18 +226,12 @@ extension RestoreJobSummary {
 
     fileprivate func isOver(but unsaved: Int) -> Bool {
         let open = (counts[.planned] ?? 0) + (counts[.retrieving] ?? 0)
-        return open == 0 && (job.output == nil || saved + unsaved >= (counts[.restored] ?? 0))
+        return open == 0 && (job.output == nil || readableUnsaved <= unsaved)
     }
-
-    /// Copies that have ended before they were saved, where they were to be, or before anybody was told of them.
-    fileprivate var endedUnread: Int { max(0, (counts[.expired] ?? 0) - saved) }
 
     /// How many of the items that could not be saved can still be read: the others have failed or ended since, and are
     /// told as such.
-    fileprivate func left(of unsaved: Int) -> Int {
-        let notSaved = (counts[.restored] ?? 0) + (counts[.expired] ?? 0) - saved
-        return min(unsaved, max(0, notSaved - endedUnread))
-    }
+    fileprivate func left(of unsaved: Int) -> Int { min(unsaved, readableUnsaved) }
 
     /// What became of it, in a sentence or two.
     fileprivate func end(_ unsaved: Int) -> String {
@@ -256,7 +250,8 @@ extension RestoreJobSummary {
         } else if failed > 0 {
             parts.append("\(failed) could not be brought back")
         }
-        if endedUnread > 0 { parts.append("\(endedUnread.counted("copy has", "copies have")) ended already") }
+        // Before they were saved, where they were to be, or before anybody was told of them.
+        if endedUnsaved > 0 { parts.append("\(endedUnsaved.counted("copy has", "copies have")) ended already") }
         var text = parts.joined(separator: "; ")
         text = text.prefix(1).uppercased() + text.dropFirst()
         if failed + unsaved > 0 { text += ". sync-agent restores \(job.id) says why" }

@@ -276,7 +276,8 @@ package struct RetentionPass: Sendable {
                 case .failed(let reason, let file): return .fail(plan.issue(reason, file))
                 }
             } catch let error as StoreError {
-                return error.concernsWholeStore ? .outage(error) : .fail(plan.issue("\(error)", nil))
+                if let outage = try await archiver.store.outage(behind: error) { return .outage(outage) }
+                return .fail(plan.issue("\(error)", nil))
             }
         }
     }

@@ -111,7 +111,7 @@ package struct GuestDecisions: Sendable {
     private func clear(_ photo: GuestPhoto) async {
         try? await disk.run { [box] in
             for file in [box.file(of: photo), box.thumbnail(of: photo)] { _ = try? file.unlink() }
-            _ = try? box.place(of: photo.share).removeFolder()
+            try? box.removeIfEmpty(photo.share)
         }
     }
 

@@ -10,21 +10,20 @@ import SystemPackage
 /// What is in the store stays there as long as the share does: until the owner has decided, this machine has no other copy; and
 /// its place stays taken, so that a share takes no more in its life than it may.
 package struct GuestIntake: Sendable {
-    private static let thumbnailSide = 320
     /// Seconds after which a page is taken for closed that has reserved a place.
     private static let claimLife: TimeInterval = 3_600
     private static let tooLarge = "photos of more than \(GuestRules.mostBytes >> 20) MiB are not taken"
     private static let tooMany = "\(GuestRules.mostPhotos) photos that lay over others were taken, and no more are"
 
     private let store: any ObjectStore
-    private let ledger: LedgerQueue
+    let ledger: LedgerQueue
     package let box: Box
-    private let reducer: any PhotoReducer
-    private let maker: any SharedCopyMaker
-    private let pool: BlockingPool
-    private let disk: BlockingPool
-    private let time: TimeSource
-    private let logger: Logger
+    let reducer: any PhotoReducer
+    let maker: any SharedCopyMaker
+    let pool: BlockingPool
+    let disk: BlockingPool
+    let time: TimeSource
+    let logger: Logger
 
     /// - Parameters:
     ///   - pool: for decoding.
@@ -66,19 +65,36 @@ package struct GuestIntake: Sendable {
         fileprivate(set) var settled: Set<GuestObject> = []
         /// Of the first one that could be neither taken nor refused.
         fileprivate(set) var failure: (any Error)?
+        /// What is kept here and cannot be taken up. It keeps nothing in the store.
+        fileprivate(set) var fault: KeptFault?
+
+        /// What a person has to know of.
+        fileprivate var problem: (any Error)? {
+            if let failure { return failure }
+            return fault
+        }
     }
 
-    /// Takes in all that is there.
-    /// - Returns: how many photos wait that did not before.
+    /// Takes in all that is there, and takes up what is kept here and not noted.
+    /// - Returns: how many photos wait that were not kept before.
     /// - Throws: ``ShareError/inOtherHands(_:)`` while another process does the same; what one of the photos failed with, when
-    ///   the others are in: ``StoreError``, ``PhotoError``, `Errno` or ``FolderError`` where this machine cannot keep it;
-    ///   ``LedgerError``, `CancellationError`.
+    ///   the others are in: ``StoreError``, ``PhotoError``, `Errno` or ``FolderError`` where this machine cannot keep it,
+    ///   ``KeptFault``; ``LedgerError``, `CancellationError`.
     /// - Parameter occasion: all but ``Occasion/last``.
     @discardableResult
     package func take(_ share: ShareID, _ occasion: Occasion = .round) async throws -> Int {
-        guard let taken = try await look(share, occasion) else { return 0 }
-        if let failure = taken.failure { throw failure }
-        return taken.count
+        let (count, problem) = try await receive(share, occasion)
+        if let problem { throw problem }
+        return count
+    }
+
+    /// The same, for whoever tells of photos that have come, whatever keeps others back.
+    /// - Returns: also what ``take(_:_:)`` throws of single photos.
+    func receive(
+        _ share: ShareID, _ occasion: Occasion = .round
+    ) async throws -> (count: Int, problem: (any Error)?) {
+        guard let taken = try await look(share, occasion) else { return (0, nil) }
+        return (taken.count, taken.problem)
     }
 
     /// The same before the objects of a share are removed: what the store gives nobody any more is refused.
@@ -89,10 +105,13 @@ package struct GuestIntake: Sendable {
     func takeLast(_ share: ShareID) async throws -> Taken? { try await look(share, .last) }
 
     private func look(_ share: ShareID, _ occasion: Occasion) async throws -> Taken? {
-        let found = try await store.all(below: ShareKeys(share).guestFolder)
+        let found = try await list(share)
         if found.objects.isEmpty, found.problems.isEmpty {
-            // What kept them from coming in has gone with them.
-            if try await ledger({ try $0.guestProblems().contains { $0.share == share } }) {
+            if occasion != .last { try await takeUp(share) }
+            // What kept them from coming in has gone with them, but for what is kept here.
+            if try await ledger({ try $0.guestProblems().contains { $0.share == share } }),
+                (try? await unnoted(share))?.isEmpty == true
+            {
                 try await ledger.finish { try $0.noteGuestProblem(nil, of: share) }
             }
             return nil
@@ -104,7 +123,7 @@ package struct GuestIntake: Sendable {
         try? lock.close()
         let failure: (any Error)? =
             switch result {
-            case .success(let taken): taken.failure
+            case .success(let taken): taken.problem
             case .failure(let error): error
             }
         // Whoever is told to stop has not failed.
@@ -115,9 +134,19 @@ package struct GuestIntake: Sendable {
         return try result.get()
     }
 
+    private func list(_ share: ShareID) async throws -> ObjectPage {
+        do {
+            return try await store.all(below: ShareKeys(share).guestFolder)
+        } catch let error where error.mayConcernOneItem {
+            // What is there is not known: nobody may call it taken in.
+            try await ledger.finish { try $0.noteGuestProblem("\(error)", of: share) }
+            throw error
+        }
+    }
+
     private func take(_ found: ObjectPage, of share: ShareID, _ occasion: Occasion) async throws -> Taken {
         var taken = Taken()
-        taken.failure = try await adopt(share)
+        taken.fault = try await adopt(share)
         for info in found.objects {
             let object = GuestObject(info)
             do {
@@ -152,8 +181,9 @@ package struct GuestIntake: Sendable {
             return false
         }
         if info.size <= GuestRules.claimBytes {
-            // A page has reserved the place for a photo that is on its way, or did before it was closed.
-            if let modified = info.modified, time.now().timeIntervalSince(modified) > Self.claimLife {
+            // A page has reserved the place for a photo that is on its way, or did before it was closed. It may have
+            // woken up since all was listed, and a photo be there by now.
+            if isStale(info), let now = try await store.head(info.key), isStale(now) {
                 try await store.delete(info.key)
             }
             return false
@@ -161,31 +191,20 @@ package struct GuestIntake: Sendable {
         return try await take(object, info, of: share, occasion)
     }
 
-    /// What is kept here and not noted, as after a rebuild of the ledger, waits again.
-    /// - Returns: what one of them failed with, when the others are noted.
-    private func adopt(_ share: ShareID) async throws -> PhotoError? {
-        let noted = Set(try await ledger { try $0.guestPhotos(of: share) }.map(\.slot))
-        var failure: PhotoError?
-        for (slot, file) in try await disk.run({ [box] in try box.kept(share) }) where !noted.contains(slot) {
-            do {
-                let examined = try await pool.run { [reducer] in try PooledWork.step { try reducer.examine(file) } }
-                let photo = GuestPhoto(
-                    share: share, slot: slot, sha256: examined.digest.sha256, size: examined.stamp.size,
-                    contentType: examined.type.name, receivedAt: time.now())
-                _ = try await ledger.finish { try $0.addGuestPhoto(photo) }
-            } catch let error as PhotoError where error.code != .stopped {
-                failure = failure ?? error
-            }
-        }
-        return failure
+    /// Whether it reserves a place for a photo that does not come any more.
+    private func isStale(_ object: ObjectInfo) -> Bool {
+        guard object.size <= GuestRules.claimBytes, let modified = object.modified else { return false }
+        return time.now().timeIntervalSince(modified) > Self.claimLife
     }
 
     /// - Returns: whether it waits, and did not before.
     private func take(
         _ object: GuestObject, _ info: ObjectInfo, of share: ShareID, _ occasion: Occasion
     ) async throws -> Bool {
-        let noted = try await ledger { try $0.guestPhotos(of: share) }
-        if let known = noted.first(where: { $0.source == object.source }), try await isKept(known, occasion) {
+        let (noted, slots) = try await ledger { (try $0.guestPhotos(of: share), try $0.guestObjects(of: share)) }
+        if let slot = slots[object], let known = noted.first(where: { $0.slot == slot }),
+            try await isKept(known, occasion)
+        {
             return false
         }
         guard info.size <= GuestRules.mostBytes else {
@@ -204,7 +223,7 @@ package struct GuestIntake: Sendable {
         }
         let digest = SHA256Digest(of: bytes)
         if let known = noted.first(where: { $0.sha256 == digest }) {
-            try await ledger.finish { try $0.noteGuestSource(object.source, of: share, known.slot) }
+            try await ledger.finish { try $0.noteGuestObject(object, of: share, known.slot) }
             if try await isKept(known, occasion) { return false }
             return try await keep(bytes, digest, as: known.slot, of: share, object)
         }
@@ -278,12 +297,12 @@ package struct GuestIntake: Sendable {
             _ = try NewFile.save(bytes, to: draft, permissions: .ownerReadWrite, overwrites: true)
         }
         do {
-            let (type, small) = try await pool.run { [reducer, maker] in
+            let (found, small) = try await pool.run { [reducer, maker] in
                 try PooledWork.step { try Self.look(at: draft, reducer, maker) }
             }
             let photo = GuestPhoto(
-                share: share, slot: slot, sha256: digest, size: Int64(bytes.count), contentType: type.name,
-                receivedAt: time.now(), source: object.source)
+                share: share, slot: slot, sha256: digest, size: Int64(bytes.count), contentType: found.type.name,
+                receivedAt: time.now())
             try await disk.run { [box] in
                 if let small {
                     _ = try NewFile.save(
@@ -292,38 +311,13 @@ package struct GuestIntake: Sendable {
                 try draft.rename(to: box.file(of: photo))
                 try Folder.sync(box.place(of: share))
             }
-            return try await ledger.finish { try $0.addGuestPhoto(photo) }
+            return try await ledger.finish { try $0.addGuestPhoto(photo, from: object) }
         } catch let error as PhotoError {
+            if error.code == .stopped { throw CancellationError() }
             guard let objection = Self.objection(to: error) else { throw error }
             try await disk.run { _ = try? draft.unlink() }
             try await refuse(object, of: share, size: Int64(bytes.count), objection, digest: digest)
             return false
-        }
-    }
-
-    /// What it is, and a small picture of it; `nil` for a photo that cannot be decoded here, and is one all the same.
-    private static func look(
-        at file: FilePath, _ reducer: any PhotoReducer, _ maker: any SharedCopyMaker
-    ) throws(PhotoError) -> (type: MediaType, small: [UInt8]?) {
-        let type = try reducer.examine(file).type
-        guard MediaType.isPicture(type.name) else { throw PhotoError(.notAPhoto, "it is no photo") }
-        do throws(PhotoError) {
-            let small = try maker.thumbnail(of: .file(file), side: thumbnailSide)
-            guard case .reduced(let bytes) = small.content else { return (type, nil) }
-            return (type, bytes)
-        } catch {
-            guard error.isPermanent, objection(to: error) == nil else { throw error }
-            return (type, nil)
-        }
-    }
-
-    /// Why nobody could have any use of what is kept nowhere on this machine; `nil` where somebody could.
-    private static func objection(to error: PhotoError) -> String? {
-        switch error.code {
-        case .truncated: "the file ends before its picture does"
-        case .corrupt: "the picture's data is damaged"
-        case .notAPhoto, .notStored: "it is no photo"
-        default: nil
         }
     }
 
@@ -332,13 +326,13 @@ package struct GuestIntake: Sendable {
         _ object: GuestObject, of share: ShareID, size: Int64, _ reason: String,
         digest: SHA256Digest = SHA256Digest(of: [])
     ) async throws {
-        let noted = try await ledger { try $0.guestPhotos(of: share) }
-        if noted.contains(where: { $0.source == object.source && $0.state == .refused }) { return }
+        let (noted, slots) = try await ledger { (try $0.guestPhotos(of: share), try $0.guestObjects(of: share)) }
+        if let slot = slots[object], noted.contains(where: { $0.slot == slot && $0.state == .refused }) { return }
         let number = try await number(of: object, in: share, besides: noted)
         logger.notice("share \(share): what a guest has sent was not kept: \(reason)")
         let photo = GuestPhoto(
             share: share, slot: number, sha256: digest, size: size, contentType: MediaType.unknown.name,
-            receivedAt: time.now(), state: .refused, reason: reason, source: object.source)
-        _ = try await ledger.finish { try $0.addGuestPhoto(photo) }
+            receivedAt: time.now(), state: .refused, reason: reason)
+        _ = try await ledger.finish { try $0.addGuestPhoto(photo, from: object) }
     }
 }

@@ -1,26 +1,19 @@
 import FoundationEssentials
 import SyncCore
+import SyncLedger
 
-/// What a guest has sent, as a listing shows it. What comes to its key later is another one.
-struct GuestObject: Hashable, Sendable {
-    let key: ObjectKey
-    /// What tells it from all others of the share, and is noted of a photo.
-    let source: String
-
+extension GuestObject {
+    /// As a listing shows it.
     init(_ object: ObjectInfo) {
-        key = object.key
         let marks: [String?] = [
             object.etag, object.sha256?.description, object.md5?.description,
             object.modified.map { "\($0.timeIntervalSince1970)" },
         ]
-        source = "\(object.key.lastSegment) \(object.size) \(marks.compactMap(\.self).first ?? "")"
+        self.init(key: object.key, mark: "\(object.size) \(marks.compactMap(\.self).first ?? "")")
     }
 
     /// One that the store cannot look at.
-    init(_ problem: ObjectProblem) {
-        key = problem.key
-        source = "\(problem.key.lastSegment) unreadable"
-    }
+    init(_ problem: ObjectProblem) { self.init(key: problem.key, mark: "unreadable") }
 
     /// `nil` where no page puts anything.
     func slot(in share: ShareID) -> Int? {

@@ -30,6 +30,9 @@ package struct ShareRemover: Sendable {
             guard share.state.isEnding else { return }
             do {
                 try await remove(share)
+            } catch ShareError.inOtherHands(let id) {
+                // It is tried again as soon as that process is done.
+                throw ShareError.inOtherHands(id)
             } catch let error where !error.isOfLedgerOrStop {
                 try await lease.note { ledger, owner, _ in
                     try ledger.noteShareUnended("\(error)", of: id, by: owner)
@@ -44,8 +47,11 @@ package struct ShareRemover: Sendable {
 
     /// Looks once more for objects of a share that is over: a put that was under way when it ended, of a process that was
     /// stopped, may have come to its end since.
-    /// - Throws: ``StoreError`` when something is still there; what ``GuestIntake/take(_:)`` throws.
-    func sweep(_ id: ShareID) async throws { try await ShareStorage(store: store).removeAll(ShareKeys(id), guests) }
+    /// - Throws: ``StoreError`` when something is still there; what ``GuestIntake/take(_:_:)`` throws.
+    func sweep(_ id: ShareID) async throws {
+        try await ShareStorage(store: store).removeAll(ShareKeys(id), guests)
+        try await guests?.takeUp(id)
+    }
 
     private func remove(_ share: ShareRecord) async throws {
         // What another machine has taken back, that one has told.
@@ -80,7 +86,7 @@ extension ShareStorage {
     /// anything, and only what was taken in, or refused, is deleted. Pages that are open go on sending meanwhile.
     /// - Precondition: the share's manifest is gone.
     /// - Parameter guests: `nil` leaves what guests have sent where it is.
-    /// - Throws: ``StoreError`` when something is still there; what ``GuestIntake/take(_:)`` throws.
+    /// - Throws: ``StoreError`` when something is still there; what ``GuestIntake/take(_:_:)`` throws.
     func removeAll(_ keys: ShareKeys, _ guests: GuestIntake?) async throws {
         try await removeShared(keys)
         guard let guests else { return }
@@ -96,10 +102,6 @@ extension ShareStorage {
             message: "guests send photos to the share while it is removed; it will be tried again")
     }
 
-    private func removeShared(_ keys: ShareKeys) async throws {
-        try await remove(keys) { !$0.rawValue.hasPrefix(keys.guestFolder) }
-    }
-
     /// Deletes what guests have sent, where it is what was seen before.
     private func remove(_ seen: Set<GuestObject>, _ keys: ShareKeys) async throws {
         for try await page in store.listing(prefix: keys.guestFolder) {
@@ -111,18 +113,15 @@ extension ShareStorage {
         }
     }
 
-    /// Deletes all objects of a share, those of its guests too.
-    /// - Throws: ``StoreError`` when something is still there.
-    func removeWhole(_ keys: ShareKeys) async throws { try await remove(keys) { _ in true } }
-
-    private func remove(_ keys: ShareKeys, _ isWanted: (ObjectKey) -> Bool) async throws {
+    /// Deletes all that is shared until a listing shows none of it.
+    private func removeShared(_ keys: ShareKeys) async throws {
         var failure: StoreError?
         for _ in 0..<Self.rounds {
             var isEmpty = true
             failure = nil
             // What cannot be looked at is there, and has to go like the rest.
             for try await page in store.listing(prefix: keys.folder) {
-                let found = page.keys.filter(isWanted)
+                let found = page.keys.filter { !$0.rawValue.hasPrefix(keys.guestFolder) }
                 if found.isEmpty { continue }
                 isEmpty = false
                 let failures = try await store.delete(found)

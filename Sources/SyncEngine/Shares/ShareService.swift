@@ -1,4 +1,4 @@
-package import FoundationEssentials
+import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 package import SyncCore
@@ -92,6 +92,8 @@ package struct ShareService: Service {
         var elsewhere = SharesElsewhere.Memory()
         /// When it was looked for what guests have sent.
         var askedForGuests: Date?
+        /// Whether what is kept here of guests was held against the ledger.
+        var hasTakenUp = false
     }
 
     /// What did not work is left alone until something else is due, or something else is to be had.
@@ -225,16 +227,21 @@ package struct ShareService: Service {
             return
         }
         rounds.askedForGuests = now
+        try await takeUpKept(guests, &rounds)
         // Pages that are open go on sending when it is not asked for any more.
         let shares = try await ledger { ledger in
-            try ledger.unendedShares().filter { share in
-                try share.state == .live && (share.takesGuests || !ledger.guestPhotos(of: share.id).isEmpty)
+            let troubled = Set(try ledger.guestProblems().map(\.share))
+            return try ledger.unendedShares().filter { share in
+                guard share.state == .live else { return false }
+                if share.takesGuests || troubled.contains(share.id) { return true }
+                return try !ledger.guestPhotos(of: share.id).isEmpty
             }
         }
         for share in shares {
             do {
-                let count = try await guests.take(share.id)
+                let (count, problem) = try await guests.receive(share.id)
                 if count > 0 { try await notifiers.tell(Self.notice(of: count, sentTo: share, at: now)) }
+                if let problem { throw problem }
             } catch ShareError.inOtherHands {
                 continue
             } catch let error where error.mayConcernOneItem {
@@ -242,6 +249,20 @@ package struct ShareService: Service {
                     logger.warning("what guests have sent to share \(share.id) cannot be kept now: \(error)")
                 }
             }
+        }
+    }
+
+    /// A ledger that was built anew knows nothing of what waits here, and a share that is over is asked for no more.
+    private func takeUpKept(_ guests: GuestIntake, _ rounds: inout Rounds) async throws {
+        if rounds.hasTakenUp { return }
+        rounds.hasTakenUp = true
+        do {
+            for (share, failure) in try await guests.takeUpAll() {
+                if case ShareError.inOtherHands = failure { continue }
+                logger.warning("what guests have sent to share \(share) waits here, and is not noted: \(failure)")
+            }
+        } catch let error where error.mayConcernOneItem {
+            logger.warning("what guests have sent, and is kept here, cannot be looked at: \(error)")
         }
     }
 
@@ -322,57 +343,5 @@ package struct ShareService: Service {
             if let stamp { sources.files[item.photo.slot] = stamp } else { sources.missing.append(item.key) }
         }
         return sources
-    }
-}
-
-/// What the agent has to do for a share, and when.
-package struct ShareSchedule: Hashable, Sendable {
-    package enum Action: Hashable, Sendable {
-        case end(ShareEnd)
-        case publish
-        case renew
-
-        var isEnd: Bool {
-            if case .end = self { true } else { false }
-        }
-    }
-
-    /// Links are not renewed more often, however short they last.
-    private static let shortestLife: TimeInterval = 300
-
-    package let action: Action
-    /// In the past or now: at once.
-    package let dueAt: Date
-}
-
-extension ShareSchedule {
-    /// `nil` when nothing is to be done any more.
-    /// - Parameter now: stands for "at once".
-    package init?(for share: ShareRecord, now: Date) {
-        switch share.state {
-        case .revoked, .expired: return nil
-        case .revoking: self.init(action: .end(.revoked), dueAt: now)
-        case .expiring: self.init(action: .end(.expired), dueAt: now)
-        case .preparing, .waiting, .live:
-            let end = ShareSchedule(action: .end(.expired), dueAt: share.expiresAt)
-            let next: ShareSchedule? =
-                if share.expiresAt <= now {
-                    nil
-                } else if share.step != .done {
-                    ShareSchedule(action: .publish, dueAt: now)
-                } else {
-                    Self.renewal(of: share, now: now)
-                }
-            self = next.flatMap { $0.dueAt < end.dueAt ? $0 : nil } ?? end
-        }
-    }
-
-    /// When less than half of the links' life is left. Links that last as long as the share are left alone.
-    private static func renewal(of share: ShareRecord, now: Date) -> ShareSchedule? {
-        guard let written = share.pageWrittenAt, let end = share.linksEndAt, end < share.expiresAt else { return nil }
-        // They were signed by a clock that was wrong, and nobody can use them.
-        if written > now.addingTimeInterval(shortestLife) { return ShareSchedule(action: .renew, dueAt: now) }
-        let half = max(end.timeIntervalSince(written) / 2, shortestLife)
-        return ShareSchedule(action: .renew, dueAt: written.addingTimeInterval(half))
     }
 }

@@ -110,7 +110,7 @@ package struct OtherShareRemover: Sendable {
     /// Takes a share back.
     /// - Returns: whether anything of it was in this store.
     /// - Throws: ``StoreError`` when something of it is still in the store: the agent, or the next `sync`, goes on with it;
-    ///   what ``GuestIntake/take(_:)`` throws, ``ShareError/inOtherHands(_:)`` while another process removes it, too;
+    ///   what ``GuestIntake/take(_:_:)`` throws, ``ShareError/inOtherHands(_:)`` while another process removes it, too;
     ///   ``LedgerError``, `CancellationError`.
     package func run(_ share: OtherShare) async throws -> Bool {
         try await run(share.id, location: share.location, of: share.machineName, expiresAt: share.expiresAt)
@@ -149,7 +149,10 @@ package struct OtherShareRemover: Sendable {
 
     /// Looks once more for objects of a share: the machine that has it may have had a put under way.
     /// - Throws: as ``run(_:)``.
-    func sweep(_ id: ShareID) async throws { try await ShareStorage(store: store).removeAll(ShareKeys(id), guests) }
+    func sweep(_ id: ShareID) async throws {
+        try await ShareStorage(store: store).removeAll(ShareKeys(id), guests)
+        try await guests?.takeUp(id)
+    }
 
     private func tell(_ removal: ShareRemoval) async throws {
         let (id, now) = (removal.id, time.now())

@@ -60,6 +60,7 @@ package struct TierMover: Sendable {
     ///   `CancellationError`.
     package func run() async throws -> Summary {
         var result = Summary()
+        let denied = DeniedObjects()
         var offset: TimeInterval?
         for rule in rules {
             guard let transition = rule.transition else { continue }
@@ -81,7 +82,7 @@ package struct TierMover: Sendable {
                     if told != 0 { continue }
                 }
                 last = (storedAt: end.storedAt, key: end.key)
-                for failure in try await move(due, to: transition.storageClass, &result) {
+                for failure in try await move(due, to: transition.storageClass, denied, &result) {
                     result.failed += 1
                     if result.failures.count < Summary.namedFailures { result.failures.append(failure) }
                 }
@@ -91,10 +92,10 @@ package struct TierMover: Sendable {
     }
 
     private func move(
-        _ objects: [ObjectRecord], to storageClass: StorageClass, _ result: inout Summary
+        _ objects: [ObjectRecord], to storageClass: StorageClass, _ denied: DeniedObjects, _ result: inout Summary
     ) async throws -> [StoreError] {
         let outcomes = try await objects.concurrently(ArchiveCopies.inFlight) { object in
-            if let failure = try await copies.move(object.key, to: storageClass) {
+            if let failure = try await copies.move(object.key, to: storageClass, denied) {
                 try await audit.recheck(object.key, after: failure)
                 return failure as StoreError?
             }
@@ -113,14 +114,19 @@ struct ArchiveCopies: Sendable {
 
     let store: any ObjectStore
 
+    /// - Parameter denied: of the whole run.
     /// - Returns: why it was not moved.
-    /// - Throws: ``StoreError`` when the store is away as a whole or cannot do it at all; `CancellationError`.
-    func move(_ key: ObjectKey, to storageClass: StorageClass) async throws -> StoreError? {
+    /// - Throws: ``StoreError`` when the store is away as a whole, cannot do it at all or moves none;
+    ///   `CancellationError`.
+    func move(_ key: ObjectKey, to storageClass: StorageClass, _ denied: DeniedObjects) async throws -> StoreError? {
         do {
             try await store.copy(key, to: key, storageClass: storageClass, condition: .overwrite)
-        } catch let error as StoreError where !error.concernsWholeStore && error.code != .unsupported {
-            return try await isMoved(key, to: storageClass) ? nil : error
+        } catch let error as StoreError where error.mayConcernOneObject && error.code != .unsupported {
+            if try await isMoved(key, to: storageClass) { return nil }
+            try denied.note(error)
+            return error
         }
+        denied.noteGiven()
         return nil
     }
 
@@ -128,7 +134,7 @@ struct ArchiveCopies: Sendable {
     private func isMoved(_ key: ObjectKey, to storageClass: StorageClass) async throws -> Bool {
         do {
             return try await store.head(key)?.storageClass == storageClass
-        } catch let error as StoreError where !error.concernsWholeStore {
+        } catch let error as StoreError where error.mayConcernOneObject {
             return false
         }
     }

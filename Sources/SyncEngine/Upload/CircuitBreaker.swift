@@ -74,6 +74,7 @@ package final class CircuitBreaker: Sendable {
         var isRefusing = false
         /// As of ``CircuitBreaker/isInDoubt``.
         var isInDoubt = false
+        var spell = FailingSpell()
         var closedAt: Duration?
         /// In a row, with nothing accepted in between.
         var refusals: [(claim: Claim, error: StoreError)] = []
@@ -99,11 +100,14 @@ package final class CircuitBreaker: Sendable {
     /// Whether it is closed for a store that has refused several keys, and has accepted none since.
     package var isRefusing: Bool { state.withLock { $0.isRefusing } }
 
-    /// Whether an earlier run has met a store that could not be used, and it has taken no photo since.
+    /// Whether an earlier run has met a store that refused its photos, or one fails for long, and it has taken none since.
     package var isInDoubt: Bool { state.withLock { $0.isInDoubt } }
 
-    /// An earlier run has met a store that could not be used: that it answers does not prove that it takes photos.
+    /// An earlier run has met a store that refused its photos: that it answers does not prove that it takes them.
     package func doubt() { state.withLock { $0.isInDoubt = true } }
+
+    /// Nothing waits any more that the store has refused: the next photos tell how it is.
+    package func trust() { state.withLock { $0.isInDoubt = false } }
 
     /// Why the gate is not open; `nil` while it is.
     package var closedBy: StoreError? { state.withLock { $0.error } }
@@ -130,6 +134,7 @@ package final class CircuitBreaker: Sendable {
         state.withLock { state in
             state.failures = 0
             state.hasAccepted = true
+            state.spell = FailingSpell()
             state.guilty.formUnion(state.refusals.map(\.claim.photoID))
             state.guilty.remove(photo)
             state.refusals = []
@@ -137,6 +142,16 @@ package final class CircuitBreaker: Sendable {
             guard state.isRefusing else { return wasInDoubt ? .proof : .expected }
             state.open()
             return .opened
+        }
+    }
+
+    /// A photo has met a failure that may pass. It closes nothing.
+    /// - Returns: how long the store has taken none, once that is long (``FailingSpell``): then it is in doubt.
+    func noteFailing(_ photo: Int64) -> Duration? {
+        state.withLock { state -> Duration? in
+            guard let span = state.spell.note(photo, at: time.monotonic()) else { return nil }
+            state.isInDoubt = true
+            return span
         }
     }
 

@@ -8,10 +8,10 @@ import SyncSystem
 extension PhotoPipeline {
     // MARK: The store
 
-    /// What an earlier run has noted of the store holds until it takes a photo, or none waits: a new gate is open, and
-    /// knows nothing of it.
+    /// That an earlier run was refused its photos holds until the store takes one, or none waits: a new gate is open,
+    /// and knows nothing of it. A mere outage is over with the first good answer.
     func takeUpNote() async throws {
-        if try await ledger({ try $0.isStoreFailing() }) { gate.doubt() }
+        if try await ledger({ try $0.isStoreRefusing() }) { gate.doubt() }
     }
 
     /// A store that is away is told at the start, and not only when there is something to send.
@@ -67,6 +67,7 @@ extension PhotoPipeline {
         if error.mayConcernWholeStore, try await isStoreAtFault(claim, error, mode) {
             return try await commit(claim, .released)
         }
+        if error.isOfBusyServer, let span = gate.noteFailing(claim.photoID) { try await tell(error, lasting: span) }
         if case .untilDone = mode, error.code != .sourceChanged { state.withLock { $0.rounds.notePostponed(claim) } }
         let pause = RetryPolicy.pause(afterRefusal: claim.attempts, random: 0.5 + time.random() / 2)
         try await commit(
@@ -132,13 +133,28 @@ extension PhotoPipeline {
         }
     }
 
+    /// The store answers well when it is asked, and fails at one photo after the other.
+    private func tell(_ error: StoreError, lasting span: Duration) async throws {
+        try await noting.withSlot {
+            // A photo that was taken meanwhile has told more, and so has a gate that is closed.
+            guard gate.isInDoubt, gate.closedBy == nil else { return }
+            try await ledger { [time] in
+                let now = time.now()
+                try $0.noteStore(
+                    error: error.ofAll.description, isRefusal: true, at: now, since: now + (Duration.zero - span))
+            }
+        }
+        let minutes = Int(span / .seconds(60)).counted("minute")
+        logger.warning("the store has taken no photo for \(minutes), and each is tried again: \(error)")
+    }
+
     /// A look at the store has found it well.
     func noteAnswer() async throws {
         guard gate.isInDoubt, gate.closedBy == nil else { return try await noteStore() }
         try await noting.withSlot {
             // A photo that was taken meanwhile has told more.
             guard gate.isInDoubt else { return }
-            try await ledger { [time] in try $0.noteStoreAnswer(at: time.now()) }
+            if try await ledger({ [time] in try $0.noteStoreAnswer(at: time.now()) }) { gate.trust() }
         }
     }
 
@@ -154,20 +170,17 @@ extension PhotoPipeline {
     private func noteStore(_ failure: StoreError? = nil) async throws {
         try await noting.withSlot {
             let error = gate.closedBy
+            // That it is away in between is no end of its refusal.
+            let isRefusal = gate.isRefusing || gate.isInDoubt
             try await ledger { [time] in
-                try $0.noteStore(error: error?.description, reason: failure?.code, at: time.now())
+                try $0.noteStore(
+                    error: error?.description, reason: failure?.code, isRefusal: isRefusal, at: time.now())
             }
         }
     }
 }
 
 extension StoreError {
-    /// Whether the next photo might meet it too. Of a server that answers, only asking tells. A page in place of an
-    /// answer is a proxy's or a login's, which may stand before all photos.
-    fileprivate var mayConcernWholeStore: Bool {
-        concernsWholeStore || code == .unsupported || code == .invalidResponse
-    }
-
     /// Whether waiting for some seconds cannot help: it was found out on this machine, of the store as a whole. One key may be
     /// denied where others are not, and a disk that is away may just be mounted.
     var isCertain: Bool { code == .credentialsMissing || code == .accessDenied && isOfThisMachine && key == nil }

@@ -50,6 +50,7 @@ package struct VacationManifestSync: Sendable {
     package func run(where isQuiet: @Sendable (VacationRecord) -> Bool = { _ in true }) async throws -> Summary {
         var result = Summary()
         let changed = try await ledger { try $0.vacationsToLookAt() }
+        let denied = DeniedObjects()
         // A folder that was renamed is stored under its new name before the old one goes.
         for record in changed.filter(\.isOnDisk) + changed.filter({ !$0.isOnDisk }) {
             guard isQuiet(record) else {
@@ -57,10 +58,14 @@ package struct VacationManifestSync: Sendable {
                 continue
             }
             do {
+                let known = result.stored + result.found
                 try await look(at: record.id, &result)
+                if result.stored + result.found > known { denied.noteGiven() }
             } catch let error as VacationReadError {
                 result.failures.append("\(error)")
-            } catch let error as StoreError where !error.concernsWholeStore {
+            } catch let error as StoreError where error.mayConcernOneObject {
+                // One that is refused holds up no other.
+                try await denied.note(error, in: manifests.store)
                 result.failures.append("the vacation \(record.folder.string.escapingControls): \(error)")
             }
         }
@@ -221,11 +226,14 @@ package struct VacationManifestSync: Sendable {
     }
 
     private func removeStale(_ result: inout Summary) async throws {
+        let denied = DeniedObjects()
         for manifest in try await ledger({ try $0.staleManifests() }) {
             do {
                 if try await manifests.remove(manifest.cacheKey, digest: manifest.digest) { result.removed += 1 }
+                denied.noteGiven()
                 try await ledger.finish { try $0.forget(manifest) }
-            } catch let error as StoreError where !error.concernsWholeStore {
+            } catch let error as StoreError where error.mayConcernOneObject {
+                try await denied.note(error, in: manifests.store)
                 result.failures.append("the old manifest of \(manifest.cacheKey) is not removed: \(error)")
             }
         }

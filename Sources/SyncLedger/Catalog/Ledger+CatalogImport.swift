@@ -342,16 +342,6 @@ extension CatalogPhoto {
     }
 }
 
-extension FileStamp {
-    /// Whether it is what a catalogue tells of a file that was never seen on this disk: size and time alone.
-    var isOfCatalog: Bool { device == 0 && inode == 0 }
-
-    /// Whether the file may be the one that a catalogue tells of. Its content was not read: who looks at it later does that.
-    func isAs(catalogued other: FileStamp) -> Bool {
-        other.isOfCatalog && size == other.size && modified == other.modified
-    }
-}
-
 extension FilePath.Component {
     /// `a.jpg` as `a (laptop).jpg`.
     fileprivate func toldApart(by machine: String) -> FilePath.Component? {

@@ -14,14 +14,6 @@ package struct CatalogCursor: Sendable {
 }
 
 extension Ledger {
-    /// This machine's watched folders, those that are no longer configured included.
-    package func catalogFolders() throws(LedgerError) -> [CatalogFolder] {
-        try read("list the folders of the catalogue") { db in
-            try db.rawRows("SELECT id, kind, path FROM folders WHERE machine IS NULL ORDER BY id")
-                .map { CatalogFolder(folder: $0[0], kind: $0[1], path: FilePath(blob: $0[2])) }
-        }
-    }
-
     /// A page of all that is stored of this machine's photos, in the order of their paths. What changes its place meanwhile
     /// is noted as a change, and written with the next segment.
     package func catalogPhotos(_ cursor: inout CatalogCursor, limit: Int) throws(LedgerError) -> [CatalogPhoto] {

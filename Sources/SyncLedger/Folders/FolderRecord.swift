@@ -173,12 +173,15 @@ extension Database {
             """, [folder.rawValue, path.directoryBlob, isMounted, time.milliseconds])
     }
 
-    /// Photos that are believed to be on the disk, in a directory and all below it.
+    /// Photos that are believed to be on the disk, in a directory and all below it; and those that a catalogue alone
+    /// tells of, which may be on a drive that no scan has seen yet.
     fileprivate func knownFiles(of folder: FolderID, below path: FilePath) throws -> Int {
         try DirectoryTable(self).subtree(path, in: folder).reduce(0) { count, directory in
             let files = try number(
-                "SELECT COUNT(*) FROM photos WHERE directory_id = ? AND state <> 'missing' AND gone = 0",
-                [directory.id.rawValue])
+                """
+                SELECT COUNT(*) FROM photos
+                WHERE directory_id = ? AND (state <> 'missing' OR \(FileStamp.isOfCatalog)) AND gone = 0
+                """, [directory.id.rawValue])
             return count + Int(files ?? 0)
         }
     }
@@ -261,10 +264,21 @@ extension Ledger {
         }
     }
 
-    /// Whether the ledger has a photo of a folder, wherever its file is by now.
+    /// Whether the ledger has a photo of a folder, wherever its file is by now. A file of events that were all signed
+    /// off is none: it was emptied on purpose.
     package func hasPhotos(_ folder: FolderID) throws(LedgerError) -> Bool {
         try read("look for the photos of a folder") { db in
-            try db.total("SELECT SUM(files) FROM photo_tallies WHERE folder_id = ?", [folder.rawValue]) > 0
+            try db.number(
+                """
+                SELECT 1 FROM directories CROSS JOIN photos ON photos.directory_id = directories.id
+                WHERE directories.folder_id = ? AND (
+                    NOT EXISTS (SELECT 1 FROM event_notes WHERE photo_id = photos.id)
+                    OR EXISTS (
+                        SELECT 1 FROM event_files JOIN events ON events.id = event_files.event
+                        WHERE event_files.photo_id = photos.id AND events.retention = 'kept'
+                    )
+                ) LIMIT 1
+                """, [folder.rawValue]) != nil
         }
     }
 }

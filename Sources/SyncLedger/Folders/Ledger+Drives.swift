@@ -67,7 +67,8 @@ extension Ledger {
         try read("list directories") { try DirectoryTable($0).subtree(start, in: folder) }
     }
 
-    /// The files of a directory that are believed to be on the disk, and of which something is stored or is to be.
+    /// The files of a directory that are believed to be on the disk, and of which something is stored or is to be; and
+    /// those that a catalogue alone tells of, which may be on a drive that no scan has seen yet.
     /// - Returns: each with the drive on which it was seen last.
     package func knownFiles(
         in directory: DirectoryID
@@ -75,7 +76,9 @@ extension Ledger {
         try read("list the files of a directory") { db in
             let drives = try DriveTable(db).all()
             return try PhotoTable(db).rows(in: directory).compactMap { row in
-                guard row.isKept, let name = FilePath.Component(bytes: row.name) else { return nil }
+                guard row.isKept || row.isOnlyCatalogued, let name = FilePath.Component(bytes: row.name) else {
+                    return nil
+                }
                 let drive = row.drive.flatMap { drives[$0] }
                 return (file: ScannedFile(name: name, stamp: row.stamp), drive: drive)
             }

@@ -49,6 +49,14 @@ extension Ledger {
         }
     }
 
+    /// Those of the photos that no scan of this ledger has met: a catalogue alone tells of them.
+    package func unseen(among photos: [Int64]) throws(LedgerError) -> Set<Int64> {
+        try read("look for photos that were never seen here") { db in
+            let sql = "SELECT 1 FROM photos WHERE id = ? AND \(FileStamp.isOfCatalog)"
+            return Set(try photos.filter { try db.number(sql, [$0]) != nil })
+        }
+    }
+
     /// Those of the photos of which nothing is left that anybody could have back.
     package func lost(among photos: [PhotoStatus]) throws(LedgerError) -> Set<Int64> {
         try read("look for lost photos") { db in

@@ -249,7 +249,9 @@ extension LedgerQuery {
         SELECT SUM(state = 'planned'), SUM(state = 'retrieving'), SUM(state = 'restored'), SUM(state = 'failed'),
             SUM(state = 'expired'), COUNT(saved_at), SUM(size),
             MIN(CASE WHEN state = 'restored' THEN expires_at END), MAX(ready_at),
-            SUM(state = 'restored' AND storage_class IN ('GLACIER', 'DEEP_ARCHIVE'))
+            SUM(state = 'restored' AND storage_class IN ('GLACIER', 'DEEP_ARCHIVE')),
+            SUM(state = 'restored' AND saved_at IS NULL), SUM(state = 'expired' AND saved_at IS NULL),
+            MIN(CASE WHEN state = 'restored' AND saved_at IS NULL THEN expires_at END)
         FROM restore_items WHERE job_id = ?
         """
     package static let itemsOfJob = "\(items) WHERE items.job_id = ? AND items.id > ? ORDER BY items.id LIMIT ?"

@@ -162,8 +162,14 @@ package struct RestoreJobSummary: Hashable, Sendable {
     package let job: RestoreJob
     /// States that no item is in are left out.
     package let counts: [RestoreItemState: Int]
-    /// Items that are saved in the job's output.
+    /// Items that are saved in the job's output, also those whose copies have ended since.
     package let saved: Int
+    /// Items that can be read now, and are not saved.
+    package let readableUnsaved: Int
+    /// When the first of their copies ends.
+    package let firstUnsavedExpiry: Date?
+    /// Items whose copies have ended, and that were not saved before.
+    package let endedUnsaved: Int
     /// Stored bytes of all items.
     package let bytes: Int64
     /// When the first of the copies ends that can be read now.
@@ -185,6 +191,9 @@ package struct RestoreJobSummary: Hashable, Sendable {
         earliestExpiry = row.time(7)
         latestReadyAt = row.time(8)
         copies = (row[9] as Int?) ?? 0
+        readableUnsaved = (row[10] as Int?) ?? 0
+        endedUnsaved = (row[11] as Int?) ?? 0
+        firstUnsavedExpiry = row.time(12)
     }
 }
 

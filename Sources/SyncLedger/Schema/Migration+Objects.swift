@@ -158,4 +158,11 @@ extension Migration {
         CREATE INDEX objects_unarchived ON objects (stored_at, key, size)
             WHERE storage_class NOT IN ('GLACIER', 'DEEP_ARCHIVE');
         """)
+
+    static let storeRefusal = Migration(
+        "stores that refuse photos",
+        // 1: store_error is of a store that answers, and takes no photos. It outlasts a good answer.
+        "ALTER TABLE agent ADD COLUMN store_refuses INTEGER NOT NULL DEFAULT 0 CHECK (store_refuses IN (0, 1))",
+        // Of what is noted already nobody knows which it is.
+        "UPDATE agent SET store_refuses = 1 WHERE store_error IS NOT NULL")
 }

@@ -117,4 +117,50 @@ extension Migration {
             expires_at INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         """)
+
+    /// One photo may have been sent twice: which photo it is stands with each object, and no longer with the photo.
+    static let guestObjects = Migration(
+        "objects of guests",
+        "DROP INDEX guest_photos_waiting",
+        "ALTER TABLE guest_photos RENAME TO guest_photos_before",
+        """
+        CREATE TABLE guest_photos (
+            share TEXT NOT NULL,                               -- a UUID
+            slot INTEGER NOT NULL,
+            sha256 BLOB NOT NULL,
+            size INTEGER NOT NULL,
+            content_type TEXT NOT NULL,
+            received_at INTEGER NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('waiting', 'accepted', 'refused')),
+            decided_at INTEGER,
+            path BLOB,                                         -- of the accepted one
+            reason TEXT,
+            PRIMARY KEY (share, slot),
+            CHECK ((state = 'waiting') = (decided_at IS NULL))
+        ) STRICT, WITHOUT ROWID;
+        """,
+        """
+        INSERT INTO guest_photos
+        SELECT share, slot, sha256, size, content_type, received_at, state, decided_at, path, reason
+        FROM guest_photos_before
+        """,
+        "CREATE INDEX guest_photos_waiting ON guest_photos (share) WHERE state = 'waiting'",
+        """
+        CREATE TABLE guest_objects (
+            share TEXT NOT NULL,                               -- a UUID
+            key TEXT NOT NULL,
+            mark TEXT NOT NULL,                                -- which one of its key
+            slot INTEGER NOT NULL,                             -- of the photo that it is
+            PRIMARY KEY (share, key),
+            FOREIGN KEY (share, slot) REFERENCES guest_photos (share, slot)
+        ) STRICT, WITHOUT ROWID;
+        """,
+        // What lay over another one came after it.
+        """
+        INSERT OR REPLACE INTO guest_objects (share, key, mark, slot)
+        SELECT share, 'shares/' || share || '/guests/' || substr(source, 1, instr(source, ' ') - 1),
+            substr(source, instr(source, ' ') + 1), slot
+        FROM guest_photos_before WHERE instr(source, ' ') > 1 ORDER BY received_at, slot
+        """,
+        "DROP TABLE guest_photos_before")
 }

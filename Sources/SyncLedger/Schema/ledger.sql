@@ -53,7 +53,7 @@ CREATE TABLE agent (
     last_sync_at INTEGER,
     store_error TEXT,
     store_checked_at INTEGER
-, archive_floor INTEGER NOT NULL DEFAULT 0, classes_refreshed_at INTEGER, store_failing_since INTEGER, store_id TEXT, retries_asked INTEGER NOT NULL DEFAULT 0, machine_id TEXT, catalog_next INTEGER NOT NULL DEFAULT 1, catalog_tracking INTEGER NOT NULL DEFAULT 0 CHECK (catalog_tracking IN (0, 1)), catalog_state TEXT, catalog_replaces TEXT, catalog_written_at INTEGER, catalog_problem TEXT, machine_note TEXT, machine_note_at INTEGER, jobs_day TEXT, catalog_begun TEXT, rebuild_of TEXT, unclear_objects INTEGER NOT NULL DEFAULT 0 CHECK (unclear_objects >= 0)) STRICT;
+, archive_floor INTEGER NOT NULL DEFAULT 0, classes_refreshed_at INTEGER, store_failing_since INTEGER, store_id TEXT, retries_asked INTEGER NOT NULL DEFAULT 0, machine_id TEXT, catalog_next INTEGER NOT NULL DEFAULT 1, catalog_tracking INTEGER NOT NULL DEFAULT 0 CHECK (catalog_tracking IN (0, 1)), catalog_state TEXT, catalog_replaces TEXT, catalog_written_at INTEGER, catalog_problem TEXT, machine_note TEXT, machine_note_at INTEGER, jobs_day TEXT, catalog_begun TEXT, rebuild_of TEXT, unclear_objects INTEGER NOT NULL DEFAULT 0 CHECK (unclear_objects >= 0), store_refuses INTEGER NOT NULL DEFAULT 0 CHECK (store_refuses IN (0, 1))) STRICT;
 
 CREATE TABLE photos (
     id INTEGER PRIMARY KEY,
@@ -868,24 +868,6 @@ CREATE TABLE profile_merges (
 
 CREATE INDEX events_by_profile_uuid ON events (profile_uuid) WHERE profile_uuid IS NOT NULL;
 
-CREATE TABLE guest_photos (
-    share TEXT NOT NULL,                               -- a UUID
-    slot INTEGER NOT NULL,
-    sha256 BLOB NOT NULL,
-    size INTEGER NOT NULL,
-    content_type TEXT NOT NULL,
-    received_at INTEGER NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('waiting', 'accepted', 'refused')),
-    decided_at INTEGER,
-    path BLOB,                                         -- of the accepted one
-    reason TEXT,
-    source TEXT,                                       -- the object in the store, and which one of its place
-    PRIMARY KEY (share, slot),
-    CHECK ((state = 'waiting') = (decided_at IS NULL))
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX guest_photos_waiting ON guest_photos (share) WHERE state = 'waiting';
-
 CREATE TABLE merge_announcements (
     profile TEXT PRIMARY KEY,
     into_profile TEXT NOT NULL,
@@ -981,6 +963,32 @@ CREATE TABLE folder_drives (
 CREATE INDEX objects_unarchived ON objects (stored_at, key, size)
     WHERE storage_class NOT IN ('GLACIER', 'DEEP_ARCHIVE');
 
+CREATE TABLE guest_photos (
+    share TEXT NOT NULL,                               -- a UUID
+    slot INTEGER NOT NULL,
+    sha256 BLOB NOT NULL,
+    size INTEGER NOT NULL,
+    content_type TEXT NOT NULL,
+    received_at INTEGER NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('waiting', 'accepted', 'refused')),
+    decided_at INTEGER,
+    path BLOB,                                         -- of the accepted one
+    reason TEXT,
+    PRIMARY KEY (share, slot),
+    CHECK ((state = 'waiting') = (decided_at IS NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX guest_photos_waiting ON guest_photos (share) WHERE state = 'waiting';
+
+CREATE TABLE guest_objects (
+    share TEXT NOT NULL,                               -- a UUID
+    key TEXT NOT NULL,
+    mark TEXT NOT NULL,                                -- which one of its key
+    slot INTEGER NOT NULL,                             -- of the photo that it is
+    PRIMARY KEY (share, key),
+    FOREIGN KEY (share, slot) REFERENCES guest_photos (share, slot)
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO grdb_migrations (identifier) VALUES
     ('folders, photos, objects, attempts'),
     ('restores, classes, memory'),
@@ -1045,10 +1053,12 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('objects as they are listed'),
     ('objects that nobody can tell of'),
     ('drives of folders'),
-    ('objects by their age');
+    ('objects by their age'),
+    ('stores that refuse photos'),
+    ('objects of guests');
 
-INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects) VALUES
-    (1, 0, 0, 1, 0, 0);
+INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects, store_refuses) VALUES
+    (1, 0, 0, 1, 0, 0, 0);
 
 INSERT INTO sqlite_sequence (name, seq) VALUES
     ('vacations', 0);

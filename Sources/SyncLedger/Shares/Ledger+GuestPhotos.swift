@@ -26,12 +26,10 @@ package struct GuestPhoto: Hashable, Sendable {
     package let path: FilePath?
     /// Why nobody was asked whether to refuse it, in plain words.
     package let reason: String?
-    /// What tells the object in the store from others of its place; `nil` where that is not known.
-    package let source: String?
 
     package init(
         share: ShareID, slot: Int, sha256: SHA256Digest, size: Int64, contentType: String, receivedAt: Date,
-        state: State = .waiting, path: FilePath? = nil, reason: String? = nil, source: String? = nil
+        state: State = .waiting, path: FilePath? = nil, reason: String? = nil
     ) {
         self.share = share
         self.slot = slot
@@ -42,7 +40,18 @@ package struct GuestPhoto: Hashable, Sendable {
         self.state = state
         self.path = path
         self.reason = reason
-        self.source = source
+    }
+}
+
+/// What a guest has sent, as the store has it. Several may be one photo.
+package struct GuestObject: Hashable, Sendable {
+    package let key: ObjectKey
+    /// What tells it from those that were at its key before, or will be.
+    package let mark: String
+
+    package init(key: ObjectKey, mark: String) {
+        self.key = key
+        self.mark = mark
     }
 }
 
@@ -63,30 +72,44 @@ extension Ledger {
         }
     }
 
+    /// The objects of a share that were looked at, the last one of each key, and the slots of the photos that they are.
+    package func guestObjects(of share: ShareID) throws(LedgerError) -> [GuestObject: Int] {
+        try read("list what guests have sent") { db in
+            var slots: [GuestObject: Int] = [:]
+            let sql = "SELECT key, mark, slot FROM guest_objects WHERE share = ?"
+            for row in try db.rawRows(sql, [share.description]) {
+                let object = GuestObject(key: try ObjectKey(row[0] as String), mark: row[1])
+                slots[object] = row[2] as Int
+            }
+            return slots
+        }
+    }
+
     /// Notes one that has come, once it is kept.
+    /// - Parameter object: what it was read from; `nil` where that is not known.
     /// - Returns: `false` when its slot has one already: what is noted stays.
-    package func addGuestPhoto(_ photo: GuestPhoto) throws(LedgerError) -> Bool {
+    package func addGuestPhoto(_ photo: GuestPhoto, from object: GuestObject? = nil) throws(LedgerError) -> Bool {
         try write("note a guest's photo", isDurable: true) { db in
             let isDecided = photo.state != .waiting
-            return try db.run(
+            let added = try db.run(
                 """
-                INSERT INTO guest_photos (share, slot, sha256, size, content_type, received_at, state, decided_at, reason,
-                    source)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                INSERT INTO guest_photos (share, slot, sha256, size, content_type, received_at, state, decided_at, reason)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """,
                 [
                     photo.share.description, photo.slot, photo.sha256.blob, photo.size, photo.contentType,
                     photo.receivedAt.milliseconds, photo.state.rawValue,
-                    isDecided ? photo.receivedAt.milliseconds : nil, photo.reason, photo.source,
-                ]) > 0
+                    isDecided ? photo.receivedAt.milliseconds : nil, photo.reason,
+                ])
+            guard added > 0 else { return false }
+            if let object { try db.noteGuestObject(object, of: photo.share, photo.slot) }
+            return true
         }
     }
 
-    /// Notes from where a photo has come.
-    package func noteGuestSource(_ source: String, of share: ShareID, _ slot: Int) throws(LedgerError) {
-        try write(
-            "note where a guest's photo is",
-            "UPDATE guest_photos SET source = ? WHERE share = ? AND slot = ?", [source, share.description, slot])
+    /// Notes which photo an object is.
+    package func noteGuestObject(_ object: GuestObject, of share: ShareID, _ slot: Int) throws(LedgerError) {
+        try write("note where a guest's photo is") { db in try db.noteGuestObject(object, of: share, slot) }
     }
 
     /// Notes why what guests have sent could not be taken in; `nil`: it was. Of a share of another machine, of which no row
@@ -137,13 +160,23 @@ extension Ledger {
     }
 }
 
+extension Database {
+    fileprivate func noteGuestObject(_ object: GuestObject, of share: ShareID, _ slot: Int) throws {
+        try run(
+            """
+            INSERT INTO guest_objects (share, key, mark, slot) VALUES (?, ?, ?, ?)
+            ON CONFLICT (share, key) DO UPDATE SET mark = excluded.mark, slot = excluded.slot
+            """, [share.description, object.key.rawValue, object.mark, slot])
+    }
+}
+
 extension GuestPhoto: FetchableRecord {
-    static let columns = "share, slot, sha256, size, content_type, received_at, state, path, reason, source"
+    static let columns = "share, slot, sha256, size, content_type, received_at, state, path, reason"
 
     init(row: Row) throws {
         self.init(
             share: try ShareID(row[0] as String).known(), slot: row[1], sha256: try SHA256Digest(blob: row[2]).known(),
             size: row[3], contentType: row[4], receivedAt: Date(milliseconds: row[5]),
-            state: try State(rawValue: row[6]).known(), path: row.path(7), reason: row[8], source: row[9])
+            state: try State(rawValue: row[6]).known(), path: row.path(7), reason: row[8])
     }
 }

@@ -132,36 +132,52 @@ extension Ledger {
     /// - Parameters:
     ///   - error: `nil` when it was well.
     ///   - reason: what the error is counted under.
-    package func noteStore(error: String?, reason: StoreError.Code? = nil, at time: Date) throws(LedgerError) {
+    ///   - isRefusal: whether the store answers well, and takes no photos. Such an error outlasts good answers: see
+    ///     ``noteStoreAnswer(at:)``.
+    ///   - since: when it began, where that was before.
+    package func noteStore(
+        error: String?, reason: StoreError.Code? = nil, isRefusal: Bool = false, at time: Date, since: Date? = nil
+    ) throws(LedgerError) {
+        let refuses = error != nil && isRefusal
         try write("note the state of the store") { db in
             if let reason { try db.count(.errors, reason.rawValue) }
             try db.run(
                 """
                 UPDATE agent SET store_error = ?1, store_checked_at = ?2,
-                    store_failing_since = CASE WHEN ?1 IS NOT NULL THEN COALESCE(store_failing_since, ?2) END
-                """, [error, time.milliseconds])
+                    store_failing_since = CASE WHEN ?1 IS NOT NULL THEN COALESCE(store_failing_since, ?3) END,
+                    store_refuses = ?4
+                """, [error, time.milliseconds, (since ?? time).milliseconds, refuses])
         }
     }
 
-    /// Notes that a store that could not be used answers well. That is the end of it only where no photo waits: one
-    /// with a full disk answers well, too, and what is noted of it stays until it has taken a photo.
-    package func noteStoreAnswer(at time: Date) throws(LedgerError) {
+    /// Notes that a store that could not be used answers well. That ends an outage, whatever photos wait for. Of a
+    /// store that has refused photos it is the end only where none waits: one with a full disk answers well, too, and
+    /// what is noted of it stays until it has taken a photo.
+    /// - Returns: whether nothing is noted against the store any more.
+    @discardableResult
+    package func noteStoreAnswer(at time: Date) throws(LedgerError) -> Bool {
         try write("note the state of the store") { db in
-            let totals = try db.activeFolders().map { try db.tallies(of: $0.id) }.reduce(PhotoTallies(), +)
             try db.run("UPDATE agent SET store_checked_at = ?", [time.milliseconds])
-            if totals.waiting == 0 { try db.run("UPDATE agent SET store_error = NULL, store_failing_since = NULL") }
+            if try db.isStoreRefusing() {
+                let totals = try db.activeFolders().map { try db.tallies(of: $0.id) }.reduce(PhotoTallies(), +)
+                if totals.waiting > 0 { return false }
+            }
+            try db.run("UPDATE agent SET store_error = NULL, store_failing_since = NULL, store_refuses = 0")
+            return true
         }
     }
 
-    /// Whether a failure of the store is noted, and no end of it.
-    package func isStoreFailing() throws(LedgerError) -> Bool {
-        try read("read the state of the store") { db in
-            try db.total("SELECT COUNT(*) FROM agent WHERE store_error IS NOT NULL") > 0
-        }
+    /// Whether it is noted that the store takes no photos although it answers, and no end of it.
+    package func isStoreRefusing() throws(LedgerError) -> Bool {
+        try read("read the state of the store") { try $0.isStoreRefusing() }
     }
 }
 
 extension Database {
+    fileprivate func isStoreRefusing() throws -> Bool {
+        try total("SELECT COUNT(*) FROM agent WHERE store_refuses = 1") > 0
+    }
+
     /// Its cost is that of what is broken.
     fileprivate func brokenTiers() throws -> [ClassLoad] {
         var sums: [String: (objects: Int, bytes: Int64)] = [:]

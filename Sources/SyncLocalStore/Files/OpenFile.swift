@@ -163,6 +163,8 @@ package struct FileError: Error {
     package var call: String
     package var path: FilePath
     package var errno: Errno
+    /// Of ENOENT: whether the folder of the path was there all the same.
+    var isFolderThere = false
 
     /// Runs a call, and names it and its file where it fails.
     /// - Parameter body: throws `Errno`.
@@ -192,26 +194,38 @@ package struct FileError: Error {
     var isOfThisProcess: Bool { errno.isShortage }
 
     var isReadOnly: Bool { errno == .readOnlyFileSystem || errno.isRefusal }
+
+    /// Why the file system does not take the name, where it is that.
+    var nameRefusal: NameRefusal? {
+        guard Self.callsWithNames.contains(call), let name = path.lastComponent?.string else { return nil }
+        return NameRefusal(errno, of: name, isFolderThere: isFolderThere)
+    }
+
+    private static let callsWithNames: Set = ["lstat", "stat", "mkdir", "open", "rename", "link"]
 }
 
 extension StoreError {
     package init(_ error: FileError, operation: String, key: String?) {
-        let (code, step): (StoreError.Code, String) =
-            switch error.errno {
-            case .permissionDenied, .notPermitted:
-                (.accessDenied, "no permission; give the user that runs sync-agent access to it")
-            case .readOnlyFileSystem:
-                (.accessDenied, "the disk is mounted read-only; look for disk errors in dmesg, then remount it")
-            case .fileNameTooLong:
-                (.invalidRequest, "the name is too long for this file system")
-            case .noSuchFileOrDirectory, .notDirectory:
-                (.storeMissing, "it is gone; mount the disk that holds the store, or correct store.path")
-            default: Self.fault(error.errno)
-            }
+        let (code, step) = Self.meaning(of: error)
         self.init(
             code, operation: operation, key: key, message: "\(error.path.string.escapingControls): \(step)",
             detail: "\(error.call): \(error.errno.description.lowercased())")
         isOfThisMachine = true
+    }
+
+    private static func meaning(of error: FileError) -> (StoreError.Code, String) {
+        if let refusal = error.nameRefusal { return (.invalidRequest, refusal.message) }
+        return switch error.errno {
+        case .permissionDenied, .notPermitted:
+            (.accessDenied, "no permission; give the user that runs sync-agent access to it")
+        case .readOnlyFileSystem:
+            (.accessDenied, "the disk is mounted read-only; look for disk errors in dmesg, then remount it")
+        case .fileNameTooLong:
+            (.invalidRequest, "the name is too long for this file system")
+        case .noSuchFileOrDirectory, .notDirectory:
+            (.storeMissing, "it is gone; mount the disk that holds the store, or correct store.path")
+        default: fault(error.errno)
+        }
     }
 
     private static func fault(_ errno: Errno) -> (StoreError.Code, String) {

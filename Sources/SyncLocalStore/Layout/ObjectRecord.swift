@@ -86,23 +86,23 @@ extension ObjectRecord {
         file == other.file && sha256 == other.sha256
     }
 
-    func restoreState(at now: Date) -> RestoreState {
+    func restoreState(at clock: RestoreClock) -> RestoreState {
         guard let restore else { return .none }
-        if now < restore.readyAt { return .inProgress }
-        if let end = restore.expiresAt, end <= now { return .none }
+        if clock.isAwaited(restore.readyAt) { return .inProgress }
+        if let end = restore.expiresAt, end <= clock.now { return .none }
         return .restored(until: restore.expiresAt)
     }
 
     /// In an archive class, and not restored.
-    func isArchived(at now: Date) -> Bool {
+    func isArchived(at clock: RestoreClock) -> Bool {
         guard StorageClass(rawValue: storageClass).isArchive else { return false }
-        if case .restored = restoreState(at: now) { return false }
+        if case .restored = restoreState(at: clock) { return false }
         return true
     }
 
     /// What is told of the object: the size that its bytes have, and of damaged ones their digests.
-    func info(key: ObjectKey, at now: Date, _ proof: ContentProof) -> ObjectInfo {
-        var info = info(key: key, at: now)
+    func info(key: ObjectKey, at clock: RestoreClock, _ proof: ContentProof) -> ObjectInfo {
+        var info = info(key: key, at: clock)
         switch proof {
         case .missing: break
         case .whole(let size, _): info.size = size
@@ -114,11 +114,25 @@ extension ObjectRecord {
         return info
     }
 
-    func info(key: ObjectKey, at now: Date) -> ObjectInfo {
+    func info(key: ObjectKey, at clock: RestoreClock) -> ObjectInfo {
         ObjectInfo(
             key: key, size: size, md5: MD5Digest(hex: md5), sha256: SHA256Digest(hex: sha256),
-            storageClass: StorageClass(rawValue: storageClass), restore: restoreState(at: now),
+            storageClass: StorageClass(rawValue: storageClass), restore: restoreState(at: clock),
             contentType: contentType, metadata: metadata, modified: modified)
+    }
+}
+
+/// The time by which a store judges its restores.
+struct RestoreClock: Sendable {
+    let now: Date
+    /// How long a restore takes.
+    let duration: Duration
+
+    /// Whether a restore that is ready at this moment is waited for. None takes longer than all of them do: what would was
+    /// asked for by a clock that was ahead and has been set back, and its bytes are here.
+    func isAwaited(_ readyAt: Date) -> Bool {
+        // Records hold whole seconds, and those that take time are ready a part of one later.
+        now < readyAt && readyAt.timeIntervalSince(now) <= duration / .seconds(1) + 1
     }
 }
 

@@ -58,7 +58,7 @@ extension S3Store {
             return request
         }
         guard let response = reply else { return false }
-        return (try? await isGone(key, by: response)) ?? false
+        return (try? await isGone(key, by: response, isCancellable: false)) ?? false
     }
 }
 

@@ -190,13 +190,20 @@ package final class S3Store: ObjectStore {
         throw response.isPage ? notOfStore(response, context) : client.failure(response, context)
     }
 
-    /// Whether an object is gone, by the reply to its DELETE. A 404 without a word is a small server's or a proxy's:
+    /// Whether an object is gone, by the reply to its DELETE. A 404 that is not S3's is a small server's or a proxy's:
     /// then a HEAD and a listing have to say so, too.
+    /// - Parameter isCancellable: `false` where the answer decides what is told of a thing that was done.
     /// - Throws: ``StoreError``, `CancellationError`.
-    func isGone(_ key: ObjectKey, by response: HTTPResponse) async throws -> Bool {
+    func isGone(_ key: ObjectKey, by response: HTTPResponse, isCancellable: Bool = true) async throws -> Bool {
         if response.isDone || response.saysGone { return true }
-        guard response.status == 404, !response.isForeign, ErrorReply(response).code == nil else { return false }
-        return try await confirmedHead(key) == nil
+        guard response.mayMeanGone else { return false }
+        let reply = try await headReply(key, client.context("head", key), isCancellable: isCancellable)
+        guard reply == nil else { return false }
+        let page = try await list(
+            prefix: key.rawValue, after: nil, limit: 1, restores: false, operation: "list",
+            isCancellable: isCancellable)
+        if page.keys.contains(key) { throw StoreError.contradiction(of: key) }
+        return true
     }
 }
 
@@ -255,14 +262,17 @@ extension S3Store {
         }
     }
 
-    func headReply(_ key: ObjectKey, _ context: S3RequestContext) async throws -> ObjectReply? {
-        var response = try await sendHead(key, context)
+    func headReply(
+        _ key: ObjectKey, _ context: S3RequestContext, isCancellable: Bool = true
+    ) async throws -> ObjectReply? {
+        var response = try await sendHead(key, context, isCancellable: isCancellable)
         if [301, 400, 401, 403].contains(response.status) {
             // The reply to a HEAD has no body and does not say why; a listing meets the same and does.
             // Where it succeeds, what was wrong has been set right meanwhile: by the listing, or by a request beside it.
             _ = try await list(
-                prefix: key.rawValue, after: nil, limit: 1, restores: false, operation: context.operation)
-            response = try await sendHead(key, context)
+                prefix: key.rawValue, after: nil, limit: 1, restores: false, operation: context.operation,
+                isCancellable: isCancellable)
+            response = try await sendHead(key, context, isCancellable: isCancellable)
         }
         switch response.status {
         case 200:
@@ -323,16 +333,19 @@ extension StoreError {
 extension S3Store {
     /// - Parameter restores: asks for the restores, too. A store that does not take the question lists without them.
     func list(
-        prefix: String, after: PageToken?, limit: Int, restores: Bool, operation: String
+        prefix: String, after: PageToken?, limit: Int, restores: Bool, operation: String, isCancellable: Bool = true
     ) async throws -> ObjectPage {
         let context = client.context(operation, nil)
-        var response = try await client.send(context) {
-            $0.list(prefix: prefix, after: after, limit: limit, restores: restores)
-        }
-        if restores, Self.refusesAttributes(response) {
-            response = try await client.send(context) {
-                $0.list(prefix: prefix, after: after, limit: limit, restores: false)
+        func ask(restores: Bool) async throws -> HTTPResponse {
+            try await client.send(context) {
+                var request = $0.list(prefix: prefix, after: after, limit: limit, restores: restores)
+                request.isCancellable = isCancellable
+                return request
             }
+        }
+        var response = try await ask(restores: restores)
+        if restores, Self.refusesAttributes(response) {
+            response = try await ask(restores: false)
             if response.status == 200, response.isAnswer {
                 await client.learn { $0.capabilities.takesListAttributes = false }
             }

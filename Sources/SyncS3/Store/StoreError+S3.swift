@@ -258,6 +258,10 @@ extension HTTPResponse {
         status == 404 && ["NoSuchKey", "NoSuchVersion", "NoSuchUpload"].contains(ErrorReply(self).code)
     }
 
+    /// Whether the reply to a DELETE may mean that nothing is there: a 404 that names no reason, in a small server's
+    /// own words or without any. It may as well be a proxy's.
+    var mayMeanGone: Bool { status == 404 && !isPage && ErrorReply(self).code == nil }
+
     /// What is read in a reply; the error of the store where that makes no sense.
     func content<Value>(_ context: S3RequestContext, _ read: ([UInt8]) throws -> Value) throws -> Value {
         do {

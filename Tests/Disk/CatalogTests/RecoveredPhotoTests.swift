@@ -36,6 +36,18 @@ struct RecoveredPhotoTests {
         #expect(later.recovered == 2 && !later.problems.contains { $0.contains(key.rawValue) })
     }
 
+    @Test func `a store that lists and gives nothing is not asked for each, and the next one goes on`() async throws {
+        let old = try await lost()
+        try await old.see(
+            Dictionary(uniqueKeysWithValues: (0..<60).map { ("\($0).jpg", "late \($0)") }), in: "late")
+        let machine = try bench.machine("new")
+        let faulty = FaultyStore(bench.memory, faults: [StoreFault(.head, .failBefore(.accessDenied))])
+        let error = await #expect(throws: StoreError.self) { _ = try await machine.rebuild(over: faulty) }
+        #expect(error?.code == .accessDenied)
+        #expect(faulty.count(.head) < 40)
+        #expect(try await machine.rebuild().recovered == 60)
+    }
+
     @Test(arguments: ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
     func `one is found whatever it says of its time`(takenAt: String) async throws {
         _ = try await lost()

@@ -141,6 +141,19 @@ struct StoreCopyTests {
         #expect(try tree.files(below: "state") == [])
     }
 
+    @Test(arguments: [
+        (StoreOperation.head, StoreError.Code.accessDenied), (.head, .invalidResponse), (.get, .accessDenied),
+    ])
+    func `an old store that gives nothing is not asked for each object`(
+        operation: StoreOperation, code: StoreError.Code
+    ) async throws {
+        for number in 0..<60 { try await put("photo \(number)", at: "users/ana/photos/\(number).dat", in: old) }
+        let closed = FaultyStore(old, faults: [StoreFault(operation, .failBefore(code))])
+        let error = await #expect(throws: StoreError.self) { _ = try await copy(from: closed).run() }
+        #expect(error?.code == code && error?.key == nil)
+        #expect(closed.count(.head) < 30)
+    }
+
     @Test func `what the new store denies ends the copying`() async throws {
         try await fill()
         let closed = FaultyStore(new, faults: [StoreFault(.put, .failBefore(.accessDenied))])

@@ -91,6 +91,8 @@ import Testing
         #expect(overview.tiers == [ClassLoad(storageClass: .deepArchive, objects: 1, bytes: 500)])
         #expect(overview.lastSyncAt == Date(timeIntervalSince1970: 1))
         #expect(overview.store?.since == Date(timeIntervalSince1970: 2))
+        // Nobody knows whether it was away, or took no photos.
+        #expect(try ledger.isStoreRefusing())
         #expect(overview.restores == Overview.Restores())
         #expect(try ledger.bind(to: "s3://two") == "s3://one")
 
@@ -178,6 +180,25 @@ import Testing
         #expect(try ledger.check() == [])
         let copy = try #require(try ledger.sharePhotos(id).first?.copy)
         #expect(copy.film == nil && copy.duration == nil && copy.hasThumbnail)
+    }
+
+    @Test func `what was read from guests' objects is known of each object`() throws {
+        let id = try #require(ShareID("7d0c6e2a-33b1-4d5e-9c61-0a4b8f2e9d10"))
+        let state = try StateFolder()
+        try state.makeLedger(upTo: "objects by their age") { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO guest_photos (share, slot, sha256, size, content_type, received_at, state, source)
+                    VALUES ('\(id)', 4, zeroblob(32), 9, 'image/jpeg', 1, 'waiting', '4 9 first'),
+                        ('\(id)', 5, zeroblob(32), 9, 'image/jpeg', 1, 'waiting', NULL),
+                        ('\(id)', 100, zeroblob(32), 8, 'image/jpeg', 2, 'waiting', '4 8 second');
+                    """)
+        }
+        let ledger = try Ledger(at: state.ledger)
+        #expect(try ledger.check() == [])
+        #expect(try ledger.guestPhotos(of: id).map(\.slot) == [4, 5, 100])
+        let object = GuestObject(key: ShareKeys(id).guest(4), mark: "8 second")
+        #expect(try ledger.guestObjects(of: id) == [object: 100])
     }
 
     @Test func `JSON that galleries skipped before there were events is read again`() throws {

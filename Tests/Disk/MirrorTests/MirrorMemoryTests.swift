@@ -80,6 +80,18 @@ import Testing
         }
     }
 
+    @Test func `The hidden file of many photos that changed often is read as any other`() async throws {
+        try await SharedTrip.run { trip in
+            _ = try await trip.mirror().run()
+            let text = String(decoding: try trip.tree.read(Self.state), as: UTF8.self)
+            // As long as that of 10,000 photos of which each has changed eight times.
+            try trip.tree.write(text + String(repeating: " ", count: 24 << 20), to: Self.state)
+            unlink(trip.destination.appending(Self.names[1]).string)
+            let result = try await trip.mirror().run()
+            #expect(result.kept.map(\.name) == [Self.names[1]] && result.kept.map(\.reason) == [.deleted])
+        }
+    }
+
     @Test func `Where the hidden file has lost all its photos, they are found, and it is told`() async throws {
         try await SharedTrip.run { trip in
             _ = try await trip.mirror().run()

@@ -171,6 +171,19 @@ import Testing
         }
     }
 
+    @Test func `A share that has ended by the clock once has not ended`() async throws {
+        let over = ["2026-02-01T00:00:00Z": "2025-12-31T00:00:00Z"]
+        try await SharedTrip.run { trip in
+            let outcomes = try await watch(
+                trip,
+                [
+                    { $0.publish($0.photos(4), changes: over) }, { $0.publish($0.photos(5)) },
+                    { $0.publish($0.photos(5), changes: over) }, { _ in },
+                ])
+            #expect(outcomes == ["4 lives", "0 doubtful", "1 lives", "0 doubtful", "0 ended"])
+        }
+    }
+
     @Test func `A share that cannot be read once has not ended`() async throws {
         try await SharedTrip.run { trip in
             let outcomes = try await watch(

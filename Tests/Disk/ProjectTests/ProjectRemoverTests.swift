@@ -202,6 +202,22 @@ import Testing
         #expect(try bench.ledger.projectsBeingDeleted(in: bench.folder) == [])
     }
 
+    @Test func `of an empty folder somebody has to say so, too, when all of it is missing`() async throws {
+        let bench = try await bench()
+        let folder = try #require(try bench.ledger.watchedFolder(at: bench.folder))
+        for name in try FileManager.default.contentsOfDirectory(atPath: bench.folder.string) {
+            try FileManager.default.removeItem(atPath: bench.folder.appending(name).string)
+            _ = try bench.ledger.markGone(folder.id, path: FilePath(name), at: bench.clock.now)
+        }
+        #expect(try bench.ledger.knownFileCount(folder.id) == 0)
+        let reason = try #require(try await remove(["a"], in: bench).first?.failures.first)
+        #expect(reason.contains("is empty. Nothing was deleted now; mount its drive, or"))
+        #expect(bench.stored.contains("a.jpg"))
+        try bench.write("it was meant", to: "note.txt")
+        #expect(try await remove(["a"], in: bench).map(\.failures) == [[]])
+        #expect(!bench.stored.contains("a.jpg"))
+    }
+
     @Test func `files of a project without a record wait while it is being deleted`() async throws {
         let bench = try await bench()
         try bench.list([ProjectBench.record("b")])

@@ -126,7 +126,7 @@ import Testing
         let id = try await share()
         try await send(TellingPhotos.small, to: id, 1)
         try tree.makeFolder("state/guests/\(id)/0.jpg")
-        await #expect(throws: PhotoError.self) { try await workshop.guests?.take(id) }
+        await #expect(throws: GuestIntake.KeptFault.self) { try await workshop.guests?.take(id) }
         #expect(try await photos(id).map(\.slot) == [1])
     }
 
@@ -134,12 +134,12 @@ import Testing
         let id = try await share()
         let kept = try tree.makeFolder("state/guests/\(id)/100.jpg")
         try await send(TellingPhotos.wide, to: id, 4)
-        await #expect(throws: PhotoError.self) { try await workshop.guests?.take(id) }
+        await #expect(throws: GuestIntake.KeptFault.self) { try await workshop.guests?.take(id) }
         // Over it: what is refused, and another photo.
         try await send(Array(TellingPhotos.wide.prefix(900)), to: id, 4)
-        await #expect(throws: PhotoError.self) { try await workshop.guests?.take(id) }
+        await #expect(throws: GuestIntake.KeptFault.self) { try await workshop.guests?.take(id) }
         try await send(TellingPhotos.small, to: id, 4)
-        await #expect(throws: PhotoError.self) { try await workshop.guests?.take(id) }
+        await #expect(throws: GuestIntake.KeptFault.self) { try await workshop.guests?.take(id) }
         #expect(try await photos(id).map(\.slot) == [4, 101, 102])
         #expect(try await photos(id).map(\.state) == [.waiting, .refused, .waiting])
         // It can be read again.

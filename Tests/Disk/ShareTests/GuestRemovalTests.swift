@@ -297,7 +297,8 @@ import Testing
         let copy = StoreCopy(
             from: store, to: InMemoryStore(), prefixes: [ShareKeys(id).folder], folder: tree.path("state"),
             pool: BlockingPool(name: "copy", threads: 1), time: time.source)
-        #expect(try await copy.removeOld([id], guests).count == 0)
+        let removal = try await copy.removeOld([id], guests)
+        #expect(removal.left.isEmpty && removal.failures.isEmpty)
         #expect(left(id) == [])
         #expect(try await photos(id).map(\.state) == [.waiting])
     }
@@ -316,9 +317,29 @@ import Testing
             from: store, to: InMemoryStore(), prefixes: [ShareKeys(id).folder], folder: tree.path("state"),
             pool: BlockingPool(name: "copy", threads: 1), time: time.source)
         let guests = try #require(full.guests)
-        await #expect(throws: GuestIntake.NoRoom.self) { _ = try await copy.removeOld([id, other], guests) }
+        let removal = try await copy.removeOld([id, other], guests)
+        #expect(removal.failures.map(\.share) == [id] && removal.failures.allSatisfy { $0.error is GuestIntake.NoRoom })
+        #expect(removal.left.isEmpty && removal.failures.allSatisfy { !$0.isInOtherHands })
         #expect(left(other) == [])
         #expect(left(id) == ["guests/0"])
+    }
+
+    @Test func `of a store that is left, all that did not end is told, also what is in other hands`() async throws {
+        let id = try await share()
+        try await send(0, to: id, 0)
+        let other = try #require(ShareID("5f0c2a8e-7d0b-4c1e-9a57-0d6f3f1f2b11"))
+        store.add(StoreFault(.delete, key: ShareKeys(other).manifest.rawValue, .failBefore(.accessDenied)))
+        let copy = StoreCopy(
+            from: store, to: InMemoryStore(), prefixes: [ShareKeys(id).folder], folder: tree.path("state"),
+            pool: BlockingPool(name: "copy", threads: 1), time: time.source)
+        let guests = try #require(workshop.guests)
+        let lock = try #require(try workshop.guestBox?.lock(id))
+        let removal = try await copy.removeOld([id, other], guests)
+        #expect(removal.left.first.map(\.key) == [ShareKeys(other).manifest])
+        #expect(removal.failures.map(\.share) == [id] && removal.failures.allSatisfy { $0.isInOtherHands })
+        try lock.close()
+        #expect(try await copy.removeOld([id], guests).failures.isEmpty)
+        #expect(left(id) == [])
     }
 
     @Test func `what was refused for a reason takes no number from the photos`() async throws {

@@ -116,6 +116,20 @@ import Testing
         #expect(try await store.bytes(of: key) == Array("cold".utf8))
     }
 
+    @Test(arguments: [Duration.zero, .seconds(5), .seconds(3_600)])
+    func `A restore that was asked for while the clock was ahead can be read when it is right again`(
+        duration: Duration
+    ) async throws {
+        let key = try await archived("a")
+        let ahead = ManualTime(start: time.now.addingTimeInterval(400 * 86_400))
+        _ = try await store(restoreDuration: duration, ahead)
+            .restore(key, RestoreRequest(days: 1, tier: .standard))
+        let right = store(restoreDuration: duration)
+        #expect(try await right.bytes(of: key) == Array("cold".utf8))
+        let told = try await right.head(key)?.restore
+        #expect(told != .inProgress && told != RestoreState.none)
+    }
+
     @Test func `A change of class touches neither the bytes nor the age`() async throws {
         let key = try ObjectKey("users/ana/photos/a.dat")
         try await store().store(.noise(10_000), at: key)

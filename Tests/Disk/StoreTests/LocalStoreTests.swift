@@ -228,18 +228,18 @@ struct LocalStoreTests {
 
     @Test func `an archived object is readable from when its restore is ready until it expires`() async throws {
         try await put("cold", "a", .deepArchive)
-        // One hour from now until three hours from now.
-        let restore = #""restore":{"readyAt":"2026-01-01T01:00:00Z","expiresAt":"2026-01-01T03:00:00Z"},"size""#
+        // Five seconds from now, which is how long this store takes, until three hours from now.
+        let restore = #""restore":{"readyAt":"2026-01-01T00:00:05Z","expiresAt":"2026-01-01T03:00:00Z"},"size""#
         try edit("a") { $0.replacing(#""size""#, with: restore) }
         let end = Date(timeIntervalSince1970: 1_767_225_600 + 3 * 3_600)
 
         #expect(try await store.head(ObjectKey("a"))?.restore == .inProgress)
         await #expect(throws: StoreError.self) { _ = try await text("a") }
-        await time.advance(by: .seconds(3_600))
+        await time.advance(by: .seconds(5))
         #expect(try await store.head(ObjectKey("a"))?.restore == .restored(until: end))
         #expect(try await text("a") == "cold")
         #expect(try await store.list(prefix: "", after: nil, limit: 1).objects.first?.restore == .restored(until: end))
-        await time.advance(by: .seconds(7_200))
+        await time.advance(by: .seconds(3 * 3_600 - 5))
         #expect(try await store.head(ObjectKey("a"))?.restore == RestoreState.none)
         let error = await #expect(throws: StoreError.self) { _ = try await text("a") }
         #expect(error?.code == .archived)

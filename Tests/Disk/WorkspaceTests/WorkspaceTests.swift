@@ -41,6 +41,18 @@ import Testing
         }
     }
 
+    @Test func `the lists of projects are read by a thread for disks, and by none of the ledger`() async throws {
+        await #expect(processExitsWith: .success) {
+            let bench = try WorkspaceBench()
+            let workspace = try bench.open()
+            let projects = try await ProjectServices(workspace)
+            #expect(!ThreadNames.now().contains("disk-1"))
+            #expect(try await projects.entries().isEmpty)
+            #expect(ThreadNames.now().contains("disk-1"))
+            try await workspace.close()
+        }
+    }
+
     @Test func `the lock is free when a workspace is closed, and the ledger is not open any more`() async throws {
         let bench = try WorkspaceBench()
         let first = try bench.open()
@@ -62,12 +74,14 @@ private struct WorkspaceBench {
     init() throws {
         tree = try TemporaryTree()
         try tree.makeFolder("home/Gallery")
+        try tree.makeFolder("home/Projects")
         try tree.write(
             """
             user: ana
             store: {type: directory, path: \(tree.path("store"))}
             watch:
               - {kind: gallery, path: \(tree.path("home/Gallery")), profile: grandma}
+              - {kind: projects, path: \(tree.path("home/Projects"))}
 
             """, to: "config.yaml")
     }

@@ -29,9 +29,9 @@ struct DoctorTests {
         try await ScriptedS3Server.run { server in
             let (answer, finished) = try await examine(home(server))
             let names = [
-                "credentials", "clock", "region", "store", "objects", "keys", "ranges", "conditional-puts", "integrity",
-                "checksums", "access", "delete-many", "links", "large-files", "storage-classes", "copies", "restores",
-                "restore-status", "clean-up",
+                "credentials", "clock", "region", "store", "objects", "keys", "characters", "ranges",
+                "conditional-puts", "integrity", "checksums", "access", "delete-many", "links", "large-files",
+                "storage-classes", "copies", "restores", "restore-status", "clean-up",
             ]
             for name in names { #expect(answer[name]?.state == "ok", "\(name): \(answer[name]?.detail ?? "missing")") }
             #expect(answer["lifecycle"]?.remedy?.hasSuffix("run: sync-agent lifecycle apply") == true)

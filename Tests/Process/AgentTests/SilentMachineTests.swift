@@ -70,6 +70,25 @@ import Testing
         #expect(machines.code == 3 && machines.complaint.contains("is missing from the store"), "\(machines)")
     }
 
+    @Test(arguments: [["--all"], ["--all", "--estimate"]])
+    func `a restore of all photos that cannot read its catalogue says so, and ends with 3`(which: [String])
+        async throws
+    {
+        let output = which.contains("--estimate") ? [] : ["--output", home.tree.path("back").string]
+        let command = ["restore", "--yes", "--json"] + which + output
+        func restored() async throws -> (code: Int32?, complaint: String, problems: [String]?) {
+            let finished = try await home.start(command).finished()
+            let answer = try fields(Data(finished.output))
+            return (finished.code, finished.complaint, answer?["problems"] as? [String])
+        }
+        let whole = try await restored()
+        #expect(whole.code == 0 && whole.problems == [], "\(whole)")
+        for segment in try home.store.segments() { try Data("ruin".utf8).write(to: URL(filePath: segment.string)) }
+        let lacking = try await restored()
+        #expect(lacking.code == 3 && lacking.problems?.isEmpty == false, "\(lacking)")
+        #expect(lacking.complaint.contains("not whole") && lacking.complaint.contains("the catalogue of"))
+    }
+
     @Test func `what is damaged is told with its path and machine, ends with 3, and stays in sight until it is mended`()
         async throws
     {

@@ -24,6 +24,19 @@ import Testing
         #expect(try bench.states().values.allSatisfy { $0 == .uploaded })
     }
 
+    @Test func `a folder whose files are below one that cannot be read is not called empty`() async throws {
+        let trip = Bench.gallery.appending("2024")
+        bench.disk.write("dawn", to: trip.appending("b.jpg"))
+        try await bench.pass()
+        bench.disk.setUnreadable(trip)
+        let result = try bench.scan()[0]
+        #expect(result.missing == 0 && result.problems.map(\.code) == [.denied, .missing])
+        let message = try #require(result.problems.last?.message)
+        #expect(message.contains("no file can be seen in the folder (\(trip) cannot be read), and 1 file is known"))
+        #expect(!message.contains("the folder is empty"))
+        #expect(try bench.states().values.allSatisfy { $0 == .uploaded })
+    }
+
     @Test func `a removed file that cannot be looked at is left to a scan of its folder`() async throws {
         let photo = Bench.gallery.appending("a.jpg")
         bench.disk.write("sunset", to: photo)

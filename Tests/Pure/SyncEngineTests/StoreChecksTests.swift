@@ -22,9 +22,9 @@ import Testing
         let (classes, found) = try await probe.storageClasses()
         let findings =
             [
-                try await probe.objects(), try await probe.keys(), try await probe.ranges(),
-                try await probe.conditionalPuts(), try await probe.integrity(), try await probe.deleteMany(), classes,
-                try await probe.copies(into: found),
+                try await probe.objects(), try await probe.keys(), try await probe.characters(),
+                try await probe.ranges(), try await probe.conditionalPuts(), try await probe.integrity(),
+                try await probe.deleteMany(), classes, try await probe.copies(into: found),
             ] + (try await probe.restores(from: found))
         for finding in findings { #expect(finding.state == .ok, "\(finding.name): \(finding.detail)") }
         #expect(found == StoreChecks.classes)
@@ -57,6 +57,23 @@ import Testing
         let finding = try await probe(store).0.keys()
         #expect(finding.state == expected)
         #expect(finding.detail.contains("ignores capitals") == tellsOfCapitals)
+    }
+
+    @Test(arguments: [(true, Finding.State.limited), (false, .wrong)])
+    func `A disk that does not take some characters is told by itself, and a server that fails is not one`(
+        isOfThisMachine: Bool, expected: Finding.State
+    ) async throws {
+        let store = FaultyStore(InMemoryStore()) { call in
+            call.operation == .put && call.key.contains("?")
+                ? [.failBefore(.invalidRequest, isOfThisMachine: isOfThisMachine)] : []
+        }
+        let (probe, scratch) = probe(store)
+        #expect(try await probe.keys().state == .ok)
+        let finding = try await probe.characters()
+        #expect(finding.name == "characters" && finding.state == expected)
+        #expect(finding.detail.contains("does not allow ?") == isOfThisMachine)
+        #expect(finding.remedy?.contains("move-store") == isOfThisMachine)
+        #expect(try await scratch.empty() == [])
     }
 
     @Test func `Everything that it stores lies in a folder of its own`() async throws {

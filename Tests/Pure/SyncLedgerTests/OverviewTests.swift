@@ -99,4 +99,19 @@ import Testing
         try world.ledger.noteStore(error: "unreachable", at: world.now)
         #expect(try since() == second)
     }
+
+    @Test(arguments: [true, false])
+    func `a good answer ends an outage while photos wait, and a refusal only where none does`(isRefusal: Bool) throws {
+        let world = try World()
+        world.write("/pictures/trips/a.jpg")
+        try world.scan()
+        try world.ledger.noteStore(error: "no", isRefusal: isRefusal, at: world.now)
+        #expect(try world.ledger.isStoreRefusing() == isRefusal)
+        #expect(try world.ledger.noteStoreAnswer(at: world.now) == !isRefusal)
+        #expect(try (world.ledger.overview().store?.error == nil) == !isRefusal)
+        try world.storeAll()
+        #expect(try world.ledger.noteStoreAnswer(at: world.now))
+        let store = try #require(try world.ledger.overview().store)
+        #expect(try store.error == nil && store.since == nil && !world.ledger.isStoreRefusing())
+    }
 }

@@ -84,6 +84,8 @@ import Testing
         #expect(jobs[0].saved == 1)
         #expect(jobs[0].bytes == 4_000)
         #expect(jobs[0].earliestExpiry == soon)
+        #expect(jobs[0].readableUnsaved == 1 && jobs[0].firstUnsavedExpiry == late)
+        #expect(jobs[0].endedUnsaved == 0)
         #expect(jobs[0].latestReadyAt == archive.now)
         #expect(jobs[1].counts == [.planned: 1])
         #expect(jobs[1].earliestExpiry == nil)

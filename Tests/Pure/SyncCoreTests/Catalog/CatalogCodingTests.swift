@@ -38,6 +38,13 @@ struct CatalogCodingTests {
                         user: "ana", machine: "0011223344556677", name: "laptop", from: 1, to: 3,
                         written: Date(timeIntervalSince1970: 1_700_000_000), replaces: ["aa": 4])),
                 .folder(CatalogFolder(folder: 1, kind: "gallery", path: "/home/ana/Gallery")),
+                .folder(
+                    CatalogFolder(
+                        folder: 2, kind: "gallery", path: "/home/ana/Usb",
+                        drives: [
+                            CatalogDrive(path: "SD", drive: DriveIdentity(.disk, uuid: "1111", folder: "/")),
+                            CatalogDrive(path: "nas", drive: nil),
+                        ])),
                 .photo(try photo("2019/rome/a.jpg")),
                 .photo(try photo("a.png", key: "users/ana/projects/a.png", type: "image/png")),
                 .photo(try photo(FilePath(bytes: [0x61, 0xFF, 0x2E, 0x6A]))),
@@ -50,6 +57,15 @@ struct CatalogCodingTests {
                 .profile(CatalogProfile(profile: "grandpa", number: false, announced: "u-17")), .end(13),
             ]
         }
+    }
+
+    @Test func `a folder without drives is told as before, and the name of a server stays here`() throws {
+        let data = try coding().data(.folder(CatalogFolder(folder: 1, kind: "gallery", path: "/g")))
+        #expect(String(decoding: data, as: UTF8.self) == #"{"folder":1,"kind":"gallery","path":"/g"}"# + "\n")
+        let server = DriveIdentity(.network, source: "ftp://ana:secret@nas/photos")
+        #expect(CatalogDrive(path: "nas", drive: server).drive == nil)
+        let both = DriveIdentity(.network, fsid: "7", source: "ftp://ana:secret@nas/photos")
+        #expect(CatalogDrive(path: "nas", drive: both).drive?.contains("secret") == false)
     }
 
     @Test func `each line comes back as it was written, also a path that is no text`() throws {

@@ -43,4 +43,17 @@ import Testing
         #expect(result.undrawn == 2)
         #expect(bench.store.count(.get) == 2)
     }
+
+    @Test func `a photo that the store denies has no picture, and the others have`() async throws {
+        let bench = try ArchiveBench()
+        let denied = try await bench.put("denied", "2025-03-10T08:00:00Z")
+        try await bench.put("jpg", "2025-03-12T08:00:00Z")
+        bench.store.add(StoreFault(.get, key: denied.rawValue, .failBefore(.accessDenied)))
+        let memories = try await bench.list.page(ArchiveFilter(), limit: nil).photos
+        let sheet = ArchiveSheet(
+            store: bench.store, maker: Maker(), pool: BlockingPool(name: "test", threads: 1),
+            time: ManualTime().source)
+        let result = try await sheet.make(title: "Memories", of: memories, profiles: [:], progress: { _ in })
+        #expect(result.failures.map { $0.key } == [denied])
+    }
 }

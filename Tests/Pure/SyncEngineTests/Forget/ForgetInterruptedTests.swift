@@ -55,6 +55,18 @@ import Testing
         #expect(try bench.ledger.check() == [])
     }
 
+    @Test func `an object that the store does not let us look at is deleted, and stays noted until that is proved`()
+        async throws
+    {
+        try await prepare()
+        bench.store.add(StoreFault(.head, number: 1, .failBefore(.accessDenied)))
+        try await forget.forget(Bench.gallery)
+        #expect(try bench.ledger.openDeletions().count == 1)
+        try await forget.forget(Bench.gallery)
+        #expect(try bench.ledger.openDeletions().isEmpty)
+        for text in ["sunset", "stars", "dawn"] { #expect(try !forget.isStored(text)) }
+    }
+
     @Test(
         arguments: requests)
     func `a process that is killed at any request leaves a ledger from which the next one goes on`(

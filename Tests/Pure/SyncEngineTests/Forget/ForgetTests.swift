@@ -14,6 +14,10 @@ import Testing
     private let path = Bench.gallery.appending("a.jpg")
     private let other = Bench.gallery.appending("b.jpg")
 
+    private static let events =
+        #"[{"id":"e1","userId":"u","profileId":"p","eventType":"taskResponse","createdAt":1760948130,"#
+        + #""photoData":"\#(Data("beach".utf8).base64EncodedString())"}]"#
+
     private var bench: Bench { forget.bench }
 
     init() throws {
@@ -54,10 +58,7 @@ import Testing
 
     @Test func `a file of gallery events is left to the cleanup, before it and after it`() async throws {
         let file = Bench.gallery.appending("events.json")
-        let data = Data("beach".utf8).base64EncodedString()
-        bench.disk.write(
-            #"[{"id":"e1","userId":"u","profileId":"p","eventType":"taskResponse","createdAt":1760948130,"#
-                + #""photoData":"\#(data)"}]"#, to: file)
+        bench.disk.write(Self.events, to: file)
         try await lose(file)
         #expect(try await forget.plan(file, onlyGone: true).refused.isEmpty)
         #expect(try await forget.plan(file).refused.map(\.refusal) == [.events(areArchived: false)])
@@ -67,6 +68,24 @@ import Testing
         let plans = (try await forget.plan(file, onlyGone: true), try await forget.plan(file))
         #expect(plans.0.photos.isEmpty && plans.0.refused.isEmpty)
         #expect(plans.1.photos.isEmpty && plans.1.refused.map(\.refusal) == [.events(areArchived: true)])
+    }
+
+    @Test func `a gallery that the cleanup has emptied has no photo that anybody misses`() async throws {
+        let forget = try ForgetBench()
+        let (bench, file) = (forget.bench, Bench.gallery.appending("events.json"))
+        bench.disk.write(Self.events, to: file)
+        try await bench.pass()
+        bench.disk.remove(file)
+        let gallery = bench.folders[0].id
+        #expect(try bench.ledger.markGone(gallery, path: "events.json", at: bench.time.now) == 1)
+        #expect(try bench.ledger.hasPhotos(gallery))
+        #expect(try await forget.plan(file, onlyGone: true).refused.isEmpty)
+        let event = try #require(try bench.ledger.event("e1"))
+        try bench.ledger.signOff(
+            [ArchivedEvent(event: event, profile: "p", object: event.object)], user: "ana", at: bench.time.now)
+        #expect(try !bench.ledger.hasPhotos(gallery))
+        #expect(try await forget.plan(file, onlyGone: true).refused.isEmpty)
+        #expect(try await forget.plan(file).refused.map(\.refusal) == [.events(areArchived: true)])
     }
 
     @Test func `a file that is gone and was not looked for since is gone`() async throws {

@@ -329,6 +329,22 @@ import Testing
         #expect(try bench.status(Self.file)?.note == "4 events, 4 photos stored")
     }
 
+    @Test(arguments: [StoreError.Code.noSpace, .invalidResponse, .unsupported])
+    func `three photos in a row that are refused as all would be leave the rest of a file for later`(
+        code: StoreError.Code
+    ) async throws {
+        let bench = try Bench(faults: [StoreFault(.put, numbers: 1...3, .failBefore(code))])
+        write((1...20).map { event("e\($0)", photo: "photo \($0)") }, to: bench)
+        try bench.scan()
+        try await bench.makePipeline(batchSize: 1).run(.untilDone(patience: .zero))
+        #expect(bench.store.count(.put) == 3)
+        #expect(try bench.status(Self.file)?.state == .pending)
+        await bench.time.advance(by: .seconds(60))
+        try await bench.pass()
+        #expect(try bench.ledger.eventCounts().photos == [.stored: 20])
+        #expect(try bench.status(Self.file)?.state == .uploaded)
+    }
+
     @Test func `a file that changes while its photos are sent is read anew`() async throws {
         let gate = Gate()
         let bench = try Bench(faults: [StoreFault(.put, number: 1, .hold(gate))])

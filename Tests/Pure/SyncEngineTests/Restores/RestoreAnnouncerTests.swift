@@ -116,6 +116,42 @@ import Testing
         #expect(bench.listener.kinds == [.restoreReady])
     }
 
+    /// A job of two photos that can be read, and are to be saved.
+    private func bringTwo() async throws -> [RestoreItem] {
+        try bench.ask(for: await bench.add(2), output: "/out")
+        try await run()
+        await bench.time.advance(by: .seconds(60))
+        _ = try await bench.follower.step()
+        return try bench.items()
+    }
+
+    private func end(_ item: RestoreItem) throws {
+        try bench.ledger.note(RestoreOutcome(state: .expired), of: [item.id], at: bench.time.now)
+    }
+
+    @Test func `a copy that ended before it was saved is told of, also where as many others are saved`() async throws {
+        let items = try await bringTwo()
+        try bench.ledger.noteSaved(items[0].id, at: bench.time.now)
+        try end(items[1])
+        try await run()
+        #expect(bench.listener.kinds == [.restoreFailed])
+        #expect(
+            bench.listener.notices.map(\.message) == [
+                "1 of 2 photos can be read; 1 is saved in /out; 1 copy has ended already."
+            ])
+    }
+
+    @Test func `the end of a copy that was saved ends no job of which another one is to be saved`() async throws {
+        let items = try await bringTwo()
+        try bench.ledger.noteSaved(items[0].id, at: bench.time.now)
+        try end(items[0])
+        try await run()
+        #expect(bench.listener.kinds == [])
+        try await run(beforeExpiry: 100)
+        #expect(bench.listener.kinds == [.restoreExpiring])
+        #expect(bench.listener.notices.first?.facts["photos"] == "1")
+    }
+
     @Test func `photos whose copies have ended are not said to be readable`() async throws {
         try bench.ask(for: await bench.add(2), days: 1)
         try await run()

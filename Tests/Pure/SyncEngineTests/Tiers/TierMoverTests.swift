@@ -107,6 +107,21 @@ import Testing
         #expect(try await mover().run().moved == 1)
     }
 
+    @Test func `one that the store denies does not stop the others, and a store that denies all is left alone`()
+        async throws
+    {
+        let keys = try await bench.add(60, in: .standard)
+        await bench.time.advance(by: Self.half + .seconds(1))
+        bench.store.add(StoreFault(.copy, numbers: 1...60, .failBefore(.accessDenied)))
+        let error = await #expect(throws: StoreError.self) { try await mover().run() }
+        #expect(error?.code == .accessDenied && error?.key == nil)
+        #expect(bench.store.count(.copy) < 40)
+        let denied = StoreFault(.copy, key: keys[1].rawValue, .failBefore(.accessDenied))
+        let store = FaultyStore(bench.memory, faults: [denied])
+        let result = try await mover(store: store).run()
+        #expect(result.moved == 59 && result.failures.map(\.code) == [.accessDenied])
+    }
+
     @Test func `an outage is thrown, and the rest is moved later`() async throws {
         _ = try await bench.add(20, in: .standard)
         await bench.time.advance(by: Self.half + .seconds(1))

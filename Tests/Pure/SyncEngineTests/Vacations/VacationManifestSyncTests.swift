@@ -36,6 +36,36 @@ import Testing
         #expect(try machine.ledger.vacations().map { $0.state(isShared: false) } == [.stored])
     }
 
+    @Test(arguments: [true, false])
+    func `a page in place of an answer ends a round only where the store itself gives one, too`(
+        isBeforeAll: Bool
+    ) async throws {
+        let machine = try machine()
+        try machine.store()
+        await machine.time.advance(by: .seconds(60))
+        machine.store.add(StoreFault(.put, number: 1, .failBefore(.invalidResponse)))
+        if isBeforeAll { machine.store.add(StoreFault(.check, number: 1, .failBefore(.invalidResponse))) }
+        if isBeforeAll {
+            await #expect(throws: StoreError.self) { try await machine.makeKeeper().run() }
+        } else {
+            #expect(try await machine.makeKeeper().run().failures.count == 1)
+        }
+        #expect(machine.store.count(.check) == 1)
+        #expect(try await machine.makeKeeper().run().stored == 1)
+    }
+
+    @Test func `a manifest that the store denies holds up no other vacation's`() async throws {
+        let machine = try machine()
+        let rome = "Rome_Italy_2024-08-01_2024-08-09"
+        machine.disk.write("photo 4", to: VacationMachine.root.appending(rome).appending("4.jpg"))
+        let denied = try KeyLayout.ana.vacation("\(key)_3").rawValue
+        machine.store.add(StoreFault(.put, key: denied, number: 1, .failBefore(.accessDenied)))
+        let first = try await machine.pass()
+        #expect(first.stored == 1 && first.failures.count == 1)
+        #expect(machine.manifests == ["\(rome)_1.json"])
+        #expect(try await machine.pass().stored == 1)
+    }
+
     @Test func `a manifest that a listing cannot look at is one of this machine's objects`() async throws {
         let machine = try machine()
         try await machine.pass()

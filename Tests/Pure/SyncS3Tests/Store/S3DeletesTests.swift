@@ -68,6 +68,14 @@ import Testing
             made.transport.lines == ["POST /b", "DELETE /b/a", "DELETE /b/b", "DELETE /b/c", "DELETE /b/d"])
     }
 
+    @Test func `A store that takes one at a time, and denies each, is not asked for all of them`() async throws {
+        let denials = [Answer](repeating: .error(403, "AccessDenied"), count: 100)
+        let made = try ScriptedStore([.reply(501)] + denials)
+        let keys = try (1...100).map { try ObjectKey("k\($0)") }
+        #expect(try await ScriptedStore.code { _ = try await made.store.delete(keys) } == .accessDenied)
+        #expect(made.transport.requests.count == 1 + DenialStreak.mostAtFirst)
+    }
+
     @Test func `Keys that no XML can carry are deleted by themselves`() async throws {
         let made = try ScriptedStore([.error(400, "MalformedXML"), .reply(204), .reply(204), Self.done])
         #expect(try await made.store.delete(try keys("a\u{FFFE}", "b")) == [:])

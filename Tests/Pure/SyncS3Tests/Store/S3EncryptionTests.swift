@@ -87,6 +87,15 @@ import Testing
         #expect(made.transport.lines == ["PUT /b/a", "HEAD /b/a", "DELETE /b/a"])
     }
 
+    @Test func `Whether it is gone is found out to the end, whoever is told to stop meanwhile`() async throws {
+        let made = try made(
+            .ownKeys, [Self.stored(nil), Self.stored(nil), .reply(404), .reply(404), ScriptedStore.emptyList])
+        let error = try await put(made)
+        #expect(error?.code == .settingRefused && error?.message.contains("still stored") == false)
+        #expect(made.transport.lines == ["PUT /b/a", "HEAD /b/a", "DELETE /b/a", "HEAD /b/a", "GET /b"])
+        #expect(made.transport.requests.dropFirst().allSatisfy { !$0.isCancellable })
+    }
+
     @Test(arguments: [
         Answer.reply(200, ["Content-Type": "text/html"], "<!DOCTYPE html><title>Maintenance</title>"),
         .reply(200, ["ETag": "\"page\"", "Last-Modified": changed], "<html>Maintenance</html>"),

@@ -167,11 +167,15 @@ import Testing
     @Test(
         arguments: [
             ([.reply(204)], nil), ([.reply(200)], nil), ([.error(404, "NoSuchKey")], nil),
-            ([.error(404, "NoSuchVersion")], nil), ([.reply(404, [:], "404 page not found\n")], .invalidResponse),
-            ([.error(404, "NoSuchBucket")], .storeMissing), ([.error(200, "InternalError")], .serverFailed),
+            ([.error(404, "NoSuchVersion")], nil), ([.error(404, "NoSuchBucket")], .storeMissing),
+            ([.error(200, "InternalError")], .serverFailed),
             ([.reply(200, [:], "\n<!DOCTYPE html><title>Welcome</title>")], .invalidResponse),
             ([.reply(404, [:], "<html>no such page</html>")], .invalidResponse),
-            // A 404 without a word is held against a HEAD and a listing.
+            // A 404 in a server's own words, or without any, is held against a HEAD and a listing.
+            ([.reply(404, [:], plain), nothing, emptyList], nil), ([.reply(404, [:], plain), there], .invalidResponse),
+            ([.reply(404, [:], plain), nothing, listed], .conflict),
+            ([.reply(404, [:], plain), nothing, .reply(404, [:], plain)], .storeMissing),
+            ([.reply(404, [:], "{\"error\": \"not found\"}"), nothing, emptyList], nil),
             ([.reply(404), nothing, emptyList], nil), ([.reply(404), there], .invalidResponse),
             ([.reply(404), nothing, listed], .conflict), ([.reply(404), nothing, .reply(500)], .serverFailed),
         ] as [([Answer], StoreError.Code?)])
@@ -183,6 +187,7 @@ import Testing
         #expect(transport.requests.count == answers.count)
     }
 
+    private static let plain = "404 page not found\n"
     private static let listed = Answer.reply(
         200, [:], "<ListBucketResult><Contents><Key>a</Key><Size>5</Size></Contents></ListBucketResult>")
 

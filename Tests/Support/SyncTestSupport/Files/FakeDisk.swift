@@ -15,6 +15,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     private struct State {
         var files: [FilePath: File] = [:]
         var unreadable: Set<FilePath> = []
+        var folders: Set<FilePath> = []
         var unseen: Set<FilePath> = []
         var beingWritten: Set<FilePath> = []
         var cuts: [FilePath: Int] = [:]
@@ -91,6 +92,8 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     package func setMounted(_ isMounted: Bool) { changeMounts { $0.isMounted = isMounted } }
     /// Makes a link to a photo elsewhere.
     package func makeLink(_ path: FilePath) { _ = state.withLock { $0.links.insert(path) } }
+    /// Makes a folder that is there also without a file in it, as the one that a drive is mounted at.
+    package func makeFolder(_ path: FilePath) { _ = state.withLock { $0.folders.insert(path) } }
     package func setUnreadable(_ folder: FilePath) { _ = state.withLock { $0.unreadable.insert(folder) } }
     /// Nobody can tell whether there is such a file, as on a drive that fails.
     package func setUnseen(_ file: FilePath) { _ = state.withLock { $0.unseen.insert(file) } }
@@ -174,10 +177,13 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
 
     package func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
         let files = files
-        let (unreadable, links) = state.withLock { state in
-            (state.unreadable.filter { $0.starts(with: root) }, state.links)
+        let (unreadable, made, links) = state.withLock { state in
+            (
+                state.unreadable.filter { $0.starts(with: root) }, state.folders.filter { $0.starts(with: root) },
+                state.links
+            )
         }
-        var folders = unreadable.union([root])
+        var folders = unreadable.union(made).union([root])
         for path in files.keys where path.starts(with: root) {
             var folder = path.removingLastComponent()
             while folder != root {

@@ -1,0 +1,54 @@
+package import SyncCore
+package import SyncLedger
+
+extension StoreCopy {
+    /// What came of the ends of shares in the old store.
+    package struct Removal: Sendable {
+        package struct Failure: Sendable {
+            package let share: ShareID
+            package let error: any Error
+
+            /// Whether another process is at the share: then the same command does it another time.
+            package var isInOtherHands: Bool {
+                if case .inOtherHands? = error as? ShareError { true } else { false }
+            }
+        }
+
+        /// What the old store has not removed, and why.
+        package var left = ProblemList<ObjectProblem>()
+        /// Shares that did not end for a reason that is not the store's: what their guests have sent would be lost.
+        package var failures: [Failure] = []
+    }
+}
+
+/// Of a store to which this machine moves: shares that are over. A move that was ended before its end may have copied
+/// one that was taken back since; nobody would look for it there any more.
+package struct OverShares: Sendable {
+    private let store: any ObjectStore
+    private let ledger: LedgerQueue
+    private let guests: GuestIntake
+
+    /// - Parameter guests: of the same store: what they have sent may be nowhere else that this machine looks at.
+    package init(in store: any ObjectStore, ledger: LedgerQueue, guests: GuestIntake) {
+        self.store = store
+        self.ledger = ledger
+        self.guests = guests
+    }
+
+    /// One listing of all shares of the store, and none where this machine has shared nothing that is over.
+    /// - Throws: ``StoreError`` when something of them is still there; what ``GuestIntake/take(_:_:)`` throws where what
+    ///   guests have sent cannot be kept; ``LedgerError``, `CancellationError`.
+    package func remove() async throws {
+        let shares = try await ledger { try $0.shares(limit: .max) }.filter { !$0.state.isOpen }
+        if shares.isEmpty { return }
+        let over = Dictionary(uniqueKeysWithValues: shares.map { ("\($0.id)", $0.id) })
+        var found: Set<ShareID> = []
+        for try await objects in store.pages(prefix: ShareKeys.prefix) {
+            for object in objects {
+                let name = object.key.rawValue.dropFirst(ShareKeys.prefix.count).prefix { $0 != "/" }
+                if let id = over[String(name)] { found.insert(id) }
+            }
+        }
+        for id in found { try await ShareStorage(store: store).end(ShareKeys(id), guests) }
+    }
+}
