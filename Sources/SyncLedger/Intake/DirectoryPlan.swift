@@ -203,7 +203,8 @@ package struct DirectoryDifference: Hashable, Sendable {
     package var released = 0
     /// Those that have the name of a photo of another drive and another size, and change nothing.
     package var waiting = 0
-    /// The directory, for ``Ledger/finishScan(_:below:visited:unread:drive:stillThere:at:)``; `nil` when nothing is known in it.
+    /// The directory, for ``Ledger/finishScan(_:below:visited:unread:drive:stillThere:at:)``; `nil` when nothing is known
+    /// in it.
     package var directoryID: DirectoryID?
 
     /// Whether anything was written.
