@@ -1,14 +1,15 @@
 package import SyncCore
 package import SyncLedger
-package import SystemPackage
+import SystemPackage
 
 /// Whether the drives at and below a watched folder are those that its photos were found on. Another one in the place
 /// of a drive that was taken out is a folder full of files, from which all others seem to be deleted.
 ///
 /// Each place in a folder where a file system begins is noted with what that is recognised by (``DriveIdentity``), once
 /// a file that is known there is seen on it. Where it is another one now, or none, these files decide. When they are all
-/// there, in their sizes, as after a copy to a new disk, that one takes the place; when one is not, nothing is concluded
-/// from what is not seen. Everything here blocks.
+/// there, in their sizes, as after a copy to a new disk, that one takes the place, and their photos are its own; when
+/// one is not, nothing is concluded from what is not seen. Photos that were seen on a third drive do not count in that:
+/// each knows its own, and is looked for there (``SeenDrive``). Everything here blocks.
 package struct FolderDrives: Sendable {
     /// A place with another drive than the one that its photos were found on.
     struct Stranger: Sendable {
@@ -18,6 +19,8 @@ package struct FolderDrives: Sendable {
         let isMounted: Bool
         /// What is there, as far as it tells of itself.
         let drive: DriveIdentity?
+        /// The one that is known of the place.
+        let expected: DriveIdentity
     }
 
     /// What a look at a folder has found.
@@ -27,7 +30,8 @@ package struct FolderDrives: Sendable {
         /// All places, those above before those below.
         var places: [FilePath] { seen.all.map(\.path) }
         /// What is to be noted.
-        fileprivate let changes: [FilePath: DriveIdentity?]
+        let changes: [FilePath: DriveIdentity?]
+        let takeovers: [DriveTakeover]
 
         /// The one on which a path is, or would be; `nil` where that is the drive that is known.
         /// - Parameter path: below the folder.
@@ -36,6 +40,16 @@ package struct FolderDrives: Sendable {
             let place = seen.holding(path)?.path
             return strangers.first { $0.place == place }
         }
+
+        /// The drive that a path is on, or would be.
+        /// - Parameter path: below the folder.
+        func seen(at path: FilePath) -> SeenDrive {
+            guard let place = seen.holding(path) else { return .known }
+            return place.seen(isExpected: stranger(above: path) == nil)
+        }
+
+        /// The place that a path is at.
+        func place(above path: FilePath) -> FilePath { seen.holding(path)?.path ?? FilePath() }
     }
 
     /// Where one file system ends and the next begins, below a folder, and the folder itself: those above before those
@@ -54,6 +68,12 @@ package struct FolderDrives: Sendable {
         func isOther(atOrBelow path: FilePath) -> Bool {
             isOther(at: path) || all.contains { $0.isOther && $0.path.starts(with: path) }
         }
+
+        /// The drive that a path is on, or would be.
+        func seen(at path: FilePath) -> SeenDrive {
+            guard let place = holding(path) else { return .known }
+            return place.seen(isExpected: !place.isOther)
+        }
     }
 
     fileprivate struct Place: Sendable {
@@ -68,9 +88,11 @@ package struct FolderDrives: Sendable {
             guard let expected, let found else { return false }
             return found.isOther(than: expected)
         }
+
+        func seen(isExpected: Bool) -> SeenDrive { .found(found, at: path, isExpected: isExpected) }
     }
 
-    private let ledger: Ledger
+    let ledger: Ledger
     private let scanner: any TreeScanner
 
     package init(ledger: Ledger, scanner: any TreeScanner) {
@@ -84,25 +106,30 @@ package struct FolderDrives: Sendable {
         let places = seen.all.map(\.path)
         var strangers: [Stranger] = []
         var changes: [FilePath: DriveIdentity?] = [:]
+        var takeovers: [DriveTakeover] = []
         for place in seen.all {
-            if place.isOther, try !isTaken(place.path, of: folder, among: places) {
-                strangers.append(Stranger(place: place.path, isMounted: place.isMounted, drive: place.found))
+            if place.isOther, let expected = place.expected, try !isTaken(place, of: folder, among: places) {
+                strangers.append(
+                    Stranger(place: place.path, isMounted: place.isMounted, drive: place.found, expected: expected))
                 // Mounted over photos, it has a place of its own from now on: where they are is remembered.
-                if place.noted == nil, let expected = place.expected { changes[place.path] = .some(expected) }
+                if place.noted == nil { changes[place.path] = .some(expected) }
             } else if let found = place.found,
                 try place.noted != nil
-                    || place.isMounted && found.isLasting && isProved(place.path, of: folder, among: places)
+                    || place.isMounted && found.isLasting && isProved(place, of: folder, among: places)
             {
                 let drive = Self.note(of: found, at: place)
                 if drive != place.noted { changes[place.path] = .some(drive) }
+                if place.isOther, let expected = place.expected {
+                    takeovers.append(Self.takeover(of: expected, by: drive, at: place.path, among: places))
+                }
             }
         }
-        return Look(seen: seen, strangers: strangers, changes: changes)
+        return Look(seen: seen, strangers: strangers, changes: changes, takeovers: takeovers)
     }
 
     /// - Throws: ``LedgerError``.
     func note(_ look: Look, of folder: FolderRecord) throws {
-        try ledger.noteDrives(look.changes, of: folder.id)
+        try ledger.noteDrives(look.changes, look.takeovers, of: folder.id)
     }
 
     /// Places at which another drive is than in a look, or at which one was mounted or taken out since. It asks the
@@ -140,7 +167,7 @@ package struct FolderDrives: Sendable {
         return { file throws(LedgerError) in
             guard let folder = folders.first(where: { $0.id == file.folder }) else { return .known }
             if known[folder.id] == nil { known[folder.id] = try places(of: folder) }
-            return known[folder.id]?.isOther(at: file.path.relative(to: folder.path)) == true ? .other : .known
+            return known[folder.id]?.seen(at: file.path.relative(to: folder.path)) ?? .known
         }
     }
 
@@ -154,7 +181,9 @@ package struct FolderDrives: Sendable {
     /// - Throws: ``LedgerError``.
     func describe(_ stranger: Stranger, in look: Look, of folder: FolderRecord) throws -> OtherDrive {
         var namesakes = 0
-        let notSeen = try countFiles(at: stranger.place, of: folder, among: look.places) { file in
+        let notSeen = try countFiles(
+            of: stranger.expected, at: stranger.place, in: folder, among: look.places
+        ) { file in
             if isSeen(file, of: folder) { return false }
             if scanner.isFile(folder.path.pushing(file.path)) { namesakes += 1 }
             return true
@@ -164,41 +193,14 @@ package struct FolderDrives: Sendable {
             namesakes: namesakes)
     }
 
-    /// What became of it that somebody says a drive takes the place of another one.
-    package struct Acceptance {
-        /// What takes the place of what was known, and how many known files are missing by that.
-        package fileprivate(set) var taken: [OtherDrive] = []
-        /// Places at which nothing is: no drive is mounted, and there is no file.
-        package fileprivate(set) var empty: [FilePath] = []
+    static func takeover(
+        of old: DriveIdentity?, by new: DriveIdentity?, at place: FilePath, among places: [FilePath]
+    ) -> DriveTakeover {
+        DriveTakeover(of: old, by: new, at: place, except: below(place, among: places))
     }
 
-    /// Somebody says that other drives take the places of those that were known. What was on those and is not on these
-    /// is missing from the next scan on.
-    /// - Parameter place: below the folder. It stands for the place that it is in, and for all places below it at which
-    ///   another drive is mounted; one that has none is to be named itself.
-    /// - Throws: ``LedgerError``.
-    package func accept(at place: FilePath, of folder: FolderRecord) throws -> Acceptance {
-        let look = try look(at: folder)
-        // A drive that was just formatted may be empty; a name that was mistyped is none.
-        let isNewDrive = look.strangers.contains { $0.place == place && $0.isMounted && !place.isEmpty }
-        if try !isNewDrive && isBare(place, of: folder) { return Acceptance(empty: [folder.path.pushing(place)]) }
-        let around = look.seen.holding(place)?.path
-        var (acceptance, changes, plain) = (Acceptance(), look.changes, [FilePath]())
-        for stranger in look.strangers {
-            let isNamed = stranger.place == around
-            guard isNamed || stranger.isMounted && stranger.place.starts(with: place) else { continue }
-            // A whole folder always counts as mounted.
-            if !stranger.isMounted || stranger.place.isEmpty, try isBare(stranger.place, of: folder) {
-                acceptance.empty.append(folder.path.pushing(stranger.place))
-                continue
-            }
-            acceptance.taken.append(try describe(stranger, in: look, of: folder))
-            let drive = stranger.isMounted ? stranger.drive.flatMap { $0.isLasting ? $0 : nil } : nil
-            changes[stranger.place] = .some(drive)
-            if !stranger.isMounted { plain.append(stranger.place) }
-        }
-        if !acceptance.taken.isEmpty { try ledger.noteDrives(changes, plain: plain, of: folder.id) }
-        return acceptance
+    private static func below(_ place: FilePath, among places: [FilePath]) -> [FilePath] {
+        places.filter { $0 != place && $0.starts(with: place) }
     }
 
     // MARK: What is there
@@ -233,24 +235,31 @@ package struct FolderDrives: Sendable {
     }
 
     /// A file of which something is stored, or is to be.
-    private struct KnownFile {
+    struct KnownFile {
         /// Below the folder.
         let path: FilePath
         let size: Int64
+        /// On which it was seen last, as far as is known.
+        let drive: DriveIdentity?
     }
 
     /// Known files that are at a place, and at none of the places below it.
-    /// - Parameter most: with so many the search ends.
-    private func countFiles(
-        at place: FilePath, of folder: FolderRecord, among places: [FilePath], upTo most: Int = .max,
-        where isSo: (KnownFile) -> Bool
+    /// - Parameters:
+    ///   - drive: files that were found on another one are left out; `nil` for all.
+    ///   - most: with so many the search ends.
+    func countFiles(
+        of drive: DriveIdentity?, at place: FilePath, in folder: FolderRecord, among places: [FilePath],
+        upTo most: Int = .max, where isSo: (KnownFile) -> Bool
     ) throws -> Int {
-        let below = places.filter { $0 != place && $0.starts(with: place) }
+        let below = Self.below(place, among: places)
+        let own = SeenDrive.found(drive, at: place, isExpected: true)
         var count = 0
         for directory in try ledger.directories(of: folder.id, below: place)
         where !below.contains(where: directory.path.starts) {
-            for file in try ledger.knownFiles(in: directory.id)
-            where isSo(KnownFile(path: directory.path.appending(file.name), size: file.stamp.size)) {
+            for (file, drive) in try ledger.knownFiles(in: directory.id)
+            where !own.isOther(than: drive, in: directory.path) {
+                let path = directory.path.appending(file.name)
+                guard isSo(KnownFile(path: path, size: file.stamp.size, drive: drive)) else { continue }
                 count += 1
                 if count >= most { return count }
             }
@@ -259,63 +268,35 @@ package struct FolderDrives: Sendable {
     }
 
     private func hasFile(
-        at place: FilePath, of folder: FolderRecord, among places: [FilePath], where isSo: (KnownFile) -> Bool
+        of drive: DriveIdentity?, at place: Place, in folder: FolderRecord, among places: [FilePath],
+        where isSo: (KnownFile) -> Bool
     ) throws -> Bool {
-        try countFiles(at: place, of: folder, among: places, upTo: 1, where: isSo) > 0
+        try countFiles(of: drive, at: place.path, in: folder, among: places, upTo: 1, where: isSo) > 0
     }
 
     /// Whether the drive that is there takes the place of the one that was, without anybody saying so: no photo is
     /// missing by that.
-    private func isTaken(_ place: FilePath, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
-        try !hasFile(at: place, of: folder, among: places) { !isSeen($0, of: folder) }
+    private func isTaken(_ place: Place, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
+        try !hasFile(of: place.expected, at: place, in: folder, among: places) { !isSeen($0, of: folder) }
     }
 
     /// Whether a drive of which nothing is noted is the one that photos were found on: an empty mount point is not.
-    private func isProved(_ place: FilePath, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
-        if try hasFile(at: place, of: folder, among: places, where: { isSeen($0, of: folder) }) { return true }
-        return try !hasFile(at: place, of: folder, among: places) { _ in true }
+    private func isProved(_ place: Place, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
+        let drive = place.found
+        if try hasFile(of: drive, at: place, in: folder, among: places, where: { isSeen($0, of: folder) }) {
+            return true
+        }
+        return try !hasFile(of: drive, at: place, in: folder, among: places) { _ in true }
     }
 
     /// Whether no file can be seen at a place.
-    private func isBare(_ place: FilePath, of folder: FolderRecord) throws -> Bool {
+    func isBare(_ place: FilePath, of folder: FolderRecord) throws -> Bool {
         do { return try !scanner.holdsFiles(below: place, of: folder.path) } catch is ScanError { return true }
     }
 
     /// What cannot be looked at is not known to be there.
-    private func isSeen(_ file: KnownFile, of folder: FolderRecord) -> Bool {
+    func isSeen(_ file: KnownFile, of folder: FolderRecord) -> Bool {
         guard let stamp = try? scanner.stamp(of: folder.path.pushing(file.path)) else { return false }
         return stamp.size == file.size
-    }
-}
-
-/// Another drive than the one that photos were found on, for people.
-package struct OtherDrive: Hashable, Sendable {
-    /// Absolute.
-    package let path: FilePath
-    let isMounted: Bool
-    /// Known files that are not on it.
-    package let filesNotSeen: Int
-    /// Those of them whose names other files have on it: these wait, and are not stored.
-    var namesakes = 0
-
-    package var words: String {
-        let known = filesNotSeen.counted("known file is", "known files are")
-        let first =
-            isMounted
-            ? "this is not the drive that photos were found on, and \(known) not on it"
-            : "no drive is mounted here, but other files are, and \(known) not among them"
-        if namesakes == 0 { return first }
-        let others = namesakes.counted(
-            "file with a known name is another, and is", "files with known names are others, and are")
-        return "\(first); \(others) not stored"
-    }
-
-    package var remedy: String {
-        "mount the right drive, or, where this one takes its place, and while no agent runs: sync-agent sync --new-drive "
-            + path.text.escapingControls.shellWord
-    }
-
-    var problem: ScanError {
-        ScanError(.missing, path: path, message: "\(words). Nothing was marked as missing; \(remedy)")
     }
 }

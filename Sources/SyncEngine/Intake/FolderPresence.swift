@@ -15,17 +15,20 @@ struct FolderPresence {
         /// Places below it where a drive was mounted, and none is.
         fileprivate let absentDrives: [FilePath]
         fileprivate let drives: FolderDrives.Look
+        fileprivate let ledger: Ledger
 
         /// Why a file that is not seen may be there all the same; `nil` when it is gone.
         /// - Parameter file: below the folder.
-        func whyAway(_ file: FilePath) -> String? {
+        /// - Throws: ``LedgerError``.
+        func whyAway(_ file: FilePath) throws -> String? {
             if let away { return away }
             if let drive = absentDrives.first(where: { file.starts(with: $0) }) {
                 return "no drive is mounted at \(folder.path.pushing(drive).text.escapingControls)"
             }
-            guard let stranger = drives.stranger(above: file) else { return nil }
-            let place = folder.path.pushing(stranger.place).text.escapingControls
-            return "at \(place) is another drive than the one that its photos were found on"
+            let drive = try ledger.drive(ofFile: file, in: folder.id)
+            guard drives.seen(at: file).isOther(than: drive, in: file.removingLastComponent()) else { return nil }
+            let place = folder.path.pushing(drives.place(above: file)).text.escapingControls
+            return "at \(place) is another drive than the one that it was found on"
         }
     }
 
@@ -43,7 +46,9 @@ struct FolderPresence {
         let absent = try drives.absentMounts(of: folder)
         let look = try drives.look(at: folder)
         let away = try whyAway(folder, isForGood)
-        return Look(folder: folder, away: away?.reason, hint: away?.hint ?? "", absentDrives: absent, drives: look)
+        return Look(
+            folder: folder, away: away?.reason, hint: away?.hint ?? "", absentDrives: absent, drives: look,
+            ledger: ledger)
     }
 
     private func whyAway(_ folder: FolderRecord, _ isForGood: Bool) throws -> (reason: String, hint: String)? {

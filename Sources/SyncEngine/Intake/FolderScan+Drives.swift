@@ -9,8 +9,17 @@ package import SystemPackage
 extension FolderScan {
     var drives: FolderDrives { FolderDrives(ledger: ledger, scanner: scanner) }
 
-    /// Places in the folder whose photos are on a drive that is not mounted, or may be. Nothing is concluded about
-    /// them.
+    /// Places in the folder whose photos are on a drive that is not mounted, or may be.
+    struct Unseen {
+        /// Those that are not told by the drive of each photo: nothing is concluded about them.
+        var unclear: [FilePath] = []
+        /// Those where another drive is since before the scan.
+        var others: [FilePath] = []
+
+        var all: [FilePath] { unclear + others }
+    }
+
+    /// What cannot be seen of the folder, and is told as its problems.
     /// - Parameters:
     ///   - scanned: its drives, which were looked at again after all was read.
     ///   - place: what was scanned, below the folder. Other places are not looked at.
@@ -18,7 +27,7 @@ extension FolderScan {
     func unseen(
         of folder: FolderRecord, _ mounts: ScannedMounts, _ scanned: ScannedDrives, at place: FilePath, isBare: Bool,
         at now: Date, _ result: inout Summary
-    ) throws -> [FilePath] {
+    ) throws -> Unseen {
         let before = scanned.before
         let after = try drives.look(at: folder)
         // Before a mount that has just come is known as one of the folder's.
@@ -42,7 +51,8 @@ extension FolderScan {
         }
         var told = Set(absent.map(\.mount.path)).subtracting(mounts.inUse)
         for stranger in strangers where !told.contains(stranger.place) {
-            let other = try drives.describe(stranger, in: after, of: folder)
+            var other = try drives.describe(stranger, in: after, of: folder)
+            other.namesakes = max(other.namesakes, scanned.waiting[stranger.place] ?? 0)
             // Its files may have been found elsewhere by this scan.
             guard other.filesNotSeen > 0 else { continue }
             result.problems.append(other.problem)
@@ -55,7 +65,19 @@ extension FolderScan {
                     message: "a drive was mounted or taken out here while the folder was looked at. Nothing was marked "
                         + "as missing; the next sync looks again"))
         }
-        return absent.map(\.mount.path) + strangers.map(\.place) + changed
+        for (place, count) in scanned.waiting.sorted(by: { $0.key.string < $1.key.string })
+        where !told.contains(place) {
+            let path = folder.path.pushing(place)
+            result.problems.append(
+                ScanError(
+                    .missing, path: path,
+                    message: "\(count.counted("file is", "files are")) not stored: known files of the same names were "
+                        + "found on another drive that takes turns with this one. Give them other names, or, where "
+                        + "that drive does not come back, and while no agent runs: \(OtherDrive.command(at: path))"))
+        }
+        let others = strangers.map(\.place).filter { known.contains($0) }
+        let new = strangers.map(\.place).filter { !known.contains($0) }
+        return Unseen(unclear: absent.map(\.mount.path) + new + changed, others: others)
     }
 
     /// What has become of it that files or folders are said to be gone.
@@ -87,12 +109,16 @@ extension FolderScan {
         let places = try drives.places(of: folder)
         for path in gone {
             try PooledWork.checkCancellation()
-            if absent.contains(where: path.isNear) || places.isOther(atOrBelow: path) {
+            if absent.contains(where: path.isNear) {
+                result.needsScan = true
+                continue
+            }
+            if places.isOther(atOrBelow: path) {
                 result.needsScan = true
             } else {
                 try ledger.forgetLeftOutEntries(at: path, of: folder.id)
-                result.missing += try ledger.markGone(folder.id, path: path, at: now)
             }
+            result.missing += try ledger.markGone(folder.id, path: path, drive: places.seen, at: now)
         }
         return result
     }
@@ -108,6 +134,8 @@ struct ScannedDrives {
     private let folder: FolderRecord
     /// Places at which it was another one later, for however short a time.
     private(set) var changed: Set<FilePath> = []
+    /// Files that have the names of photos of another drive, by their places.
+    private(set) var waiting: [FilePath: Int] = [:]
     /// The mounts when they were looked at last.
     private var mountTable: [UInt8]
 
@@ -126,17 +154,21 @@ struct ScannedDrives {
     /// On which drive a directory is. To be asked after it was read.
     /// - Parameter path: below the folder.
     mutating func drive(at path: FilePath) -> SeenDrive {
-        if before.stranger(above: path) != nil { return .other }
         let table = drives.mountTable()
         // To ask of each place costs more than many a directory.
         if table.isEmpty || table != mountTable {
             mountTable = table
             lookAgain()
         }
-        guard !changed.isEmpty else { return .known }
+        guard !changed.isEmpty else { return before.seen(at: path) }
         let place = changed.union(before.places).filter { path.starts(with: $0) }
             .max { $0.components.count < $1.components.count }
-        return place.map { changed.contains($0) } == true ? .other : .known
+        return place.map { changed.contains($0) } == true ? .unsteady : before.seen(at: path)
+    }
+
+    /// - Parameter directory: where they are, below the folder.
+    mutating func note(waiting count: Int, in directory: FilePath) {
+        if count > 0 { waiting[before.place(above: directory), default: 0] += count }
     }
 
     /// Changed places above or below a directory, in the order of their texts.

@@ -144,16 +144,18 @@ package struct FolderScan: Sendable {
                 result.problems.append(error)
                 return true
             }
+            let places = try drives.places(of: folder)
             if !knownMounts.contains(where: { $0.starts(with: place) || place.starts(with: $0) }),
-                try !drives.places(of: folder).isOther(atOrBelow: place)
+                !places.isOther(atOrBelow: place)
             {
-                result.missing += try ledger.markGone(folder.id, path: place, at: now)
+                result.missing += try ledger.markGone(folder.id, path: place, drive: places.seen, at: now)
                 return true
             }
         }
         let isBare = emptyRoot != nil && result.filesSeen == 0
         scannedDrives.lookAgain()
-        let absent = try unseen(of: folder, mounts, scannedDrives, at: place, isBare: isBare, at: now, &result)
+        let unseen = try unseen(of: folder, mounts, scannedDrives, at: place, isBare: isBare, at: now, &result)
+        let absent = unseen.all
         let isSteady = scannedDrives.changes(near: place).isEmpty
         let filesNotSeen = try isBare ? ledger.knownFileCount(folder.id) : 0
         try ledger.noteLeftOutEntries(
@@ -179,7 +181,8 @@ package struct FolderScan: Sendable {
         }
         try met.noteDigests(in: ledger)
         result.missing += try ledger.finishScan(
-            folder.id, below: place, visited: met.ids, unread: unread + absent, at: now)
+            folder.id, below: place, visited: met.ids, unread: unread + unseen.unclear,
+            drive: { scannedDrives.drive(at: $0) }, at: now)
         return isSteady
     }
 
@@ -193,6 +196,7 @@ package struct FolderScan: Sendable {
             stillThere: scanner.isFile,
             whySkipped: { looks?.reason(scanned.path.appending($0.name), $0.stamp, in: folder) }, at: now)
         try met.add(scanned, difference, to: ledger)
+        drives.note(waiting: difference.waiting, in: scanned.path)
         result.queued += difference.new.count + difference.released - difference.skipped
         result.queued += difference.changed + difference.requeued
         result.skipped += difference.skipped

@@ -69,20 +69,23 @@ package struct ShareReview: Sendable {
         }
         let isSelection = share.selection != nil
         let difference = Self.compare(shown, with: there, isSelection: isSelection)
-        guard difference.removed > 0, let (root, seen) = try await look(around: share.folder) else {
-            return difference
-        }
-        return Self.compare(shown, with: there, isSelection: isSelection) { seen.whyAway($0.relative(to: root)) }
+        guard difference.removed > 0 else { return difference }
+        let unseen = shown.map(\.path).filter { !there.keys.contains($0) }
+        let reasons = try await whyAway(unseen, around: share.folder)
+        return Self.compare(shown, with: there, isSelection: isSelection) { reasons[$0] }
     }
 
-    /// What can be concluded from what is not seen in the watched folder around one; `nil` where there is none, and
-    /// where no disk is looked at.
-    private func look(around folder: FilePath) async throws -> (root: FilePath, look: FolderPresence.Look)? {
+    /// Why files that are not seen may be there all the same. Nothing is told where no watched folder is around them,
+    /// and where no disk is looked at.
+    private func whyAway(_ files: [FilePath], around folder: FilePath) async throws -> [FilePath: String] {
         guard case .disk(let scanner, _, let pool) = place,
             let record = try await ledger({ try $0.watchedFolder(above: folder) })
-        else { return nil }
+        else { return [:] }
         return try await pool.run { [ledger = ledger.ledger] in
-            (record.path, try FolderPresence(ledger: ledger, scanner: scanner).look(at: record))
+            let look = try FolderPresence(ledger: ledger, scanner: scanner).look(at: record)
+            var reasons: [FilePath: String] = [:]
+            for file in files { reasons[file] = try look.whyAway(file.relative(to: record.path)) }
+            return reasons
         }
     }
 

@@ -17,12 +17,16 @@ extension Ledger {
 
     /// - Parameters:
     ///   - drives: `nil` for a place that is to be none of its own any more.
+    ///   - takeovers: what becomes of the photos of other drives.
     ///   - plain: places where a drive was mounted, and none is expected any more.
+    /// - Returns: how many photos are counted as those of another drive by that, missing ones, too.
+    @discardableResult
     package func noteDrives(
-        _ drives: [FilePath: DriveIdentity?], plain: [FilePath] = [], of folder: FolderID
-    ) throws(LedgerError) {
-        if drives.isEmpty, plain.isEmpty { return }
-        try write("note drives") { db in
+        _ drives: [FilePath: DriveIdentity?], _ takeovers: [DriveTakeover] = [], plain: [FilePath] = [],
+        of folder: FolderID
+    ) throws(LedgerError) -> Int {
+        if drives.isEmpty, takeovers.isEmpty, plain.isEmpty { return 0 }
+        return try write("note drives") { db in
             for (path, drive) in drives {
                 if let drive {
                     try db.run(
@@ -41,6 +45,19 @@ extension Ledger {
                     "DELETE FROM folder_mounts WHERE folder_id = ? AND path = ?",
                     [folder.rawValue, path.directoryBlob])
             }
+            return try takeovers.reduce(0) { try $0 + DriveTable(db).carryOut($1, in: folder) }
+        }
+    }
+
+    /// On which drive a photo was seen last; `nil` where that, or the photo, is not known.
+    /// - Parameter file: below the folder.
+    package func drive(ofFile file: FilePath, in folder: FolderID) throws(LedgerError) -> DriveIdentity? {
+        try read("look up the drive of a photo") { db in
+            guard let name = file.lastComponent,
+                let directory = try DirectoryTable(db).find(file.removingLastComponent(), in: folder),
+                let drive = try PhotoTable(db).row(in: directory, named: name)?.drive
+            else { return nil }
+            return try DriveTable(db).all()[drive]
         }
     }
 
@@ -52,12 +69,87 @@ extension Ledger {
 
     /// The files of a directory that are believed to be on the disk, and of which something is stored or is to be; and
     /// those that a catalogue alone tells of, which may be on a drive that no scan has seen yet.
-    package func knownFiles(in directory: DirectoryID) throws(LedgerError) -> [ScannedFile] {
+    /// - Returns: each with the drive on which it was seen last.
+    package func knownFiles(
+        in directory: DirectoryID
+    ) throws(LedgerError) -> [(file: ScannedFile, drive: DriveIdentity?)] {
         try read("list the files of a directory") { db in
-            try PhotoTable(db).rows(in: directory).compactMap { row in
-                guard row.isKept || row.isOnlyCatalogued else { return nil }
-                return FilePath.Component(bytes: row.name).map { ScannedFile(name: $0, stamp: row.stamp) }
+            let drives = try DriveTable(db).all()
+            return try PhotoTable(db).rows(in: directory).compactMap { row in
+                guard row.isKept || row.isOnlyCatalogued, let name = FilePath.Component(bytes: row.name) else {
+                    return nil
+                }
+                let drive = row.drive.flatMap { drives[$0] }
+                return (file: ScannedFile(name: name, stamp: row.stamp), drive: drive)
             }
         }
+    }
+}
+
+/// A drive takes the place of others: the photos that were seen on those are looked for on it from now on.
+package struct DriveTakeover: Sendable {
+    /// Below the folder.
+    let place: FilePath
+    /// Places below it, which have drives of their own.
+    let below: [FilePath]
+    /// The one whose place is taken; `nil` for each other one than `new`.
+    let old: DriveIdentity?
+    /// `nil` for a folder that is like the one around it, and for what cannot be recognised later.
+    let new: DriveIdentity?
+
+    package init(of old: DriveIdentity?, by new: DriveIdentity?, at place: FilePath, except below: [FilePath]) {
+        (self.place, self.below, self.old, self.new) = (place, below, old, new)
+    }
+
+    /// - Parameter directory: below the folder.
+    fileprivate func concerns(_ drive: DriveIdentity, in directory: FilePath) -> Bool {
+        let isOther = SeenDrive.found(old ?? new, at: place, isExpected: true).isOther(than: drive, in: directory)
+        return isOther == (old == nil)
+    }
+}
+
+/// The drives that photos were seen on. There are few.
+struct DriveTable {
+    private let db: Database
+
+    init(_ db: Database) {
+        self.db = db
+    }
+
+    func all() throws -> [Int64: DriveIdentity] {
+        var drives: [Int64: DriveIdentity] = [:]
+        for row in try db.rawRows("SELECT id, identity FROM drives") {
+            let (id, text): (Int64, String) = (row[0], row[1])
+            drives[id] = DriveIdentity(text: text)
+        }
+        return drives
+    }
+
+    /// - Returns: `nil` for one that cannot be recognised later.
+    func id(of seen: SeenDrive) throws -> Int64? {
+        guard case .found(let drive?, at: _, isExpected: _) = seen else { return nil }
+        return try id(of: drive)
+    }
+
+    private func id(of drive: DriveIdentity) throws -> Int64? {
+        guard drive.isLasting else { return nil }
+        if let id = try db.number("SELECT id FROM drives WHERE identity = ?", [drive.text]) { return id }
+        try db.run("INSERT INTO drives (identity) VALUES (?)", [drive.text])
+        return db.lastInsertedRowID
+    }
+
+    fileprivate func carryOut(_ takeover: DriveTakeover, in folder: FolderID) throws -> Int {
+        let new = try takeover.new.flatMap { try id(of: $0) }
+        let drives = try all()
+        var count = 0
+        for directory in try DirectoryTable(db).subtree(takeover.place, in: folder)
+        where !takeover.below.contains(where: { directory.path.starts(with: $0) }) {
+            for (id, drive) in drives where id != new && takeover.concerns(drive, in: directory.path) {
+                count += try db.run(
+                    "UPDATE photos SET drive = ? WHERE directory_id = ? AND drive = ?",
+                    [new, directory.id.rawValue, id])
+            }
+        }
+        return count
     }
 }

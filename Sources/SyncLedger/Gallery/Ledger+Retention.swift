@@ -244,8 +244,8 @@ extension Ledger {
         if !isEmptied { try makeDurable() }
     }
 
-    /// As ``markGone(_:path:at:)``, of files that we have removed ourselves. A folder of which they were the last ones is then
-    /// empty, and no drive that is not mounted.
+    /// As ``markGone(_:path:drive:at:)``, of files that we have removed ourselves. A folder of which they were the last
+    /// ones is then empty, and no drive that is not mounted.
     package func markRemoved(_ photos: [Int64]) throws(LedgerError) {
         try write("note that files are removed") { db in
             for photo in photos {

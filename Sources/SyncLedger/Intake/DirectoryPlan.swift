@@ -1,14 +1,6 @@
 package import SyncCore
 import SystemPackage
 
-/// On which drive a file or directory is seen.
-package enum SeenDrive: Hashable, Sendable {
-    /// The one that the photos of its place were found on, as far as is known.
-    case known
-    /// Another one, or one that came in its place while files were looked at.
-    case other
-}
-
 /// The comparison of a directory's rows with its files: what has to be done, by name. It decides nothing about moves:
 /// those need a look at other directories.
 struct DirectoryPlan {
@@ -46,22 +38,30 @@ struct DirectoryPlan {
     private(set) var unchanged = 0
     /// Files that wait until somebody says which drive counts.
     private(set) var waiting = 0
+    /// Rows whose file is seen on another drive than they tell.
+    private(set) var relocated: [Int64] = []
 
     /// Rows of which something is stored, or is to be, and where in ``files`` there is one of their name and of another
     /// size: the photo as it was changed, or, on another drive, another photo. ``decide(on:_:)`` says which.
     private var otherSized: [(row: PhotoRow, index: Int)] = []
+    /// Rows that tell of a file that is there, by the drive that they know it on.
+    private var seen: [Int64?: [Int64]] = [:]
 
     let files: [ScannedFile]
     private var isKnown: [Bool]
     private var indexes: [[UInt8]: Int]
 
     /// Whether there is nothing to write.
-    var isEmpty: Bool {
+    var isEmpty: Bool { isAsKnown && relocated.isEmpty }
+
+    /// Whether all is as the ledger knows it, but perhaps for the drive.
+    var isAsKnown: Bool {
         new.isEmpty && changed.isEmpty && completed.isEmpty && returned.isEmpty && vanished.isEmpty
             && newlyHeld.isEmpty && held.isEmpty && released.isEmpty && otherSized.isEmpty
     }
 
-    /// Whether it makes a difference on which drive the files are.
+    /// Whether it makes a difference on which drive the files are. Where it makes none, nothing is concluded from what
+    /// the ledger learns until it is written to: that is newer than the files.
     var dependsOnDrive: Bool { !vanished.isEmpty || !otherSized.isEmpty }
 
     /// Where in ``files`` those are that a look may tell to need no place in the queue.
@@ -108,24 +108,22 @@ struct DirectoryPlan {
         indexes = [:]
     }
 
-    /// Asks for the drive where that makes a difference. Where it makes none, nothing is concluded from what the ledger
-    /// learns until it is written to: that is newer than the files.
-    func driveToDecideOn<Failure: Error>(_ drive: () throws(Failure) -> SeenDrive) throws(Failure) -> SeenDrive {
-        try dependsOnDrive ? drive() : .other
-    }
-
-    /// The one rule for what is seen on another drive than the one that the directory's photos were found on: what is
-    /// not there is not gone, and what has a known name and another size waits.
+    /// The one rule for photos of another drive than the one that is seen: what is not there is not gone, and what has
+    /// the name of one and another size waits. Each row goes by its own drive; where that is not known, by what is
+    /// known of the place.
     /// - Parameter drive: as it was when the files had been read.
-    mutating func decide(on drive: SeenDrive, _ settled: (FileStamp) -> Bool) {
-        switch drive {
-        case .known:
-            for (row, index) in otherSized { compare(row, with: index, settled) }
-        case .other:
-            waiting += otherSized.count
-            vanished = []
+    mutating func decide(on drive: DriveComparison, _ settled: (FileStamp) -> Bool) {
+        for (row, index) in otherSized {
+            if drive.isOther(row) {
+                waiting += 1
+            } else {
+                compare(row, with: index, settled)
+            }
         }
         otherSized = []
+        vanished.removeAll(where: drive.isOther)
+        for (known, rows) in seen where drive.isNews(to: known) { relocated += rows }
+        seen = [:]
     }
 
     /// - Returns: for each file why nothing is stored of it; empty where that is said of none.
@@ -144,20 +142,27 @@ struct DirectoryPlan {
         if row.isHeld, row.isOnDisk {
             if settled(file.stamp) {
                 released.append(Release(row: row, index: index))
+                note(row)
             } else {
                 unsettled.append(file)
             }
         } else if file.stamp.isUntouched(since: row.stamp) || !row.isOnDisk && file.stamp.isAs(catalogued: row.stamp) {
             if row.stamp != file.stamp { completed.append(Change(row: row, stamp: file.stamp)) }
             if row.isOnDisk { unchanged += 1 } else { returned.append(row) }
+            note(row)
         } else if settled(file.stamp) {
             changed.append(Change(row: row, stamp: file.stamp))
+            note(row)
         } else {
             unsettled.append(file)
             // What waits already is not called safe.
             if row.state != .pending { held.append(Change(row: row, stamp: file.stamp)) }
+            // The drive goes with the stamp. What is not in hand keeps the stamp of the file that was there before.
+            if row.state == .uploading { note(row) }
         }
     }
+
+    private mutating func note(_ row: PhotoRow) { seen[row.drive, default: []].append(row.id) }
 }
 
 extension PhotoRow {
@@ -196,7 +201,10 @@ package struct DirectoryDifference: Hashable, Sendable {
     package var held = 0
     /// Those that were not whole, and are now: pending, or skipped where nothing was ever stored of them.
     package var released = 0
-    /// The directory, for ``Ledger/finishScan(_:below:visited:unread:stillThere:)``; `nil` when nothing is known in it.
+    /// Those that have the name of a photo of another drive and another size, and change nothing.
+    package var waiting = 0
+    /// The directory, for ``Ledger/finishScan(_:below:visited:unread:drive:stillThere:at:)``; `nil` when nothing is known
+    /// in it.
     package var directoryID: DirectoryID?
 
     /// Whether anything was written.

@@ -15,13 +15,13 @@ extension Ledger {
     /// - A file with the stamp that an older version has noted, which lacks two times, lends them to the row.
     /// - A missing photo that is back with its old stamp is what it was.
     /// - A known photo without a file is missing, or forgotten when nothing of it is stored.
-    /// - On another drive than the one that the directory's photos were found on, the photo without a file is what it
-    ///   was, and a file that has a known name and another size waits: it changes nothing.
+    /// - A photo of another drive than the one that is seen is what it was without a file, and a file that has its name
+    ///   and another size waits: it changes nothing.
+    /// - A photo whose file is seen is known to be on that drive.
     /// - Parameters:
     ///   - directory: below the folder; empty for the folder itself.
     ///   - files: all regular files in it.
-    ///   - drive: on which drive they are. It is asked once at most, after the files were read and before anything is
-    ///     written, and only where that makes a difference.
+    ///   - drive: on which drive they are. It is asked once, after the files were read and before anything is written.
     ///   - settled: whether a new or changed file with this stamp is whole. It may be asked twice.
     ///   - hold: for how long at most one that is not is left alone, from now.
     ///   - stillThere: whether there is a file at an absolute path. It is asked only about photos that may have moved.
@@ -34,14 +34,14 @@ extension Ledger {
     ) throws(LedgerError) -> DirectoryDifference {
         let operation = "reconcile a directory"
         // Most directories of a scan are as they were: a read does for them, and holds nobody up.
-        let (found, id) = try read(operation) { db in
+        let (found, id, path, drives) = try read(operation) { db in
             let path = try directory.relative(to: db.folder(folder).path)
             let id = try DirectoryTable(db).find(path, in: folder)
-            return (try PhotoTable(db).plan(of: id, files, settled), id)
+            return (try PhotoTable(db).plan(of: id, files, settled), id, path, try DriveTable(db).all())
         }
         var seen = found
-        let seenDrive = seen.driveToDecideOn(drive)
-        seen.decide(on: seenDrive, settled)
+        let (seenDrive, dependsOnDrive) = (drive(), seen.dependsOnDrive)
+        seen.decide(on: DriveComparison(seenDrive, in: path, among: drives), settled)
         if seen.isEmpty { return DirectoryDifference(seen, directoryID: id) }
         let skipped = seen.skipped(whySkipped)
         return try write(operation) { db in
@@ -49,9 +49,12 @@ extension Ledger {
             let path = directory.relative(to: record.path)
             let id = try DirectoryTable(db).findOrAdd(path, in: folder)
             var plan = try PhotoTable(db).plan(of: id, files, settled)
-            plan.decide(on: seenDrive, settled)
+            let comparison = DriveComparison(
+                seenDrive, in: path, among: try DriveTable(db).all(), isConclusive: dependsOnDrive)
+            plan.decide(on: comparison, settled)
             let names = Set(files.map(\.name.bytes))
-            let intake = Intake(db: db, folder: record, directory: id, place: path, hold: hold, time: time)
+            let intake = Intake(
+                db: db, folder: record, directory: id, place: path, drive: comparison, hold: hold, time: time)
             return try intake.carryOut(
                 plan, isSeen: { $0.directoryID == id && names.contains($0.name) }, stillThere: stillThere,
                 skipped: skipped)
@@ -79,6 +82,8 @@ struct Intake {
     let directory: DirectoryID
     /// Of the directory, below the folder.
     let place: FilePath
+    /// On which its files are.
+    let drive: DriveComparison
     let hold: Duration
     let time: Date
 
@@ -91,6 +96,7 @@ struct Intake {
         _ plan: DirectoryPlan, isSeen: (PhotoRow) -> Bool, stillThere: (FilePath) -> Bool, skipped: [SkipReason?]
     ) throws -> DirectoryDifference {
         let table = PhotoTable(db)
+        let driveID = try DriveTable(db).id(of: drive.seen)
         var difference = DirectoryDifference(plan, directoryID: directory)
         // Renames first: the row that moves may be one of those that vanished here.
         var moved: Set<Int64> = []
@@ -98,12 +104,12 @@ struct Intake {
         for index in plan.new {
             let file = plan.files[index]
             if let origin = try finder.origin(of: file.stamp, except: isSeen, stillThere: stillThere) {
-                if try move(origin, to: file) { difference.requeued += 1 }
+                if try move(origin, to: file, on: driveID) { difference.requeued += 1 }
                 moved.insert(origin.row.id)
                 difference.moved += 1
             } else {
                 let reason = skipped.isEmpty ? nil : skipped[index]
-                try table.insert(file, in: directory, of: folder.id, skipped: reason, at: time)
+                try table.insert(file, in: directory, of: folder.id, on: driveID, skipped: reason, at: time)
                 difference.new.append(file)
                 if reason != nil { difference.skipped += 1 }
             }
@@ -111,11 +117,11 @@ struct Intake {
         for index in plan.newlyHeld {
             let file = plan.files[index]
             if let origin = try finder.origin(of: file.stamp, except: isSeen, stillThere: stillThere) {
-                _ = try move(origin, to: file, isWhole: false)
+                _ = try move(origin, to: file, on: driveID, isWhole: false)
                 moved.insert(origin.row.id)
                 difference.moved += 1
             } else if folder.filter.exclusion(of: place.appending(file.name)) == nil {
-                try table.insert(file, in: directory, of: folder.id, heldUntil: heldUntil, at: time)
+                try table.insert(file, in: directory, of: folder.id, on: driveID, heldUntil: heldUntil, at: time)
                 difference.held += 1
             }
         }
@@ -139,6 +145,7 @@ struct Intake {
         }
         for change in plan.changed { try table.repend(change.row, stamp: change.stamp, at: time) }
         for row in plan.returned where try table.bringBack(row, at: time) { difference.requeued += 1 }
+        for row in plan.relocated { try table.note(drive: driveID, of: row) }
         for row in plan.vanished where !moved.contains(row.id) {
             try table.vanish(row, at: time)
             difference.missing += 1
@@ -148,9 +155,12 @@ struct Intake {
     }
 
     /// - Returns: whether the photo waits for its upload, and did not before.
-    private func move(_ origin: RenameFinder.Origin, to file: ScannedFile, isWhole: Bool = true) throws -> Bool {
+    private func move(
+        _ origin: RenameFinder.Origin, to file: ScannedFile, on driveID: Int64?, isWhole: Bool = true
+    ) throws -> Bool {
         let table = PhotoTable(db)
         var isPending = try table.move(origin.row, to: directory, of: folder.id, named: file.name, at: time)
+        if drive.isNews(to: origin.row.drive) { try table.note(drive: driveID, of: origin.row.id) }
         // What was left out where it was may be stored where it is now.
         let isFiltered = try db.number("SELECT is_filtered FROM photos WHERE id = ?", [origin.row.id]) == 1
         let isOther = isFiltered || !origin.isProved || !origin.kind.isPooled || !folder.kind.isPooled
@@ -168,6 +178,6 @@ extension DirectoryDifference {
     fileprivate init(_ plan: DirectoryPlan, directoryID: DirectoryID?) {
         self.init(
             changed: plan.changed.count, returned: plan.returned.count, unchanged: plan.unchanged,
-            unsettled: plan.unsettled, directoryID: directoryID)
+            unsettled: plan.unsettled, waiting: plan.waiting, directoryID: directoryID)
     }
 }

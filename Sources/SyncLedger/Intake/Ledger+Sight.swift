@@ -7,8 +7,7 @@ extension Ledger {
     /// Makes the ledger know settled files: the rules of
     /// ``reconcile(_:directory:files:drive:settled:holding:stillThere:whySkipped:at:)`` for each of them alone. What is
     /// new of many is written in groups, each in one transaction.
-    /// - Parameter drive: on which drive a file is. It is asked before anything is written, and only of those where
-    ///   that makes a difference.
+    /// - Parameter drive: on which drive a file is. It is asked before anything is written.
     package func sight(
         _ files: [SettledFile], drive: (SettledFile) throws(LedgerError) -> SeenDrive,
         stillThere: (FilePath) -> Bool, whySkipped: (SettledFile) -> SkipReason? = { _ in nil }, at time: Date
@@ -37,8 +36,9 @@ extension Ledger {
         let before = result
         result = try write(operation) { db in
             var result = before
+            let drives = try DriveTable(db).all()
             for (look, reason) in zip(looks, reasons) {
-                let sight = try Sight(look.file, isWhole: true, on: look.drive, in: db)
+                let sight = try Sight(look, isWhole: true, among: drives, in: db)
                 try sight.carryOut(stillThere: stillThere, skipped: reason, at: time, &result)
             }
             return result
@@ -61,8 +61,9 @@ extension Ledger {
             let looks = try looks(at: group, isWhole: false, drive, operation)
             if looks.allSatisfy(\.plan.isEmpty) { continue }
             try write(operation) { db in
+                let drives = try DriveTable(db).all()
                 for look in looks {
-                    let sight = try Sight(look.file, isWhole: false, on: look.drive, in: db)
+                    let sight = try Sight(look, isWhole: false, among: drives, in: db)
                     try sight.hold(for: hold, stillThere: stillThere, at: time)
                 }
             }
@@ -74,28 +75,26 @@ extension Ledger {
         at group: ArraySlice<SettledFile>, isWhole: Bool, _ drive: (SettledFile) throws(LedgerError) -> SeenDrive,
         _ operation: String
     ) throws(LedgerError) -> [SightLook] {
-        let found = try read(operation) { db in
-            try group.map { file in
-                let sight = try Sight(file, isWhole: isWhole, in: db)
-                return SightLook(file: file, plan: sight.plan, drive: .other, pending: try sight.pending())
+        var seen: [SeenDrive] = []
+        for file in group { seen.append(try drive(file)) }
+        return try read(operation) { db in
+            let drives = try DriveTable(db).all()
+            return try zip(group, seen).map { file, drive in
+                let sight = try Sight(file, isWhole: isWhole, on: drive, among: drives, in: db)
+                return SightLook(
+                    file: file, plan: sight.plan, drive: drive, dependsOnDrive: sight.dependsOnDrive,
+                    pending: try sight.pending())
             }
         }
-        var looks: [SightLook] = []
-        for var look in found {
-            let file = look.file
-            look.drive = try look.plan.driveToDecideOn { () throws(LedgerError) in try drive(file) }
-            look.plan.decide(on: look.drive) { _ in isWhole }
-            looks.append(look)
-        }
-        return looks
     }
 }
 
 /// A file beside what was known of it before anything is written.
 private struct SightLook {
     let file: SettledFile
-    var plan: DirectoryPlan
-    var drive: SeenDrive
+    let plan: DirectoryPlan
+    let drive: SeenDrive
+    let dependsOnDrive: Bool
     /// As ``Sight/pending()`` tells.
     let pending: (id: Int64, isDelayed: Bool)?
 }
@@ -143,14 +142,25 @@ package struct SightedFiles: Hashable, Sendable {
 /// One file beside what is known of it.
 private struct Sight {
     let plan: DirectoryPlan
+    /// As ``DirectoryPlan/dependsOnDrive`` tells of a plan before it is decided.
+    let dependsOnDrive: Bool
     let known: PhotoRow?
     private let db: Database
     private let folder: FolderRecord
     private let place: FilePath
     private let file: ScannedFile
+    private let drive: DriveComparison
 
-    /// - Parameter drive: `nil` for a plan that is still to be decided.
-    init(_ file: SettledFile, isWhole: Bool, on drive: SeenDrive? = nil, in db: Database) throws {
+    /// One that was looked at before.
+    init(_ look: SightLook, isWhole: Bool, among drives: [Int64: DriveIdentity], in db: Database) throws {
+        try self.init(
+            look.file, isWhole: isWhole, on: look.drive, isConclusive: look.dependsOnDrive, among: drives, in: db)
+    }
+
+    init(
+        _ file: SettledFile, isWhole: Bool, on drive: SeenDrive, isConclusive: Bool = true,
+        among drives: [Int64: DriveIdentity], in db: Database
+    ) throws {
         guard let name = file.path.lastComponent else { throw UnnamedFile() }
         self.db = db
         self.file = ScannedFile(name: name, stamp: file.stamp)
@@ -161,13 +171,15 @@ private struct Sight {
         }
         known = row
         var plan = DirectoryPlan(known: row.map { [$0] } ?? [], files: [self.file], settled: { _ in isWhole })
-        if let drive { plan.decide(on: drive) { _ in isWhole } }
+        dependsOnDrive = plan.dependsOnDrive
+        self.drive = DriveComparison(drive, in: place, among: drives, isConclusive: isConclusive)
+        plan.decide(on: self.drive) { _ in isWhole }
         self.plan = plan
     }
 
     /// The row of a photo that is in the queue already, as it is.
     func pending() throws -> (id: Int64, isDelayed: Bool)? {
-        guard plan.isEmpty, plan.waiting == 0, let known, known.state == .pending else { return nil }
+        guard plan.isAsKnown, plan.waiting == 0, let known, known.state == .pending else { return nil }
         let next = try db.number("SELECT next_try_at FROM photos WHERE id = ?", [known.id]) ?? 0
         return (known.id, next > 0)
     }
@@ -176,13 +188,13 @@ private struct Sight {
         stillThere: (FilePath) -> Bool, skipped reason: SkipReason?, at time: Date, _ result: inout SightedFiles
     ) throws {
         result.waiting += plan.waiting
-        if plan.isEmpty {
-            if let pending = try pending() { result.note(pending) }
-            return
-        }
+        let pending = try pending()
+        if let pending { result.note(pending) }
+        if plan.isEmpty { return }
         let id = try DirectoryTable(db).findOrAdd(place, in: folder.id)
         let difference = try carryOut(in: id, holding: .zero, stillThere: stillThere, skipped: [reason], at: time)
         result.skipped += difference.skipped
+        if pending != nil { return }
         if try PhotoTable(db).row(in: id, named: file.name)?.state == .pending { result.queued += 1 }
     }
 
@@ -196,7 +208,8 @@ private struct Sight {
         in id: DirectoryID, holding hold: Duration, stillThere: (FilePath) -> Bool, skipped: [SkipReason?],
         at time: Date
     ) throws -> DirectoryDifference {
-        let intake = Intake(db: db, folder: folder, directory: id, place: place, hold: hold, time: time)
+        let intake = Intake(
+            db: db, folder: folder, directory: id, place: place, drive: drive, hold: hold, time: time)
         return try intake.carryOut(
             plan, isSeen: { $0.directoryID == id && $0.name == file.name.bytes }, stillThere: stillThere,
             skipped: skipped)

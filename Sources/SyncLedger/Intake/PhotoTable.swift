@@ -79,26 +79,34 @@ struct PhotoTable {
     }
 
     /// - Parameters:
+    ///   - drive: as ``DriveTable`` names it; `nil` for one that cannot be recognised later.
     ///   - reason: why nothing is stored of the file; `nil` for one that has to be read. It is never the photo of an
     ///     event, whose arrival the schema notes when its state changes: those have names of photos.
     ///   - hold: until when nobody claims a file that is not whole; `nil` for one that is.
     func insert(
-        _ file: ScannedFile, in directory: DirectoryID, of folder: FolderID, skipped reason: SkipReason? = nil,
-        heldUntil hold: Date? = nil, at time: Date
+        _ file: ScannedFile, in directory: DirectoryID, of folder: FolderID, on drive: Int64?,
+        skipped reason: SkipReason? = nil, heldUntil hold: Date? = nil, at time: Date
     ) throws {
         let state: PhotoState = reason == nil ? .pending : .skipped
         try db.run(
             """
             INSERT INTO photos (
                 folder_id, directory_id, name, state, queued_at, next_try_at, error, left_out, is_filtered,
-                \(FileStamp.columns)
+                drive, \(FileStamp.columns)
             )
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 folder.rawValue, directory.rawValue, Data(file.name.bytes), state.rawValue, time.milliseconds,
                 hold?.nextTry ?? 0, reason?.words, reason?.leftOutColumn, reason?.isFiltered ?? false,
+                drive,
             ] + file.stamp.values)
+    }
+
+    /// The file is seen on a drive.
+    /// - Parameter drive: as of ``insert(_:in:of:on:skipped:heldUntil:at:)``.
+    func note(drive: Int64?, of id: Int64) throws {
+        try db.run("UPDATE photos SET drive = ? WHERE id = ?", [drive, id])
     }
 
     /// The file was read, and nothing is stored of it.
@@ -310,8 +318,12 @@ struct RenameFinder {
 }
 
 extension Database {
-    func vanish(_ rows: [PhotoRow], of directory: DirectoryID, at time: Date?) throws -> Int {
-        let present = rows.filter(\.isOnDisk)
+    /// - Parameter isElsewhere: whether nothing is concluded about a photo from that it is not seen.
+    func vanish(
+        _ rows: [PhotoRow], of directory: DirectoryID, except isElsewhere: (PhotoRow) -> Bool = { _ in false },
+        at time: Date?
+    ) throws -> Int {
+        let present = rows.filter { $0.isOnDisk && !isElsewhere($0) }
         for row in present { try PhotoTable(self).vanish(row, at: time) }
         try DirectoryTable(self).removeIfEmpty(directory)
         return present.count

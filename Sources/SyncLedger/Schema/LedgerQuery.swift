@@ -179,6 +179,8 @@ struct PhotoRow {
     let isGone: Bool
     /// The file was seen before it was whole, and not since. It waits, and nobody claims it for a while.
     let isHeld: Bool
+    /// On which the file was seen last, as ``DriveTable`` names it; `nil` where that is not known.
+    let drive: Int64?
 
     /// Whether the content that the file had last is the one that is stored.
     var isStored: Bool { objectID != nil && objectGeneration == generation }
@@ -191,11 +193,12 @@ struct PhotoRow {
 extension PhotoRow: FetchableRecord {
     static let columns = """
         photos.id, photos.folder_id, photos.directory_id, photos.name, photos.state, photos.generation, \
-        photos.object_id, photos.object_generation, photos.gone, \(FileStamp.columns(of: "photos")), \(held)
+        photos.object_id, photos.object_generation, photos.gone, \(FileStamp.columns(of: "photos")), \(held), \
+        photos.drive
         """
 
     /// How many there are: what is asked for behind them begins here.
-    static let columnCount = 16
+    static let columnCount = 17
 
     /// The condition for ``isHeld``. What waits for its next try was tried, or has the reason.
     static let held = """
@@ -215,6 +218,7 @@ extension PhotoRow: FetchableRecord {
         isGone = row[8]
         stamp = FileStamp(row: row, from: 9)
         isHeld = row[15]
+        drive = row[16]
     }
 }
 

@@ -1,3 +1,6 @@
+import FoundationEssentials
+import GRDB
+
 /// What has changed of folders and photos since the first version. It has shipped when you read this: see ``Schema``.
 extension Migration {
     static let whatIsLeftOut = Migration(
@@ -176,4 +179,43 @@ extension Migration {
             PRIMARY KEY (folder_id, path)
         ) STRICT, WITHOUT ROWID;
         """)
+
+    static let photoDrives = Migration(name: "drives of photos") { db in
+        try db.execute(
+            sql: """
+                CREATE TABLE drives (
+                    id INTEGER PRIMARY KEY,
+                    identity TEXT NOT NULL UNIQUE              -- as in folder_drives
+                ) STRICT;
+                INSERT INTO drives (identity) SELECT DISTINCT drive FROM folder_drives;
+                -- On which the file was seen last; NULL: not known, or one that cannot be recognised later.
+                ALTER TABLE photos ADD COLUMN drive INTEGER REFERENCES drives (id);
+                -- What was found on another drive than the one of its place says so when it is seen.
+                UPDATE directories SET digest = NULL
+                WHERE digest IS NOT NULL AND folder_id IN (SELECT folder_id FROM folder_drives);
+                """)
+        // The deepest place of a photo comes last. Where a drive was mounted that told nothing, none is known.
+        let places = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT folder_id, path, drive FROM (
+                    SELECT folder_drives.folder_id, folder_drives.path, drives.id AS drive FROM folder_drives
+                    JOIN drives ON drives.identity = folder_drives.drive
+                    UNION ALL
+                    SELECT folder_id, path, NULL FROM folder_mounts
+                    WHERE (folder_id, path) NOT IN (SELECT folder_id, path FROM folder_drives)
+                ) ORDER BY length(path)
+                """)
+        for place in places {
+            let (folder, path, drive): (Int64, Data, Int64?) = (place[0], place[1], place[2])
+            try db.execute(
+                sql: """
+                    UPDATE photos SET drive = ?3
+                    WHERE state NOT IN ('missing', 'lost') AND gone = 0 AND directory_id IN (
+                        SELECT id FROM directories WHERE folder_id = ?1 AND (?2 = X'2F' OR path = ?2
+                            OR substr(path, 1, length(?2)) = ?2 AND substr(path, length(?2) + 1, 1) = X'2F')
+                    )
+                    """, arguments: [folder, path, drive])
+        }
+    }
 }

@@ -34,7 +34,7 @@ enum Schema {
         .counters, .retentionRuns, .standingNotices, .profileMerges, .shareNames, .guests, .mergeAnnouncements,
         .filters, .untoldFiles, .archiveNotes, .folderDigests, .removals, .restoreOutputs, .restoreMarks,
         .restoreReservations, .shareTwins, .catalogProofs, .madeFolders, .unclearObjects, .givenUp, .goneShares,
-        .listing, .undecidedObjects, .folderDrives, .archiveOrder, .storeRefusal, .guestObjects,
+        .listing, .undecidedObjects, .folderDrives, .archiveOrder, .storeRefusal, .guestObjects, .photoDrives,
     ]
 
     private static let first = Migration(

@@ -1,11 +1,17 @@
 import FoundationEssentials
+import GRDB
 import SyncCore
 import SystemPackage
 import Testing
 
 @testable import SyncLedger
 
-/// What is seen on another drive than the one that the photos of its place were found on.
+extension SeenDrive {
+    /// Another one than the one that is known of the place, and that cannot be recognised later.
+    fileprivate static let other = SeenDrive.found(DriveIdentity(.passing), at: FilePath(), isExpected: false)
+}
+
+/// What is seen on another drive than the one that photos were found on.
 @Suite struct OtherDriveTests {
     private static let photo: FilePath = "/pictures/gallery/2026/a.jpg"
     private static let other: FilePath = "/pictures/gallery/2026/b.jpg"
@@ -51,22 +57,110 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
-    @Test func `the drive is asked for where that makes a difference`() throws {
+    private static let first = SeenDrive.found(DriveIdentity(.disk, uuid: "1111"), at: FilePath(), isExpected: true)
+    private static let second = SeenDrive.found(DriveIdentity(.disk, uuid: "2222"), at: FilePath(), isExpected: false)
+
+    /// One photo is stored from each of two drives in the same place.
+    private func storeFromBoth() throws {
+        world.write(Self.photo)
+        _ = try reconcile(Self.photo) { Self.first }
+        try world.storeAll()
+        world.remove(Self.photo)
+        world.write(Self.other)
+        _ = try reconcile(Self.other) { Self.second }
+        try world.storeAll()
+        world.remove(Self.other)
+    }
+
+    @Test func `each photo goes by the drive that it was seen on`() throws {
+        try storeFromBoth()
+        #expect(try reconcile(drive: { Self.first }).missing == 1)
+        #expect(try world.state(Self.photo) == .missing && world.state(Self.other) == .uploaded)
+        #expect(try reconcile(drive: { .unsteady }).missing == 0)
+        #expect(try reconcile(drive: { Self.second }).missing == 1)
+        #expect(try world.state(Self.other) == .missing)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `neither a hint nor the end of a scan makes photos of another drive missing`() throws {
+        try storeFromBoth()
+        let folder = world.folders[0].id
+        let file: FilePath = "2026/b.jpg"
+        #expect(try world.ledger.markGone(folder, path: file, drive: { _ in Self.first }, at: world.now) == 0)
+        #expect(
+            try world.ledger.finishScan(folder, below: "", visited: [], drive: { _ in Self.first }, at: world.now) == 1)
+        #expect(try world.state(Self.photo) == .missing && world.state(Self.other) == .uploaded)
+        #expect(try world.ledger.markGone(folder, path: "2026", drive: { _ in Self.second }, at: world.now) == 1)
+        #expect(try world.state(Self.other) == .missing)
+    }
+
+    @Test func `a file with the name of a photo of another drive and another size waits`() throws {
+        try storeFromBoth()
+        world.write(Self.other, size: 5)
+        let seen = try reconcile(Self.other) { Self.first }
+        #expect(seen.waiting == 1 && seen.changed == 0 && seen.missing == 1)
+        #expect(try world.state(Self.other) == .uploaded)
+        #expect(try reconcile(Self.other) { Self.second }.changed == 1)
+    }
+
+    @Test func `a photo that is as it was learns its drive once, and its directory stays known`() throws {
+        let folder = world.folders[0].id
+        world.write(Self.photo)
+        let id = try #require(try reconcile(Self.photo) { .known }.directoryID)
+        let stamp = try #require(world.disk[Self.photo])
+        let digest = try #require(SHA256Digest(bytes: [UInt8](repeating: 1, count: 32)))
+        let file = ScannedFile(name: try #require(Self.photo.lastComponent), stamp: stamp)
+        try world.ledger.noteDigests(of: [ComparedDirectory(id: id, digest: digest, files: [file])])
+        #expect(try world.ledger.drive(ofFile: "2026/a.jpg", in: folder) == nil)
+        for _ in 0..<2 {
+            #expect(try reconcile(Self.photo) { Self.first }.isEmpty)
+            #expect(try world.ledger.drive(ofFile: "2026/a.jpg", in: folder) == DriveIdentity(.disk, uuid: "1111"))
+        }
+        #expect(try world.ledger.knownDirectories(of: folder, below: "").count == 1)
+        let changes = try world.ledger.database.read { $0.totalChangesCount }
+        _ = try reconcile(Self.photo) { Self.first }
+        #expect(try sight(Self.photo, on: Self.first).queued == 1)
+        #expect(try world.ledger.database.read { $0.totalChangesCount } == changes)
+        // A service may see less of a drive than a command does.
+        let less = SeenDrive.found(DriveIdentity(.disk, fsid: "7"), at: FilePath(), isExpected: true)
+        _ = try reconcile(Self.photo) { less }
+        #expect(try world.ledger.database.read { $0.totalChangesCount } == changes)
+    }
+
+    @Test func `a drive takes the place of the one that is named, and of no third one`() throws {
+        try storeFromBoth()
+        let folder = world.folders[0].id
+        let third = DriveIdentity(.disk, uuid: "3333")
+        let named = DriveTakeover(of: DriveIdentity(.disk, uuid: "1111"), by: third, at: FilePath(), except: [])
+        #expect(try world.ledger.noteDrives([:], [named], of: folder) == 1)
+        #expect(try world.ledger.drive(ofFile: "2026/a.jpg", in: folder) == third)
+        #expect(try world.ledger.drive(ofFile: "2026/b.jpg", in: folder) == DriveIdentity(.disk, uuid: "2222"))
+        let elsewhere = DriveTakeover(of: nil, by: third, at: FilePath(), except: ["2026"])
+        #expect(try world.ledger.noteDrives([:], [elsewhere], of: folder) == 0)
+        let all = DriveTakeover(of: nil, by: third, at: FilePath(), except: [])
+        #expect(try world.ledger.noteDrives([:], [all], of: folder) == 1)
+        #expect(try world.ledger.drive(ofFile: "2026/b.jpg", in: folder) == third)
+    }
+
+    @Test func `one drive is told by the folder of it that its place begins with`() {
+        let drive = { (folder: FilePath) in DriveIdentity(.disk, uuid: "1111", folder: folder) }
+        // It is mounted once more, in a folder of its own, or no longer.
+        #expect(!SeenDrive.found(drive("/p/SD"), at: "SD", isExpected: true).isOther(than: drive("/p"), in: "SD/x"))
+        #expect(!SeenDrive.found(drive("/p"), at: "", isExpected: true).isOther(than: drive("/p/SD"), in: "SD/x"))
+        // Another subvolume.
+        #expect(SeenDrive.found(drive("/q"), at: "SD", isExpected: true).isOther(than: drive("/p"), in: "SD/x"))
+        #expect(SeenDrive.found(drive("/q"), at: "", isExpected: true).isOther(than: drive("/p"), in: "SD/x"))
+    }
+
+    @Test func `the drive is asked for once for each look at a directory`() throws {
         try PhotoState.uploaded.prepare(Self.photo, in: world)
         var asked = 0
-        func ask() -> SeenDrive {
+        world.write(Self.new)
+        _ = try reconcile(Self.photo, Self.new) {
             asked += 1
             return .known
         }
-        world.write(Self.new)
-        _ = try reconcile(Self.photo, Self.new, drive: ask)
-        #expect(asked == 0)
-        world.write(Self.photo, size: 5)
-        _ = try reconcile(Self.photo, Self.new, drive: ask)
         #expect(asked == 1)
-        world.remove(Self.new)
-        _ = try reconcile(Self.photo, drive: ask)
-        #expect(asked == 2)
     }
 
     @Test(arguments: [PhotoState.pending, .uploading, .uploaded], [true, false])

@@ -1,0 +1,73 @@
+package import SyncCore
+package import SystemPackage
+
+/// On which drive a file or directory is seen.
+package enum SeenDrive: Hashable, Sendable {
+    /// - drive: what is there, as far as it tells of itself.
+    /// - place: where it begins, below the watched folder.
+    /// - isExpected: whether it is the one that photos of the place were found on, as far as is known. That decides
+    ///   about those of which no drive is known.
+    case found(DriveIdentity?, at: FilePath, isExpected: Bool)
+    /// One came or went while files were looked at: nothing is concluded.
+    case unsteady
+
+    /// Where nothing tells one drive from another.
+    package static let known = SeenDrive.found(nil, at: FilePath(), isExpected: true)
+
+    /// Whether a photo is to be looked for on another drive than this one: that it is not seen tells nothing then.
+    /// - Parameters:
+    ///   - drive: where the photo was seen last; `nil` where that is not known.
+    ///   - directory: that of the photo, below the watched folder.
+    package func isOther(than drive: DriveIdentity?, in directory: FilePath) -> Bool {
+        guard case .found(let seen, at: let place, isExpected: let isExpected) = self else { return true }
+        guard let drive else { return !isExpected }
+        guard let found = seen else { return false }
+        // What is mounted in a folder of its own may have been one with what is around it, and the other way round:
+        // each is known by the folder of the drive that it begins with.
+        var above = place
+        while true {
+            if !found.isOther(than: drive.below(place.relative(to: above))) { return false }
+            if above.isEmpty { break }
+            above.removeLastComponent()
+        }
+        var below = directory.relative(to: place)
+        while !below.isEmpty {
+            if !found.below(below).isOther(than: drive) { return false }
+            below.removeLastComponent()
+        }
+        return true
+    }
+}
+
+/// What a directory's rows tell of their drives, beside the one that is seen.
+struct DriveComparison {
+    let seen: SeenDrive
+    private let others: [Int64: Bool]
+    private let isOtherThanUnknown: Bool
+    private let isConclusive: Bool
+
+    /// - Parameters:
+    ///   - directory: below the watched folder.
+    ///   - drives: all that are known, as ``DriveTable/all()`` tells.
+    ///   - isConclusive: whether anything is to be concluded from what is not seen.
+    init(
+        _ seen: SeenDrive, in directory: FilePath, among drives: [Int64: DriveIdentity], isConclusive: Bool = true
+    ) {
+        self.seen = seen
+        self.isConclusive = isConclusive
+        others = drives.mapValues { seen.isOther(than: $0, in: directory) }
+        isOtherThanUnknown = seen.isOther(than: nil, in: directory)
+    }
+
+    /// As ``SeenDrive/isOther(than:in:)``.
+    func isOther(_ row: PhotoRow) -> Bool {
+        !isConclusive || row.drive.flatMap { others[$0] } ?? isOtherThanUnknown
+    }
+
+    /// Whether a row with this drive, or without one, is to have the one that is seen: its file is there. One that is
+    /// told in other words is the same.
+    func isNews(to drive: Int64?) -> Bool {
+        guard case .found(let found?, at: _, isExpected: _) = seen else { return false }
+        return drive.flatMap { others[$0] } ?? found.isLasting
+    }
+}
