@@ -341,6 +341,7 @@ struct ForgetReport: Report {
     private static func words(_ refusal: ForgetPlan.Refusal) -> String {
         switch refusal {
         case .stillHere: "is still here; move it out of the watched folder first"
+        case .unseen(let reason): "cannot be looked at (\(reason)); nothing tells whether it is there"
         case .away(let reason): "whether it is gone cannot be told: \(reason); mount its drive, or take it out of watch"
         case .events(areArchived: false):
             "is a file of gallery events: sync-agent cleanup archives their photos, and deletes their texts, when they "

@@ -10,6 +10,8 @@ package struct ForgetPlan: Sendable {
     package enum Refusal: Hashable, Sendable {
         /// It would be stored again at once.
         case stillHere
+        /// Nobody could look whether it is there.
+        case unseen(String)
         /// Nobody knows whether it is there: its folder is not.
         case away(String)
         /// Of events, `cleanup` decides; or it has, of all that the file held.
@@ -179,7 +181,11 @@ private struct FilesHere {
     /// `nil` where the file is gone, or in no folder that is watched.
     mutating func refusal(_ photo: PhotoStatus) throws -> ForgetPlan.Refusal? {
         guard watched.contains(photo.folder.path) else { return nil }
-        if scanner.isFile(photo.path) { return .stillHere }
+        do throws(ScanError) {
+            if try scanner.stamp(of: photo.path) != nil { return .stillHere }
+        } catch {
+            if error.code != .missing { return .unseen(error.message) }
+        }
         let presence = FolderPresence(ledger: ledger, scanner: scanner)
         let look = try looks[photo.folder.id] ?? presence.look(at: photo.folder, isForGood: true)
         looks[photo.folder.id] = look

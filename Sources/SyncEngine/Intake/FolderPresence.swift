@@ -53,10 +53,19 @@ struct FolderPresence {
 
     private func whyAway(_ folder: FolderRecord, _ isForGood: Bool) throws -> (reason: String, hint: String)? {
         let name = folder.path.text.escapingControls
+        var unread: FilePath?
         do {
-            if try scanner.holdsFiles(of: folder.path) { return nil }
+            try scanner.scan(root: folder.path, from: folder.path) { seen in
+                if !seen.files.isEmpty { throw FolderIsSeen() }
+                if let error = seen.error { unread = unread ?? error.path }
+            }
+        } catch is FolderIsSeen {
+            return nil
         } catch let error as ScanError {
             return (reason: "\(name) \(error.message)", hint: "")
+        }
+        if let unread {
+            return (reason: "no file is seen in \(name), and \(unread.text.escapingControls) cannot be read", hint: "")
         }
         let hint = " (\(Self.note))"
         if try ledger.knownFileCount(folder.id) > 0 {

@@ -56,6 +56,21 @@ import Testing
         #expect(try bench.status(path)?.state == .uploaded)
     }
 
+    @Test func `what cannot be looked at is not gone`() async throws {
+        try await lose(path, other)
+        bench.disk.setUnseen(other)
+        #expect(try await forget.plan(other).refused.map(\.refusal) == [.unseen("I/O error")])
+        #expect(try await forget.plan(other, onlyGone: true).refused.count == 1)
+        bench.disk.setUnreadable(Bench.gallery.appending("2024"))
+        let refusals = try await forget.plan(path).refused.map(\.refusal)
+        let away = try #require(refusals.first)
+        guard case .away(let reason) = away else {
+            Issue.record("\(away)")
+            return
+        }
+        #expect(reason.contains("2024 cannot be read") && !reason.contains("is empty"))
+    }
+
     @Test func `a file of gallery events is left to the cleanup, before it and after it`() async throws {
         let file = Bench.gallery.appending("events.json")
         bench.disk.write(Self.events, to: file)
