@@ -140,7 +140,8 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
             before the old one is removed. What is in an archive class has to be restored first; it is named and left.
 
             With --delete-orphans, the events of numbers without a profile are deleted from this machine, text and all, \
-            unless their photo is not stored yet. It asks first. Photos in the store stay.
+            unless their photo is not stored yet, or the store no longer has it whole: each is read back. It asks \
+            first. Photos in the store stay.
 
             EXAMPLES
               sync-agent profiles migrate --dry-run

@@ -96,10 +96,12 @@ package struct JSONElements: Hashable, Sendable {
     }
 
     private mutating func note(_ element: Range<Int>) throws(JSONDamage) {
-        guard elements.count < Self.maximumCount else {
-            throw JSONDamage(offset: element.lowerBound, reason: "more than \(Self.maximumCount) elements are not read")
-        }
+        guard elements.count < Self.maximumCount else { throw Self.tooMany(from: element) }
         elements.append(element)
+    }
+
+    private static func tooMany(from element: Range<Int>) -> JSONDamage {
+        JSONDamage(offset: element.lowerBound, reason: "more than \(maximumCount) elements are not read")
     }
 
     private mutating func add(_ element: Range<Int>, at place: Place) {
@@ -137,7 +139,11 @@ package struct JSONElements: Hashable, Sendable {
         // Beside events, what is no event is an element too: it is named.
         let holdsSome = looks.contains { $0 != .none }
         var isContainer = false
-        for (index, item) in items.enumerated() where elements.count < Self.maximumCount {
+        for (index, item) in items.enumerated() {
+            guard elements.count < Self.maximumCount else {
+                damage = damage ?? Self.tooMany(from: item.value)
+                break
+            }
             let place = Place(container: container, item: index, name: item.name)
             if collect(item.value, at: place, in: bytes, likeness) {
                 isContainer = true

@@ -87,6 +87,11 @@ extension FolderScan {
         /// A drive that is not mounted, or another one in its place, may be the reason: only a scan of the whole folder
         /// tells.
         package var needsScan = false
+        /// Files that are there all the same, and may be others than those that were: of two that exchange their names
+        /// (renameat2(2)), the last that is told of one is that it is gone.
+        package var filesThere: [FilePath] = []
+        /// Folders, likewise. Of what is below them nothing is concluded before they are scanned.
+        package var foldersThere: [FilePath] = []
     }
 
     /// Files or folders are said to be gone.
@@ -97,7 +102,13 @@ extension FolderScan {
         var gone: [FilePath] = []
         for path in paths {
             do throws(ScanError) {
-                if try scanner.stamp(of: path) == nil { gone.append(path.relative(to: folder.path)) }
+                if try scanner.stamp(of: path) != nil {
+                    result.filesThere.append(path)
+                } else if scanner.isFolder(path) {
+                    result.foldersThere.append(path)
+                } else {
+                    gone.append(path.relative(to: folder.path))
+                }
             } catch {
                 // Not seen is not gone.
                 result.needsScan = true

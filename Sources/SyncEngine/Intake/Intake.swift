@@ -148,6 +148,9 @@ package actor Intake {
             guard let paths = gone[folder.id] else { continue }
             let answer = try await pool.run { [scan] in try scan.noteGone(paths, in: folder, at: now) }
             if answer.needsScan { enqueue(folder.path) }
+            for place in answer.foldersThere { enqueue(place) }
+            for file in answer.filesThere { settling.note(file, at: time.monotonic()) }
+            if !answer.filesThere.isEmpty { settlingChanged.signal() }
             if answer.missing > 0 {
                 let place = paths.count == 1 ? paths[0] : folder.path
                 logger.info("\(place): \(answer.missing) no longer on the disk; what is stored stays stored")

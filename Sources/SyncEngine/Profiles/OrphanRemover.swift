@@ -21,18 +21,18 @@ package struct OrphanRemover: Sendable {
     private static let noPhoto = ContentDigest(of: [UInt8]()).md5
 
     private let ledger: LedgerQueue
-    private let store: any ObjectSource
+    private let examiner: ObjectExaminer
     private let cleaner: EventCleaner
 
     /// - Parameters:
     ///   - store: with retries.
     ///   - settle: for so long a file is as it is before it counts as whole.
     package init(
-        ledger: LedgerQueue, store: any ObjectSource, scanner: any TreeScanner, reducer: any PhotoReducer,
+        ledger: LedgerQueue, store: any ReadableStore, scanner: any TreeScanner, reducer: any PhotoReducer,
         settle: Duration, pool: BlockingPool, calls: FileRewriteCalls = FileRewriteCalls(), time: TimeSource
     ) {
         self.ledger = ledger
-        self.store = store
+        examiner = ObjectExaminer(store)
         let reader = EventFileReader(scanner: scanner, reducer: reducer, settle: settle, time: time)
         let beside = BesidePhotoCheck(ledger: ledger.ledger, reducer: reducer)
         let rewriter = EventFileRewriter(reader: reader, beside: beside, calls: calls)
@@ -78,8 +78,9 @@ package struct OrphanRemover: Sendable {
         }
     }
 
-    /// Why an event must stay; `nil` when nothing of it is lost. What the ledger knows of a stored photo is no proof: the
-    /// photo in the file may be the last one that there is.
+    /// Why an event must stay; `nil` when nothing of it is lost. What the ledger knows of a stored photo is no proof,
+    /// and neither is what the store has noted beside it: the photo in the file may be the last one that there is. So
+    /// it is read, unless it is archived.
     private func problem(with due: DueEvent) async throws -> String? {
         let event = due.event
         guard event.photoState == .none || event.photoState == .stored else { return "its photo is not stored yet" }
@@ -88,10 +89,12 @@ package struct OrphanRemover: Sendable {
         }
         guard let object = event.object else { return nil }
         do {
-            guard let info = try await store.head(object.key), info.size == object.size else {
-                return "the store does not hold its photo as it was stored (\(object.key))"
+            switch try await examiner.look(at: object, reading: .always) {
+            case .intact: return nil
+            case .broken:
+                return "the store does not hold its photo as it was stored (\(object.key)); store it again with: "
+                    + "sync-agent verify --all"
             }
-            return nil
         } catch let error as StoreError where !error.concernsWholeStore {
             return "\(error)"
         }

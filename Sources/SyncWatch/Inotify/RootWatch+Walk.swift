@@ -232,6 +232,9 @@ extension RootWatch {
             // When it only moved, its new place is about to be told, and it is watched again there.
             if let known { removeWatches(tree.remove(known)) }
             hints.append(.gone(path))
+            // Where two exchange their names (renameat2(2)), the last that is told of one of them is that it is gone,
+            // and the watch that was just taken away may be that of the folder which has the name now.
+            if mask.contains(.movedFrom) { watch(relative, under: event.watch) }
         } else if mask.contains(.movedTo) {
             watch(relative, under: event.watch)
         } else if mask.contains(.create) {
@@ -250,8 +253,8 @@ extension RootWatch {
             let folder = try DirectoryHandle(root: root, descending: relative)
             guard addWatches(from: folder, at: relative, under: parent, unlessKnown: unlessKnown) else { return }
         } catch {
-            // Gone again: its event is in the queue. Not to be read: then the scan says so.
-            if error == .noSuchFileOrDirectory { return }
+            // Gone again, or no folder any more: its event is in the queue. Not to be read: then the scan says so.
+            if error == .noSuchFileOrDirectory || error == .notDirectory { return }
         }
         hints.append(.tree(relative.filePath(below: root)))
     }

@@ -61,19 +61,22 @@ import Testing
         #expect(try bench.read("a.json") == event)
     }
 
-    @Test func `an event whose photo the store has lost keeps the last one, and an outage deletes nothing`()
-        async throws
-    {
+    @Test(arguments: [true, false])
+    func `an event whose photo the store has lost or damaged keeps the last one, and an outage deletes nothing`(
+        isLost: Bool
+    ) async throws {
         let event = try bench.event("e", profile: Self.number, photo: RetentionBench.photo(1))
         try bench.write(event, to: "a.json")
         try await bench.sync()
-        bench.store.add(StoreFault(.head, number: 1, .failBefore(.unreachable)))
+        bench.store.add(StoreFault(.get, number: 1, .failBefore(.unreachable)))
         await #expect(throws: StoreError.self) { try await remove() }
         let key = try #require(bench.memory.keys.first)
-        try await bench.memory.delete(key)
+        // As many bytes as before.
+        if isLost { try await bench.memory.delete(key) } else { bench.memory.damage(key) }
         let result = try await remove()
         #expect(result.deleted == 0)
-        #expect(result.left.map(\.reason) == ["the store does not hold its photo as it was stored (\(key))"])
+        let reason = "the store does not hold its photo as it was stored (\(key)); store it again with: "
+        #expect(result.left.map(\.reason) == [reason + "sync-agent verify --all"])
         #expect(try bench.read("a.json") == event)
     }
 

@@ -10,14 +10,29 @@ import Testing
     @Test func `what a statement changes goes to no temporary file`() throws {
         let state = try StateFolder()
         let ledger = try Ledger(at: state.ledger)
-        // Their rows and indexes are some 25 pages. SQLite by itself keeps 16 in memory.
-        _ = try ledger.fill(1_000)
+        // Their rows and indexes are some 22 pages. SQLite by itself keeps 16 in memory.
+        _ = try ledger.fill(800)
         let written = try ledger.database.write { db -> Int in
             let before = try Self.bytesWritten()
             try db.execute(sql: "UPDATE photos SET queued_at = queued_at + 1")
             return try Self.bytesWritten() - before
         }
         #expect(written == 0)
+        try ledger.close()
+    }
+
+    /// As the next try of all photos, or a file of many events that is gone. With more in memory than SQLite writes at
+    /// once, each of these failed, as if the disk were full.
+    @Test func `a statement that changes more than stays in memory goes on in a temporary file`() throws {
+        let state = try StateFolder()
+        let ledger = try Ledger(at: state.ledger)
+        // Some 84 pages.
+        _ = try ledger.fill(3_000)
+        let changed = try ledger.database.write { db -> Int in
+            try db.execute(sql: "UPDATE photos SET queued_at = queued_at + 1")
+            return db.changesCount
+        }
+        #expect(changed == 3_000)
         try ledger.close()
     }
 

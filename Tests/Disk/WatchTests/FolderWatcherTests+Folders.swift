@@ -1,5 +1,6 @@
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 import Testing
 
@@ -67,6 +68,26 @@ extension FolderWatcherTests {
             try tree.write("a/inside b/1.jpg")
             try tree.write("b/inside a/2.jpg")
             try await log.wait(for: .file(tree.path("a/inside b/1.jpg")), .file(tree.path("b/inside a/2.jpg")))
+        }
+    }
+
+    /// Of the one that is named first, the kernel tells last that it is gone (renameat2(2), RENAME_EXCHANGE).
+    @Test func `two folders that exchange their names in one step are both watched and hinted`() async throws {
+        try tree.makeFolder("a/inside a")
+        try tree.makeFolder("b/inside b")
+        let both = [tree.path("a"), tree.path("b")]
+        try await withWatcher([tree.root]) { watcher, log in
+            #expect(try NewFile.exchange(both[0], both[1]))
+            try await log.settle(tree)
+            for folder in both {
+                let last = log.seen.last(where: { $0.path == folder })
+                #expect(last == ChangeHint.tree(folder))
+            }
+            log.forget()
+            try tree.write("a/inside b/1.jpg")
+            try tree.write("b/inside a/2.jpg")
+            try await log.wait(for: .file(tree.path("a/inside b/1.jpg")), .file(tree.path("b/inside a/2.jpg")))
+            #expect(watcher.reports().first?.watches == 5)
         }
     }
 

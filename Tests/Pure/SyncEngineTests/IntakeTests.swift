@@ -327,6 +327,35 @@ private final class ScriptedSource: ChangeSource {
         #expect(try bench.states() == [photo.string: .uploaded, other.string: .pending])
     }
 
+    /// Two files that exchange their names (renameat2(2)): of one of them, the last that is told is that it is gone.
+    @Test func `another file under the name of one that is said to be gone is looked at`() async throws {
+        bench.disk.write("sunset", to: photo)
+        try await bench.pass()
+        bench.disk.write("another sunset", to: photo)
+        try await running {
+            source.send(.gone(photo))
+            await settled()
+            await queued()
+        }
+        #expect(try bench.states() == [photo.string: .pending])
+        #expect(try claimed() == [photo])
+    }
+
+    @Test func `a folder under the name of one that is said to be gone is scanned, and nothing in it is missing`()
+        async throws
+    {
+        let trip = Bench.vacations.appending("Paris")
+        let (known, new) = (trip.appending("a.jpg"), trip.appending("b.jpg"))
+        bench.disk.write("tower", to: known)
+        try await bench.pass()
+        bench.disk.write("beach", to: new)
+        try await running {
+            source.send(.gone(trip))
+            await queued()
+        }
+        #expect(try bench.states() == [known.string: .uploaded, new.string: .pending])
+    }
+
     @Test func `a file that was removed is missing, and what is stored stays`() async throws {
         bench.disk.write("sunset", to: photo)
         try await bench.pass()

@@ -56,6 +56,13 @@ import Testing
         #expect(elements.damage?.reason == "more than 100000 elements are not read")
     }
 
+    @Test func `more elements below a name than anybody has are not read either, and that is told`() {
+        let file = "{\"events\":[" + String(repeating: "{},", count: JSONElements.maximumCount) + "{}]}"
+        let elements = JSONElements(of: Array(file.utf8), likeness: { $0.members.isEmpty ? .certain : .none })
+        #expect(elements.elements.count == JSONElements.maximumCount)
+        #expect(elements.damage?.reason == "more than 100000 elements are not read")
+    }
+
     @Test(
         arguments: [
             ([0], " [\n  {\"b\": 2} ,{\"c\":3}\n] "), ([1], " [\n  {\"a\":1} ,{\"c\":3}\n] "),
