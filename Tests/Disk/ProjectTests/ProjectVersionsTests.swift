@@ -74,6 +74,23 @@ import Testing
         #expect(try bench.status("a.jpg")?.state == .uploaded)
     }
 
+    @Test func `an image stays stored when another folder, watched in its place, has one of its name`() async throws {
+        var bench = try bench()
+        try await store(["image 1."], in: bench)
+        try bench.watch("others")
+        try bench.list([ProjectBench.record("a")])
+        try await store(["image 2."], in: bench, versions: 1)
+        try await store(["image 3."], in: bench, versions: 1)
+        try bench.watch("projects")
+        try await bench.pass()
+        let status = try #require(try bench.status("a.jpg"))
+        #expect(status.state == .uploaded)
+        let key = try #require(status.key)
+        #expect(bench.text(key) == "image 1.")
+        #expect(try bench.content("a.jpg") == "image 3.")
+        #expect(try bench.ledger.check() == [])
+    }
+
     @Test func `an archived image is never overwritten: the new one is stored beside it, and that is told`()
         async throws
     {
