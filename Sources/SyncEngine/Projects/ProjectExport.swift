@@ -172,7 +172,7 @@ struct FileCopy: Sendable {
     func run(_ source: FilePath, to destination: FilePath, _ flag: CancellationFlag) throws -> Outcome {
         // A run that was killed leaves its hidden file: half of it, or another name of it.
         try NewFile.discard(for: destination)
-        if let outcome = try standing(of: source, at: destination, flag) { return outcome }
+        if let outcome = try standing(of: source, at: destination, flag) { return try settled(outcome, destination) }
         let copy: NewFile
         do {
             copy = try NewFile(for: destination, link: calls.link, syncFolder: calls.syncFolder)
@@ -185,7 +185,17 @@ struct FileCopy: Sendable {
             throw Mismatch(description: "the copy was read back and has other bytes; check the disk")
         }
         if try copy.place(overwrites: false) { return .copied }
-        return try standing(of: source, at: destination, flag) ?? .conflict
+        return try settled(try standing(of: source, at: destination, flag) ?? .conflict, destination)
+    }
+
+    /// Whoever has put the same file there need not have synced it, and its source may be removed now.
+    private func settled(_ outcome: Outcome, _ destination: FilePath) throws -> Outcome {
+        guard outcome == .alreadyThere else { return outcome }
+        let file = try FileDescriptor.open(destination, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
+        defer { try? file.close() }
+        try file.sync()
+        try calls.syncFolder(destination.removingLastComponent())
+        return outcome
     }
 
     private func write(
