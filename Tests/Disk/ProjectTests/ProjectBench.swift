@@ -14,7 +14,7 @@ import SystemPackage
 struct ProjectBench {
     let tree: TemporaryTree
     private(set) var folder: FilePath
-    let memory = InMemoryStore()
+    let memory: InMemoryStore
     let store: FaultyStore
     let ledger: Ledger
     let clock = JumpingClock()
@@ -24,7 +24,9 @@ struct ProjectBench {
     private var record: FolderRecord
     private let keys: KeyLayout
 
-    init() throws {
+    /// - Parameter memory: what the store is in; that of another bench for another machine.
+    init(memory: InMemoryStore = InMemoryStore()) throws {
+        self.memory = memory
         tree = try TemporaryTree()
         folder = try tree.makeFolder("projects")
         store = FaultyStore(memory)
