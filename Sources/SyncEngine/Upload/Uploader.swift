@@ -81,8 +81,8 @@ package struct Uploader: Sendable {
 
     private static let damage = "what is stored under this key is damaged"
 
-    /// Whether what is stored under the key of a project's file is whole, and of another file: that of another machine, to
-    /// which it is no damage.
+    /// Whether what is stored under the key of a project's file is whole, and of another file: that of another machine,
+    /// to which it is no damage.
     private func isAnother(than photo: PreparedPhoto) async throws -> Bool {
         guard let stored = try await store.readableHead(photo.plan.key), let md5 = stored.photoMD5,
             md5 != photo.examined.digest.md5, case .proven = try await readback.claim(of: stored)
