@@ -18,6 +18,8 @@ package struct ProjectExport: Sendable {
         package var id: String
         package var name: FilePath.Component
         package var source: Source
+        /// Where else the image is, should its file not be there: its drive may be away.
+        package var stored: Source?
     }
 
     package typealias Outcome = Result<DownloadOutcome, any Error>
@@ -41,7 +43,7 @@ package struct ProjectExport: Sendable {
         var without: [String] = []
         var taken: Set<ByteString> = []
         for entry in entries {
-            guard let (source, ending) = source(of: entry) else {
+            guard let (source, stored, ending) = source(of: entry) else {
                 without.append(entry.record.id)
                 continue
             }
@@ -49,7 +51,7 @@ package struct ProjectExport: Sendable {
             var name = "\(start)\(plain(String(entry.record.id.prefix(8)))).\(ending)"
             if !taken.insert(name.inBytes).inserted { name = "\(start)\(plain(entry.record.id)).\(ending)" }
             guard let component = FilePath.Component(name) else { continue }
-            items.append(Item(id: entry.record.id, name: component, source: source))
+            items.append(Item(id: entry.record.id, name: component, source: source, stored: stored))
         }
         return (items, without)
     }
@@ -78,8 +80,21 @@ package struct ProjectExport: Sendable {
 
     private func collect(_ items: [Item], _ save: (Item) async throws -> DownloadOutcome) async -> [Outcome] {
         var outcomes: [Outcome] = []
-        for item in items { outcomes.append(await Result { try await save(item) }) }
+        for item in items { outcomes.append(await Result { try await save(findable(item)) }) }
         return outcomes
+    }
+
+    /// The ledger tells what a scan has seen, and knows of no drive that was taken away since.
+    private func findable(_ item: Item) async throws -> Item {
+        guard case .file(let path) = item.source else { return item }
+        let isThere = try await pool.run { FileStamp.ofFile(path) != nil }
+        if isThere { return item }
+        guard let stored = item.stored else {
+            throw DownloadError(.ioFailed, path, "it is not there, and not stored as it was; is its drive mounted?")
+        }
+        var item = item
+        item.source = stored
+        return item
     }
 
     private func add(_ item: Item, to archive: any ZipWriter, _ objects: ZipDownload) async throws -> DownloadOutcome {
@@ -119,15 +134,18 @@ package struct ProjectExport: Sendable {
         }
     }
 
-    private static func source(of entry: ProjectEntry) -> (Item.Source, String)? {
+    private static func source(of entry: ProjectEntry) -> (Item.Source, stored: Item.Source?, ending: String)? {
         if let image = entry.image, image.bytesLocal != nil {
-            return (.file(image.path), image.path.extension?.lowercased() ?? "jpg")
+            let ending = image.path.extension?.lowercased() ?? "jpg"
+            return (.file(image.path), image.object.map { place(of: $0) }, ending)
         }
         guard let object = entry.object else { return nil }
-        return (
-            .object(object.key, object.sha256, storedAt: object.storedAt),
-            object.key.lastSegment.split(separator: ".").last.map { $0.lowercased() } ?? "jpg"
-        )
+        let ending = object.key.lastSegment.split(separator: ".").last.map { $0.lowercased() } ?? "jpg"
+        return (place(of: object), nil, ending)
+    }
+
+    private static func place(of object: ObjectRecord) -> Item.Source {
+        .object(object.key, object.sha256, storedAt: object.storedAt)
     }
 
     /// Letters and digits, all else as `_`.
@@ -172,7 +190,7 @@ struct FileCopy: Sendable {
     func run(_ source: FilePath, to destination: FilePath, _ flag: CancellationFlag) throws -> Outcome {
         // A run that was killed leaves its hidden file: half of it, or another name of it.
         try NewFile.discard(for: destination)
-        if let outcome = try standing(of: source, at: destination, flag) { return outcome }
+        if let outcome = try standing(of: source, at: destination, flag) { return try settled(outcome, destination) }
         let copy: NewFile
         do {
             copy = try NewFile(for: destination, link: calls.link, syncFolder: calls.syncFolder)
@@ -185,7 +203,17 @@ struct FileCopy: Sendable {
             throw Mismatch(description: "the copy was read back and has other bytes; check the disk")
         }
         if try copy.place(overwrites: false) { return .copied }
-        return try standing(of: source, at: destination, flag) ?? .conflict
+        return try settled(try standing(of: source, at: destination, flag) ?? .conflict, destination)
+    }
+
+    /// Whoever has put the same file there need not have synced it, and its source may be removed now.
+    private func settled(_ outcome: Outcome, _ destination: FilePath) throws -> Outcome {
+        guard outcome == .alreadyThere else { return outcome }
+        let file = try FileDescriptor.open(destination, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
+        defer { try? file.close() }
+        try file.sync()
+        try calls.syncFolder(destination.removingLastComponent())
+        return outcome
     }
 
     private func write(

@@ -91,7 +91,7 @@ package struct ProjectVersions: Sendable {
             version.key = key
             // The copy has another one.
             version.etag = nil
-            try ledger.noteProjectVersion(version, of: project)
+            try ledger.noteProjectVersion(version, of: project, copiedFrom: current.key)
         }
         return true
     }

@@ -71,9 +71,23 @@ package struct Uploader: Sendable {
 
     /// - Parameter replacing: whether what is stored under the key is known to be damaged.
     private func store(_ photo: PreparedPhoto, replacing: Bool) async throws -> Receipt {
-        if replacing { return try await replace(photo, "what is stored under this key is damaged") }
-        guard let versions, let project = photo.plan.project else { return try await put(photo) }
+        guard let versions, let project = photo.plan.project else {
+            if replacing { return try await replace(photo, Self.damage) }
+            return try await put(photo)
+        }
+        if replacing, try await !isAnother(than: photo) { return try await replace(photo, Self.damage) }
         return try await versions.store(photo, of: project, upload: put)
+    }
+
+    private static let damage = "what is stored under this key is damaged"
+
+    /// Whether what is stored under the key of a project's file is whole, and of another file: that of another machine,
+    /// to which it is no damage.
+    private func isAnother(than photo: PreparedPhoto) async throws -> Bool {
+        guard let stored = try await store.readableHead(photo.plan.key), let md5 = stored.photoMD5,
+            md5 != photo.examined.digest.md5, case .proven = try await readback.claim(of: stored)
+        else { return false }
+        return true
     }
 
     /// Puts a photo, and asks only the store what is under its key: of what is in no folder, the ledger knows nothing.

@@ -192,12 +192,17 @@ extension Database {
 
 extension Ledger {
     /// Notes an image of a project that is stored under a key of its own, beside the one that counts.
-    package func noteProjectVersion(_ object: ObjectRecord, of project: String) throws(LedgerError) {
+    /// - Parameter original: the key of which it is a copy, and which is about to get another content. What counts as
+    ///   stored there is stored here from now on.
+    package func noteProjectVersion(
+        _ object: ObjectRecord, of project: String, copiedFrom original: ObjectKey? = nil
+    ) throws(LedgerError) {
         try write("note a version of a project") { db in
-            _ = try db.store(object)
+            let version = try db.store(object)
             try db.run(
                 "INSERT OR IGNORE INTO project_versions (project_id, key) VALUES (?, ?)",
                 [project, object.key.rawValue])
+            if let original { try db.lead(holdersOf: original, to: version, object) }
         }
     }
 
@@ -232,19 +237,54 @@ extension Ledger {
     }
 }
 
+/// Keys of projects are made of names, and not of contents: another file may get the key of a stored one. It is in a
+/// folder that was watched in place of the other one, or has the name that the other one had before.
 extension Database {
-    /// Photos of which it was the stored copy are stored no longer: they are forgotten where they are missing, and skipped
-    /// where they are on the disk.
+    /// Photos whose content is stored as an object are stored as the copy of it from now on.
+    fileprivate func lead(holdersOf key: ObjectKey, to version: Int64, _ copy: ObjectRecord) throws {
+        // What somebody else has put there is not what they are stored as.
+        guard let md5 = copy.md5, let id = try objectID(key), id != version, try record(ofObject: id)?.md5 == md5 else {
+            return
+        }
+        try run("UPDATE OR REPLACE photo_versions SET object_id = ? WHERE object_id = ?", [version, id])
+        try run(
+            """
+            UPDATE photos SET object_id = ? WHERE object_id = ? AND object_generation = generation
+                AND state <> 'uploading' AND (md5 IS NULL OR md5 = ?)
+            """, [version, id, md5.blob])
+        // A trigger takes that for new contents of theirs.
+        try run("DELETE FROM photo_versions WHERE object_id = ?", [id])
+    }
+
+    /// The key is about to have the content of `photo`. Of other photos of which another one was stored there, now or
+    /// before their files changed, it is stored no longer. Their files are stored again when their turn comes.
+    func unstoreOthers(than photo: Int64, replacedBy object: ObjectRecord) throws {
+        guard let md5 = object.md5, let id = try objectID(object.key), let known = try record(ofObject: id)?.md5,
+            known != md5
+        else { return }
+        try run("DELETE FROM photo_versions WHERE object_id = ?", [id])
+        try unstorePhotos(
+            where: """
+                object_id = ? AND id <> ? AND (object_generation < generation OR md5 IS NULL OR md5 <> ?)
+                AND folder_id IN (SELECT id FROM folders WHERE machine IS NULL)
+                """, [id, photo, md5.blob])
+    }
+
     fileprivate func forgetObject(_ key: ObjectKey) throws {
         guard let id = try objectID(key) else { return }
-        try run("DELETE FROM photos WHERE object_id = ? AND state IN ('missing', 'lost')", [id])
+        try unstorePhotos(where: "object_id = ?", [id])
+        try run("DELETE FROM objects WHERE id = ?", [id])
+    }
+
+    /// Photos are stored no longer: they are forgotten where they are missing, and wait where they are on the disk.
+    private func unstorePhotos(where condition: String, _ arguments: StatementArguments) throws {
+        try run("DELETE FROM photos WHERE \(condition) AND state IN ('missing', 'lost')", arguments)
         try run(
             """
             UPDATE photos SET object_id = NULL, object_generation = NULL, uploaded_at = NULL,
                 state = IIF(state = 'uploaded', 'pending', state), next_try_at = 0
-            WHERE object_id = ?
-            """, [id])
-        try run("DELETE FROM objects WHERE id = ?", [id])
+            WHERE \(condition)
+            """, arguments)
     }
 }
 

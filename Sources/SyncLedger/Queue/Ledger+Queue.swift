@@ -309,6 +309,7 @@ extension Database {
         var object: Int64?
         var storedAt = time
         if case .uploaded(_, let record) = outcome {
+            if claim.folder.kind == .projects { try unstoreOthers(than: claim.photoID, replacedBy: record) }
             object = try store(record)
             storedAt = record.storedAt
         }

@@ -13,18 +13,20 @@ import SystemPackage
 /// A projects folder on the disk with all that stores it, and a clock that jumps over every wait.
 struct ProjectBench {
     let tree: TemporaryTree
-    let folder: FilePath
-    let memory = InMemoryStore()
+    private(set) var folder: FilePath
+    let memory: InMemoryStore
     let store: FaultyStore
     let ledger: Ledger
     let clock = JumpingClock()
     let words = Words()
     let shelf: ProjectListSync
     let queue: LedgerQueue
-    private let record: FolderRecord
+    private var record: FolderRecord
     private let keys: KeyLayout
 
-    init() throws {
+    /// - Parameter memory: what the store is in; that of another bench for another machine.
+    init(memory: InMemoryStore = InMemoryStore()) throws {
+        self.memory = memory
         tree = try TemporaryTree()
         folder = try tree.makeFolder("projects")
         store = FaultyStore(memory)
@@ -37,8 +39,14 @@ struct ProjectBench {
 
     // MARK: The folder
 
+    /// Watches another folder in place of the one before, or that one again.
+    mutating func watch(_ name: String) throws {
+        folder = try tree.makeFolder(name)
+        record = try ledger.register([WatchedFolder(kind: .projects, path: folder)])[0]
+    }
+
     func write(_ text: String, to name: String) throws {
-        try tree.write(text, to: "projects/\(name)")
+        try tree.write(text, to: "\(folder.lastComponent?.string ?? "projects")/\(name)")
     }
 
     /// Writes `projects.json`, whole and in one step.

@@ -34,4 +34,20 @@ import Testing
         #expect(try await export.save(items, to: out).map { try $0.get() }.contains(.kept))
         #expect(try bench.tree.read("out/\(day)_T_a_a.jpg") == Array("mine".utf8))
     }
+
+    @Test func `images come from the store while the drive of their folder is away`() async throws {
+        let bench = try ProjectBench()
+        try bench.write("image a.", to: "a.jpg")
+        try bench.list([ProjectBench.record("a")])
+        try await bench.pass()
+        let (items, _) = ProjectExport.items(of: try bench.entries())
+        try FileManager.default.removeItem(atPath: bench.folder.string)
+        let out = try bench.tree.makeFolder("out")
+        let export = ProjectExport(
+            store: bench.store, pool: BlockingPool(name: "test", threads: 1), time: bench.clock.source)
+        let outcomes = await export.save(items, to: out)
+        #expect(try outcomes.map { try $0.get() } == [.saved(isVerified: true)])
+        let names = try bench.tree.files(below: "out")
+        #expect(try names.map { try bench.tree.read("out/\($0)") } == [Array("image a.".utf8)])
+    }
 }

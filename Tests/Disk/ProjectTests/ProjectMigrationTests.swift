@@ -82,6 +82,16 @@ import Testing
         #expect(try tree.files(below: "far/new") == names)
     }
 
+    @Test func `what is there already is on the disk for good before the old folder goes`() async throws {
+        for name in names { try tree.write(try tree.read("old/\(name)"), to: "far/new/\(name)") }
+        var calls = DownloadCalls()
+        calls.syncFolder = { (_) throws(Errno) in throw .ioError }
+        await #expect(throws: Errno.ioError) { try await migrate(calls) }
+        #expect(try tree.files(below: "old") == names)
+        let result = try await migrate()
+        #expect((result.alreadyThere, result.removed) == (5, 5))
+    }
+
     @Test func `a copy with other bytes is thrown away and named, and nothing is removed`() async throws {
         let count = Countdown(2)
         var calls = DownloadCalls()

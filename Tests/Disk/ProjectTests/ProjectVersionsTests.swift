@@ -74,6 +74,40 @@ import Testing
         #expect(try bench.status("a.jpg")?.state == .uploaded)
     }
 
+    @Test func `an image stays stored when another folder, watched in its place, has one of its name`() async throws {
+        var bench = try bench()
+        try await store(["image 1."], in: bench)
+        try bench.watch("others")
+        try bench.list([ProjectBench.record("a")])
+        try await store(["image 2."], in: bench, versions: 1)
+        try await store(["image 3."], in: bench, versions: 1)
+        try bench.watch("projects")
+        try await bench.pass()
+        let status = try #require(try bench.status("a.jpg"))
+        #expect(status.state == .uploaded)
+        let key = try #require(status.key)
+        #expect(bench.text(key) == "image 1.")
+        #expect(try bench.content("a.jpg") == "image 3.")
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `an image that another machine has put in the place of ours stays as a version`() async throws {
+        let bench = try bench()
+        try await store(["image 1."], in: bench)
+        let other = try ProjectBench(memory: bench.memory)
+        try other.list([ProjectBench.record("a")])
+        try await store(["image 2."], in: other)
+        bench.clock.jump(.seconds(60))
+        let result = try await Verifier(
+            store: bench.store, ledger: bench.queue, cost: VerificationCost(prices: nil), time: bench.clock.source
+        ).run(.percent(100), costingAtMost: nil)
+        #expect(result.broken.map(\.key).contains(try bench.key("a.jpg")))
+        try await bench.pass()
+        #expect(try bench.content("a.jpg") == "image 1.")
+        #expect(try versions(bench).contains("image 2."))
+        #expect(try bench.ledger.check() == [])
+    }
+
     @Test func `an archived image is never overwritten: the new one is stored beside it, and that is told`()
         async throws
     {

@@ -143,6 +143,80 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
+    /// Watches another projects folder in place of the first one, or that one again, and scans it.
+    private func watch(_ folder: WatchedFolder) throws {
+        try world.register([folder])
+        try world.scan()
+    }
+
+    private static let other = WatchedFolder(kind: .projects, path: "/pictures/others")
+
+    @Test func `a file is stored no longer when that of another folder has got its key`() throws {
+        let (mine, others) = (file("a.json"), Self.other.path.appending("a.json"))
+        for path in [mine, others] { world.write(path) }
+        try world.scan()
+        try world.storeAll()
+        try watch(Self.other)
+        try world.storeAll()
+        #expect(try world.state(others) == .uploaded)
+        try watch(World.projects)
+        #expect(try world.state(mine) == .pending)
+        #expect(try world.storeAll().count == 1)
+        #expect(try world.state(mine) == .uploaded)
+        try watch(Self.other)
+        #expect(try world.state(others) == .pending)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `the same file in another folder takes nothing from the first one`() throws {
+        let (mine, others) = (file("a.jpg"), Self.other.path.appending("a.jpg"))
+        world.put(world.write(mine), at: others)
+        try world.scan()
+        try world.storeAll()
+        try watch(Self.other)
+        try world.storeAll()
+        try watch(World.projects)
+        #expect(try world.state(mine) == .uploaded)
+        #expect(try world.storeAll().isEmpty)
+    }
+
+    @Test func `a file whose object is copied to a version is stored as that version`() throws {
+        let (mine, others) = (file("a.jpg"), Self.other.path.appending("a.jpg"))
+        for path in [mine, others] { world.write(path) }
+        try world.scan()
+        try world.storeAll()
+        let key = try KeyLayout(user: "ana").projectFile("a.jpg")
+        var version = try #require(try world.ledger.object(key))
+        version.key = try ObjectKey("users/ana/projects/a/versions/20260501T101500Z-0a.jpg")
+        try watch(Self.other)
+        try world.ledger.noteProjectVersion(version, of: "a", copiedFrom: key)
+        try world.storeAll()
+        try watch(World.projects)
+        let status = try #require(try world.status(mine))
+        #expect(status.state == .uploaded)
+        #expect(status.key == version.key)
+        #expect(try world.ledger.versions(of: status).isEmpty)
+        #expect(try world.ledger.projectVersionsInUse(of: "a") == [version.key])
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `a renamed image has no earlier version under a key that a new one has got`() throws {
+        world.write(file("a.jpg"))
+        try world.scan()
+        try world.storeAll()
+        world.rename(file("a.jpg"), to: file("c.jpg"))
+        try world.scan()
+        try world.storeAll()
+        let before = try #require(try world.status(file("c.jpg")))
+        #expect(try world.ledger.versions(of: before).count == 1)
+        world.write(file("a.jpg"))
+        try world.scan()
+        try world.storeAll()
+        let status = try #require(try world.status(file("c.jpg")))
+        #expect(status.state == .uploaded)
+        #expect(try world.ledger.versions(of: status).isEmpty)
+    }
+
     @Test func `a record that comes while its file is in hand is not overlooked`() throws {
         world.write(file("a.jpg"))
         try world.scan()
