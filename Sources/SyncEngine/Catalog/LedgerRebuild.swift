@@ -163,13 +163,15 @@ package struct LedgerRebuild: Sendable {
     // MARK: What is here
 
     /// A ledger that was put back knows files that are not here: of those, the catalogue has the last word. One that is only
-    /// out of sight is found again by the next scan; what is on a drive that is away, below a folder, stays as it is.
+    /// out of sight is found again by the next scan; what is on a drive that is away, below a folder, stays as it is, and
+    /// so does what was found on one that takes turns with the drive that is there.
     private func noteVanished() async throws {
         let (queue, scanner, folders, now) = (ledger.ledger, scanner, folders, time.now())
         let drives = FolderDrives(ledger: queue, scanner: scanner)
         try await pool.run {
             for folder in folders {
-                let others = try drives.look(at: folder).strangers.map(\.place).filter { !$0.isEmpty }
+                let look = try drives.look(at: folder)
+                let others = look.strangers.map(\.place).filter { !$0.isEmpty }
                 let away = try (drives.absentMounts(of: folder) + others).map { folder.path.pushing($0) }
                 var gone: Set<FilePath> = []
                 try queue.photos(at: folder.path) { photo in
@@ -178,7 +180,11 @@ package struct LedgerRebuild: Sendable {
                     else { return }
                     gone.insert(Self.highestGone(photo.path, below: folder.path, besides: away, scanner))
                 }
-                for path in gone { _ = try queue.markGone(folder.id, path: path, at: now) }
+                // Where the whole folder is on another drive, as of a new machine, all that is not seen counts as gone.
+                let drive: (FilePath) -> SeenDrive = { path in
+                    look.stranger(above: path) == nil ? look.seen(at: path) : .known
+                }
+                for path in gone { _ = try queue.markGone(folder.id, path: path, drive: drive, at: now) }
             }
         }
     }

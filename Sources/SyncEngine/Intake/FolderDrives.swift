@@ -89,7 +89,10 @@ package struct FolderDrives: Sendable {
             return found.isOther(than: expected)
         }
 
-        func seen(isExpected: Bool) -> SeenDrive { .found(found, at: path, isExpected: isExpected) }
+        func seen(isExpected: Bool) -> SeenDrive {
+            if found == nil, let expected { return .untold(expected, at: path) }
+            return .found(found, at: path, isExpected: isExpected)
+        }
     }
 
     let ledger: Ledger

@@ -169,8 +169,9 @@ extension PhotoRow {
     /// Whether a file with the row's name and this stamp is another photo where it is on another drive. What was stored
     /// from there, or is being copied to it, and is written on is the same file. Where the file system does not tell
     /// when a file was made, it may be another one in that inode: then only what nothing is stored of counts as that.
+    /// What a catalogue alone tells of may be on a drive that no scan has seen yet.
     fileprivate func isOtherPhotoElsewhere(_ found: FileStamp) -> Bool {
-        guard isKept, found.size != stamp.size else { return false }
+        guard isKept || isOnlyCatalogued, found.size != stamp.size else { return false }
         return !found.isSameFile(as: stamp) || found.born == nil && objectID != nil
     }
 }

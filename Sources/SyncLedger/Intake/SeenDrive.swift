@@ -8,6 +8,9 @@ package enum SeenDrive: Hashable, Sendable {
     /// - isExpected: whether it is the one that photos of the place were found on, as far as is known. That decides
     ///   about those of which no drive is known.
     case found(DriveIdentity?, at: FilePath, isExpected: Bool)
+    /// Nothing tells what is there. It is taken for the drive that is known of the place, and of no file is noted that
+    /// it was seen on that.
+    case untold(DriveIdentity, at: FilePath)
     /// One came or went while files were looked at: nothing is concluded.
     case unsteady
 
@@ -19,6 +22,9 @@ package enum SeenDrive: Hashable, Sendable {
     ///   - drive: where the photo was seen last; `nil` where that is not known.
     ///   - directory: that of the photo, below the watched folder.
     package func isOther(than drive: DriveIdentity?, in directory: FilePath) -> Bool {
+        if case .untold(let known, at: let place) = self {
+            return SeenDrive.found(known, at: place, isExpected: true).isOther(than: drive, in: directory)
+        }
         guard case .found(let seen, at: let place, isExpected: let isExpected) = self else { return true }
         guard let drive else { return !isExpected }
         guard let found = seen else { return false }

@@ -101,8 +101,10 @@ final class CatalogMachine: Sendable {
     /// - Parameters:
     ///   - moves: whether a new file may be a known one under another name.
     ///   - place: of a file that is kept under its own name, as those of projects; `nil`: in the pool.
+    ///   - drive: on which they are.
     func see(
-        _ files: [String: String], in directory: FilePath = "", moves: Bool = false, at place: ObjectKey? = nil
+        _ files: [String: String], in directory: FilePath = "", moves: Bool = false, at place: ObjectKey? = nil,
+        on drive: SeenDrive = .known
     ) async throws {
         let now = bench.time.now
         let scanned = files.map { name, text in
@@ -110,9 +112,8 @@ final class CatalogMachine: Sendable {
         }
         for (name, text) in files { disk.write(text, to: folder.path.pushing(directory).appending(name)) }
         _ = try ledger.reconcile(
-            folder.id, directory: directory, files: scanned, settled: { _ in true }, stillThere: { _ in !moves },
-            at: now
-        )
+            folder.id, directory: directory, files: scanned, drive: { drive }, settled: { _ in true },
+            stillThere: { _ in !moves }, at: now)
         for claim in try ledger.claim(limit: 1_000, at: now) {
             let text = files[claim.relativePath.lastComponent?.string ?? ""] ?? ""
             let digest = ContentDigest(of: Array(text.utf8))

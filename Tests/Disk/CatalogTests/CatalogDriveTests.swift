@@ -100,6 +100,23 @@ struct CatalogDriveTests {
         #expect(try machine.known() == known)
     }
 
+    @Test func `what its own ledger knows to be on a drive that takes turns stays so`() async throws {
+        let machine = try await machine()
+        try mount(Self.first, of: machine)
+        try await machine.see(["c.jpg": "c"], in: "Usb", on: .found(Self.second, at: "Usb", isExpected: false))
+        _ = try await machine.write()
+        let usb = machine.folder.path.appending("Usb")
+        machine.disk.setDrive(usb, isMounted: true)
+        machine.disk.setIdentity(Self.first, at: usb)
+        machine.disk.remove(usb.appending("c.jpg"))
+        _ = try await machine.rebuild()
+        let known: Set<String> = [
+            "/pictures/Gallery/a.jpg uploaded", "/pictures/Gallery/Usb/b.jpg uploaded",
+            "/pictures/Gallery/Usb/c.jpg uploaded",
+        ]
+        #expect(try machine.known() == known)
+    }
+
     @Test func `drives of another machine are none of this one's`() async throws {
         let machine = try await machine()
         try mount(Self.first, of: machine)

@@ -117,6 +117,22 @@ import Testing
         #expect(try await isRefused(Self.b))
     }
 
+    /// As where the system has not read yet what is on a device.
+    @Test func `what nothing is told of is taken for the one that is known, and not for the other`() async throws {
+        try await begin()
+        try await bench.pass()
+        mountFirst()
+        bench.disk.setIdentity(nil, at: Bench.gallery)
+        bench.disk.write("evening", to: Bench.gallery.appending("d.jpg"))
+        try await bench.pass()
+        #expect(try state(Self.b) == .uploaded && state(Self.c) == .uploaded)
+        #expect(try await isRefused(Self.b))
+        #expect(try bench.ledger.drive(ofFile: "d.jpg", in: folder.id) == nil)
+        bench.disk.remove(Self.a)
+        #expect(try bench.scan()[0].missing == 1)
+        #expect(try state(Self.a) == .missing && state(Self.b) == .uploaded && state(Self.c) == .uploaded)
+    }
+
     @Test func `a file with the name of a photo of the other one waits, and is told`() async throws {
         try await begin()
         try await bench.pass()

@@ -100,6 +100,26 @@ import Testing
         #expect(try await plan(rebuilt.ledger).photos.count == 2)
     }
 
+    @Test func `a file on another drive that has the name of one of them, and another size, waits`() async throws {
+        bench.disk.setDrive(usb, isMounted: true)
+        bench.disk.setIdentity(DriveIdentity(.disk, uuid: "1111"), at: usb)
+        try await bench.pass()
+        for photo in photos { bench.disk.move(photo, to: FilePath("/away" + photo.string)) }
+        bench.disk.write("another dawn", to: photos[1])
+        bench.disk.setIdentity(DriveIdentity(.disk, uuid: "2222"), at: usb)
+        let rebuilt = try await rebuilt(tellsDrives: true)
+        let problem = try #require(try scan(rebuilt).problems.first)
+        #expect(
+            problem.message.contains(
+                "2 known files are not on it; 1 file with a known name is another, and is not stored"))
+        var states: [FilePath: PhotoState] = [:]
+        try rebuilt.ledger.photos(at: Bench.gallery) { states[$0.path] = $0.state }
+        #expect(states == [here: .uploaded, photos[0]: .missing, photos[1]: .missing])
+        let drives = FolderDrives(ledger: rebuilt.ledger, scanner: bench.disk)
+        #expect(try drives.accept(at: "Usb", of: rebuilt.folder).taken.count == 1)
+        #expect(try scan(rebuilt).queued == 1)
+    }
+
     @Test func `of an older catalogue, an empty place of a drive tells nothing, and is looked at once`() async throws {
         try await bench.pass()
         photos.forEach(bench.disk.remove)
