@@ -173,6 +173,8 @@ package struct ArchiveListing: Sendable {
         var memories: [ArchivedGalleryPhoto] = []
         for some in listed.grouped(atMost: Self.progressStep) {
             let known = await known(some)
+            // What is known is asked for no more, and what was denied is.
+            if !known.isEmpty { denied.noteGivenBefore() }
             let unknown = some.filter { known[$0.place.key] == nil }
             let answers = try await unknown.concurrently(Self.headsInFlight) { photo in
                 try await denied.ask { try await store.confirmedHead(photo.place.key) }
