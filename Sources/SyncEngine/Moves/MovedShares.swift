@@ -37,8 +37,8 @@ package struct OverShares: Sendable {
 
     /// One listing of all shares of the store, and none where this machine has shared nothing that is over. One that
     /// does not end holds up none of the others: nobody can see them any more, whatever guests have sent to it.
-    /// - Throws: ``StoreError`` when something of them is still there; what ``GuestIntake/take(_:_:)`` throws where what
-    ///   guests have sent cannot be kept; ``LedgerError``, `CancellationError`.
+    /// - Throws: ``StoreError`` when something of them is still there; what ``GuestIntake/take(_:_:)`` throws where
+    ///   what guests have sent cannot be kept; ``LedgerError``, `CancellationError`.
     package func remove() async throws {
         let shares = try await ledger { try $0.shares(limit: .max) }.filter { !$0.state.isOpen }
         if shares.isEmpty { return }
