@@ -139,8 +139,10 @@ import Testing
         var (ids, locks): ([ShareID], [FileDescriptor]) = ([], [])
         for _ in 0..<2 {
             let id = try await share()
-            ids.append(id)
             try await workshop.ender.run(id, .revoked)
+            ids.append(id)
+        }
+        for id in ids {
             for key in [ShareKeys(id).manifest, ShareKeys(id).page] { try await memory.store([1], at: key) }
             try await send(TellingPhotos.wide, to: id, 0)
             locks.append(try #require(try box.lock(id)))
