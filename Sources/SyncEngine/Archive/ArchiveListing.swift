@@ -99,11 +99,14 @@ package struct ArchiveListing: Sendable {
     package func page(
         _ filter: ArchiveFilter, after last: ObjectKey? = nil, limit: Int?, progress: (Int) -> Void = { _ in }
     ) async throws -> ArchivePage {
+        let denied = DeniedObjects()
         var start: ArchivedGalleryPhoto?
-        if let last { start = try await memory(at: last) }
+        if let last {
+            start = try await memory(at: last)
+            denied.noteGivenBefore()
+        }
         let limit = limit ?? .max
         var problems = ProblemList<ObjectProblem>()
-        let denied = DeniedObjects()
         var photos: [ArchivedGalleryPhoto] = []
         var seen = 0
         var done: CalendarDay?
