@@ -111,11 +111,11 @@ struct MoveStoreCommand: WorkspaceCommand {
             try $0.forgetAgain(finding.forgotten, at: now)
             try $0.adopt(store: own, id: finding.id, isCopy: finding.kinship != .same)
         }
+        try await noteLack(finding, of: store, workspace)
         if finding.kinship != .same {
             let store = try await workspace.store(.writes)
             try await OverShares(in: store, ledger: ledger, guests: workspace.guestIntake(store, ledger)).remove()
         }
-        try await noteLack(finding, of: store, workspace)
         return Answer(report)
     }
 

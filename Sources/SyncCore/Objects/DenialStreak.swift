@@ -17,6 +17,10 @@ package struct DenialStreak: Hashable, Sendable {
 
     package mutating func noteGiven() { (code, count, hasGiven) = (nil, 0, true) }
 
+    /// Others are known to have been given: who goes on with what is left of an earlier run may meet at first only what
+    /// was denied then.
+    package mutating func noteGivenBefore() { hasGiven = true }
+
     /// - Throws: the error as the store's own, when so many have met it that the next would, too.
     package mutating func note(_ error: StoreError) throws(StoreError) {
         guard error.isDenial else { return }

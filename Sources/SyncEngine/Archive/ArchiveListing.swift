@@ -99,11 +99,14 @@ package struct ArchiveListing: Sendable {
     package func page(
         _ filter: ArchiveFilter, after last: ObjectKey? = nil, limit: Int?, progress: (Int) -> Void = { _ in }
     ) async throws -> ArchivePage {
+        let denied = DeniedObjects()
         var start: ArchivedGalleryPhoto?
-        if let last { start = try await memory(at: last) }
+        if let last {
+            start = try await memory(at: last)
+            denied.noteGivenBefore()
+        }
         let limit = limit ?? .max
         var problems = ProblemList<ObjectProblem>()
-        let denied = DeniedObjects()
         var photos: [ArchivedGalleryPhoto] = []
         var seen = 0
         var done: CalendarDay?
@@ -173,6 +176,8 @@ package struct ArchiveListing: Sendable {
         var memories: [ArchivedGalleryPhoto] = []
         for some in listed.grouped(atMost: Self.progressStep) {
             let known = await known(some)
+            // What is known is asked for no more, and what was denied is.
+            if !known.isEmpty { denied.noteGivenBefore() }
             let unknown = some.filter { known[$0.place.key] == nil }
             let answers = try await unknown.concurrently(Self.headsInFlight) { photo in
                 try await denied.ask { try await store.confirmedHead(photo.place.key) }

@@ -124,7 +124,7 @@ package struct LedgerRebuild: Sendable {
         let lines = Mutex(0)
         var isOwnRead = true
         for entry in plan {
-            let isRead = try await read(entry, &summary) { count in
+            let isRead = try await read(entry, denied, &summary) { count in
                 onStep(.named(lines.add(count)))
             }
             if entry.machine.role == .this { isOwnRead = isRead }
@@ -206,7 +206,8 @@ package struct LedgerRebuild: Sendable {
 
     /// - Returns: `false` where segments of it are left that may be read another time.
     private func read(
-        _ entry: Entry, _ summary: inout Summary, onLines: @escaping @Sendable (Int) -> Void
+        _ entry: Entry, _ denied: DeniedObjects, _ summary: inout Summary,
+        onLines: @escaping @Sendable (Int) -> Void
     ) async throws -> Bool {
         for gap in entry.chain.gaps {
             summary.unread.note(
@@ -231,6 +232,8 @@ package struct LedgerRebuild: Sendable {
                     count.add(lines)
                     onLines(lines)
                 }
+                // Of photos it asks only for those without a name: they may all be such that it does not give.
+                denied.noteGivenBefore()
                 state = read.state
                 known.merge(read.folders) { $1 }
                 // Each segment tells of all drives.

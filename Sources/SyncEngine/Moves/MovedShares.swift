@@ -35,9 +35,10 @@ package struct OverShares: Sendable {
         self.guests = guests
     }
 
-    /// One listing of all shares of the store, and none where this machine has shared nothing that is over.
-    /// - Throws: ``StoreError`` when something of them is still there; what ``GuestIntake/take(_:_:)`` throws where what
-    ///   guests have sent cannot be kept; ``LedgerError``, `CancellationError`.
+    /// One listing of all shares of the store, and none where this machine has shared nothing that is over. One that
+    /// does not end holds up none of the others: nobody can see them any more, whatever guests have sent to it.
+    /// - Throws: ``StoreError`` when something of them is still there; what ``GuestIntake/take(_:_:)`` throws where
+    ///   what guests have sent cannot be kept; ``LedgerError``, `CancellationError`.
     package func remove() async throws {
         let shares = try await ledger { try $0.shares(limit: .max) }.filter { !$0.state.isOpen }
         if shares.isEmpty { return }
@@ -49,6 +50,14 @@ package struct OverShares: Sendable {
                 if let id = over[String(name)] { found.insert(id) }
             }
         }
-        for id in found { try await ShareStorage(store: store).end(ShareKeys(id), guests) }
+        var failure: (any Error)?
+        for id in found {
+            do {
+                try await ShareStorage(store: store).end(ShareKeys(id), guests)
+            } catch let error where error.mayConcernOneItem {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
     }
 }

@@ -109,6 +109,7 @@ package struct StoreCopy: Sendable {
         var open: [(object: ObjectInfo, there: ObjectInfo?)] = []
         try await compare(&summary) { object, there, summary in
             if Self.matches(object, there) == true {
+                denied.noteGivenBefore()
                 summary.present.note(object)
                 onObject(object.size)
                 return

@@ -22,6 +22,8 @@ final class DeniedObjects: Sendable {
 
     func noteGiven() { streak.withLock { $0.noteGiven() } }
 
+    func noteGivenBefore() { streak.withLock { $0.noteGivenBefore() } }
+
     /// - Throws: ``StoreError`` when the store gives none.
     func note(_ error: StoreError) throws { try streak.withLock { try $0.note(error) } }
 

@@ -106,8 +106,8 @@ package final class CircuitBreaker: Sendable {
     /// An earlier run has met a store that refused its photos: that it answers does not prove that it takes them.
     package func doubt() { state.withLock { $0.isInDoubt = true } }
 
-    /// Nothing waits any more that the store has refused: the next photos tell how it is.
-    package func trust() { state.withLock { $0.isInDoubt = false } }
+    /// Nothing waits any more that the store has refused, or has failed at: the next photos tell how it is.
+    package func trust() { state.withLock { ($0.isInDoubt, $0.spell) = (false, FailingSpell()) } }
 
     /// Why the gate is not open; `nil` while it is.
     package var closedBy: StoreError? { state.withLock { $0.error } }

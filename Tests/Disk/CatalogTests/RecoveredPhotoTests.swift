@@ -12,6 +12,8 @@ struct RecoveredPhotoTests {
 
     init() throws { bench = try CatalogBench() }
 
+    private static let late = Dictionary(uniqueKeysWithValues: (0..<60).map { ("\($0).jpg", "late \($0)") })
+
     /// A machine whose catalogue names one photo.
     private func lost() async throws -> CatalogMachine {
         let machine = try bench.machine("laptop")
@@ -37,14 +39,28 @@ struct RecoveredPhotoTests {
     }
 
     @Test func `a store that lists and gives nothing is not asked for each, and the next one goes on`() async throws {
-        let old = try await lost()
-        try await old.see(
-            Dictionary(uniqueKeysWithValues: (0..<60).map { ("\($0).jpg", "late \($0)") }), in: "late")
+        // No catalogue tells anything.
+        try await bench.machine("laptop").see(Self.late, in: "late")
         let machine = try bench.machine("new")
         let faulty = FaultyStore(bench.memory, faults: [StoreFault(.head, .failBefore(.accessDenied))])
         let error = await #expect(throws: StoreError.self) { _ = try await machine.rebuild(over: faulty) }
         #expect(error?.code == .accessDenied)
         #expect(faulty.count(.head) < 40)
+        #expect(try await machine.rebuild().recovered == 60)
+    }
+
+    @Test func `photos without a name that a store denies end nothing where it gives the catalogue`() async throws {
+        let old = try await lost()
+        try await old.see(Self.late, in: "late")
+        let machine = try bench.machine("new")
+        let faults = try Self.late.values.map { text in
+            StoreFault(
+                .head, key: try bench.keys.photo(PhotoID(ContentDigestOf(text).md5)).rawValue,
+                .failBefore(.accessDenied))
+        }
+        let first = try await machine.rebuild(over: FaultyStore(bench.memory, faults: faults))
+        let denied = first.problems.count { $0.contains(bench.keys.photos) }
+        #expect(first.fromCatalog == 1 && first.recovered == 0 && denied == 60)
         #expect(try await machine.rebuild().recovered == 60)
     }
 

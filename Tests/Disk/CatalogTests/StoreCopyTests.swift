@@ -154,6 +154,21 @@ struct StoreCopyTests {
         #expect(closed.count(.head) < 30)
     }
 
+    @Test func `what an old store denies holds up nothing else when the rest is copied already`() async throws {
+        try await fill()
+        var faults: [StoreFault] = []
+        for number in 0..<25 {
+            let key = try await put("denied \(number)", at: "users/ana/photos/x\(number).dat", in: old)
+            faults.append(StoreFault(.get, key: key.rawValue, .failBefore(.accessDenied)))
+        }
+        for copied in [31, 0] {
+            let summary = try await copy(from: FaultyStore(old, faults: faults)).run()
+            #expect(summary.copied.objects == copied && summary.problems.count == 25)
+        }
+        try await put("late", at: "users/ana/photos/y.dat", in: old)
+        #expect(try await copy(from: FaultyStore(old, faults: faults)).run().copied.objects == 1)
+    }
+
     @Test func `what the new store denies ends the copying`() async throws {
         try await fill()
         let closed = FaultyStore(new, faults: [StoreFault(.put, .failBefore(.accessDenied))])

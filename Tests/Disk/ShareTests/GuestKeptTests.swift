@@ -132,6 +132,29 @@ import Testing
         #expect(try await photos(id).map(\.state) == [.waiting])
     }
 
+    @Test func `nobody sees a share that is over in a store that is moved to, whatever keeps it from its end`()
+        async throws
+    {
+        let guests = try #require(workshop.guests)
+        var (ids, locks): ([ShareID], [FileDescriptor]) = ([], [])
+        for _ in 0..<2 {
+            let id = try await share()
+            try await workshop.ender.run(id, .revoked)
+            ids.append(id)
+        }
+        for id in ids {
+            for key in [ShareKeys(id).manifest, ShareKeys(id).page] { try await memory.store([1], at: key) }
+            try await send(TellingPhotos.wide, to: id, 0)
+            locks.append(try #require(try box.lock(id)))
+        }
+        let over = OverShares(in: store, ledger: ledger, guests: guests)
+        await #expect(throws: ShareError.self) { try await over.remove() }
+        #expect(ids.map { left($0) } == ids.map { [ShareKeys($0).guest(0)] })
+        for lock in locks { try lock.close() }
+        try await over.remove()
+        #expect(ids.allSatisfy { left($0).isEmpty })
+    }
+
     // MARK: Files
 
     @Test func `what waits here of a share that is over waits after a rebuild, too`() async throws {

@@ -73,6 +73,20 @@ import Testing
         #expect(gate.noteFailing(10) == nil)
     }
 
+    @Test func `a store that fails at later photos is told again, where the earlier ones do not wait any more`()
+        async throws
+    {
+        let bench = try Bench()
+        let gate = try bench.makePipeline().gate
+        for begin: Int64 in [1, 5] {
+            for photo in begin...begin + 2 { #expect(gate.noteFailing(photo) == nil) }
+            await bench.time.advance(by: FailingSpell.patience)
+            #expect(gate.noteFailing(begin + 3) == FailingSpell.patience && gate.isInDoubt)
+            gate.trust()
+            #expect(!gate.isInDoubt)
+        }
+    }
+
     private func note(_ bench: Bench) throws -> Overview.StoreNote? { try bench.ledger.overview().store }
 
     @Test func `a store that refuses pass after pass does so since the first, till it takes a photo`() async throws {

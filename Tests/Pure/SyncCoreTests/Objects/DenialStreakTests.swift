@@ -46,6 +46,14 @@ import Testing
         #expect(folder == nil && all == DenialStreak.mostInRow)
     }
 
+    @Test func `one that has given others to an earlier run may deny more, and what it denied counts on`() {
+        var streak = DenialStreak()
+        let first = count([Self.error(.accessDenied)], in: &streak, most: DenialStreak.mostAtFirst - 1)
+        streak.noteGivenBefore()
+        let more = count([Self.error(.accessDenied)], in: &streak)
+        #expect(first == nil && more == DenialStreak.mostInRow - DenialStreak.mostAtFirst + 1)
+    }
+
     @Test func `the error is the store's own, and says why no more are asked for`() {
         var streak = DenialStreak()
         for _ in 1..<DenialStreak.mostAtFirst { try? streak.note(Self.error(.accessDenied)) }

@@ -53,6 +53,19 @@ import Testing
         #expect(bench.store.count(.head) == 5)
     }
 
+    @Test func `photos that are denied end no listing that asks for nothing else`() async throws {
+        try await bench.put("a", "2025-04-30T23:59:59Z")
+        for index in 0..<30 {
+            let key = try await bench.put("denied-\(index)", "2025-03-10T08:00:00Z", profile: "p9")
+            bench.store.add(StoreFault(.head, key: key.rawValue, .failBefore(.accessDenied)))
+        }
+        await settle()
+        for _ in 0..<2 {
+            let page = try await bench.list.page(ArchiveFilter(), limit: nil)
+            #expect(page.photos.map(\.place.eventID) == ["a"] && page.problems.count == 30)
+        }
+    }
+
     @Test func `class and restore are those of now`() async throws {
         let key = try await bench.put("a", "2025-03-31T23:59:59Z")
         await settle()

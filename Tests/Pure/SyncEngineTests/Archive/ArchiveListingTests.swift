@@ -69,6 +69,17 @@ import Testing
         #expect(page.problems.count == 60)
     }
 
+    @Test func `photos that are denied end no page that begins among them`() async throws {
+        try await bench.put("newest", "2025-05-01T08:00:00Z")
+        for index in 0..<30 {
+            let key = try await bench.put("denied-\(index)", "2025-03-15T08:00:00Z", profile: "p0")
+            bench.store.add(StoreFault(.head, key: key.rawValue, .failBefore(.accessDenied)))
+        }
+        let first = try await bench.list.page(ArchiveFilter(), limit: 2)
+        let second = try await bench.list.page(ArchiveFilter(), after: first.next, limit: 2)
+        #expect((first.photos + second.photos).map(\.place.eventID) == ["newest", "a", "b", "c"])
+    }
+
     @Test(arguments: 1...7)
     func `pages of any size tell each photo once, and the last says so`(limit: Int) async throws {
         var seen: [String] = []
