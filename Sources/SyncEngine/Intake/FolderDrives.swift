@@ -187,8 +187,9 @@ package struct FolderDrives: Sendable {
         let notSeen = try countFiles(
             of: stranger.expected, at: stranger.place, in: folder, among: look.places
         ) { file in
-            if isSeen(file, of: folder) { return false }
-            if scanner.isFile(folder.path.pushing(file.path)) { namesakes += 1 }
+            guard let stamp = stamp(of: file, in: folder) else { return true }
+            if stamp.size == file.size { return false }
+            namesakes += 1
             return true
         }
         return OtherDrive(
@@ -297,9 +298,12 @@ package struct FolderDrives: Sendable {
         do { return try !scanner.holdsFiles(below: place, of: folder.path) } catch is ScanError { return true }
     }
 
-    /// What cannot be looked at is not known to be there.
     func isSeen(_ file: KnownFile, of folder: FolderRecord) -> Bool {
-        guard let stamp = try? scanner.stamp(of: folder.path.pushing(file.path)) else { return false }
-        return stamp.size == file.size
+        stamp(of: file, in: folder)?.size == file.size
+    }
+
+    /// What cannot be looked at is not known to be there.
+    private func stamp(of file: KnownFile, in folder: FolderRecord) -> FileStamp? {
+        try? scanner.stamp(of: folder.path.pushing(file.path))
     }
 }

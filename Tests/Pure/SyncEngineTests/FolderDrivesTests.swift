@@ -64,6 +64,16 @@ import Testing
         #expect(try bench.ledger.overview().folders[0].record.problem?.contains("is not stored") == true)
     }
 
+    @Test func `a file at which nobody can look is not called another one`() async throws {
+        try await swap()
+        bench.disk.write("another photo of that name", to: Self.a)
+        bench.disk.write("dawn, and more", to: Self.b)
+        bench.disk.setUnseen(Self.b)
+        let others = try drives.others(in: folder)
+        #expect(others.map(\.filesNotSeen) == [2])
+        #expect(others.first?.words.contains("1 file with a known name is another") == true)
+    }
+
     @Test func `when the drive is back its photos are as they were`() async throws {
         try await swap()
         #expect(try bench.scan()[0].problems.count == 1)
