@@ -316,6 +316,14 @@ extension FileStamp {
     private static let mostAhead = Duration.seconds(600)
     private static let ancient = Duration.seconds(Int64.max / 2)
 
+    /// Whether this may be a copy of the file that `other` was, as `cp -a` or rsync makes one on another disk: of its size,
+    /// and of its modification time, as far as that disk keeps it.
+    package func mayBeCopy(of other: FileStamp) -> Bool {
+        guard size == other.size else { return false }
+        let (apart, isOverflow) = modified.subtractingReportingOverflow(other.modified)
+        return !isOverflow && Duration.nanoseconds(apart.magnitude) <= Self.coarsestUnit
+    }
+
     /// How long the file has to be left alone still, until it counts as whole.
     ///
     /// A program may set the modification time to any moment while it still writes; the time of the last change it cannot.

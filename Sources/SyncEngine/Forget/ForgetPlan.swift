@@ -189,7 +189,7 @@ private struct FilesHere {
         let presence = FolderPresence(ledger: ledger, scanner: scanner)
         let look = try looks[photo.folder.id] ?? presence.look(at: photo.folder, isForGood: true)
         looks[photo.folder.id] = look
-        if let reason = try look.whyAway(photo.relativePath) { return .away(reason + look.hint) }
+        if let reason = try look.whyKept(photo.relativePath) { return .away(reason) }
         guard unseen.contains(photo.id) else { return nil }
         return directories.whyAway(photo.relativePath, in: photo.folder.path).map { .away($0) }
     }

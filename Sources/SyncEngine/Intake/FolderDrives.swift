@@ -7,7 +7,7 @@ import SystemPackage
 ///
 /// Each place in a folder where a file system begins is noted with what that is recognised by (``DriveIdentity``), once
 /// a file that is known there is seen on it. Where it is another one now, or none, these files decide. When they are all
-/// there, in their sizes, as after a copy to a new disk, that one takes the place, and their photos are its own; when
+/// there, with their sizes and times, as after a copy to a new disk, that one takes the place, and their photos are its own; when
 /// one is not, nothing is concluded from what is not seen. Photos that were seen on a third drive do not count in that:
 /// each knows its own, and is looked for there (``SeenDrive``). Everything here blocks.
 package struct FolderDrives: Sendable {
@@ -164,7 +164,7 @@ package struct FolderDrives: Sendable {
     /// What drives there are is read once for each folder, when the first of its files asks.
     ///
     /// A drive that has all the known files is told as another one until a scan has noted it. That makes no difference:
-    /// a file with a known name and another size proves that it has not.
+    /// a file with a known name that is no copy of the known one proves that it has not.
     func seen(in folders: [FolderRecord]) -> (SettledFile) throws(LedgerError) -> SeenDrive {
         var known: [FolderID: Places] = [:]
         return { file throws(LedgerError) in
@@ -188,7 +188,7 @@ package struct FolderDrives: Sendable {
             of: stranger.expected, at: stranger.place, in: folder, among: look.places
         ) { file in
             guard let stamp = stamp(of: file, in: folder) else { return true }
-            if stamp.size == file.size { return false }
+            if stamp.mayBeCopy(of: file.stamp) { return false }
             namesakes += 1
             return true
         }
@@ -242,7 +242,7 @@ package struct FolderDrives: Sendable {
     struct KnownFile {
         /// Below the folder.
         let path: FilePath
-        let size: Int64
+        let stamp: FileStamp
         /// On which it was seen last, as far as is known.
         let drive: DriveIdentity?
     }
@@ -263,7 +263,7 @@ package struct FolderDrives: Sendable {
             for (file, drive) in try ledger.knownFiles(in: directory.id)
             where !own.isOther(than: drive, in: directory.path) {
                 let path = directory.path.appending(file.name)
-                guard isSo(KnownFile(path: path, size: file.stamp.size, drive: drive)) else { continue }
+                guard isSo(KnownFile(path: path, stamp: file.stamp, drive: drive)) else { continue }
                 count += 1
                 if count >= most { return count }
             }
@@ -299,7 +299,7 @@ package struct FolderDrives: Sendable {
     }
 
     func isSeen(_ file: KnownFile, of folder: FolderRecord) -> Bool {
-        stamp(of: file, in: folder)?.size == file.size
+        stamp(of: file, in: folder)?.mayBeCopy(of: file.stamp) == true
     }
 
     /// What cannot be looked at is not known to be there.

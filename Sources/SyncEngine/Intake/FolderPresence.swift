@@ -9,9 +9,7 @@ struct FolderPresence {
     struct Look: Sendable {
         fileprivate let folder: FolderRecord
         /// Why nothing can be concluded from what is not seen in the folder.
-        fileprivate let away: String?
-        /// What ends that where the folder is empty, to be put behind the reason; else empty.
-        let hint: String
+        fileprivate let away: Absence?
         /// Places below it where a drive was mounted, and none is.
         fileprivate let absentDrives: [FilePath]
         fileprivate let drives: FolderDrives.Look
@@ -20,16 +18,36 @@ struct FolderPresence {
         /// Why a file that is not seen may be there all the same; `nil` when it is gone.
         /// - Parameter file: below the folder.
         /// - Throws: ``LedgerError``.
-        func whyAway(_ file: FilePath) throws -> String? {
+        func whyAway(_ file: FilePath) throws -> String? { try absence(of: file)?.reason }
+
+        /// The same for somebody who wants the file to be gone, with what tells that it is.
+        /// - Throws: ``LedgerError``.
+        func whyKept(_ file: FilePath) throws -> String? {
+            try absence(of: file).map { $0.remedy.isEmpty ? $0.reason : "\($0.reason) (\($0.remedy))" }
+        }
+
+        private func absence(of file: FilePath) throws -> Absence? {
             if let away { return away }
             if let drive = absentDrives.first(where: { file.starts(with: $0) }) {
-                return "no drive is mounted at \(folder.path.pushing(drive).text.escapingControls)"
+                let place = folder.path.pushing(drive)
+                return Absence(
+                    reason: "no drive is mounted at \(place.text.escapingControls)",
+                    remedy: "where it does not come back, put a file, such as a note, there, and then, while no agent "
+                        + "runs: \(OtherDrive.command(at: place))")
             }
             let drive = try ledger.drive(ofFile: file, in: folder.id)
             guard drives.seen(at: file).isOther(than: drive, in: file.removingLastComponent()) else { return nil }
-            let place = folder.path.pushing(drives.place(above: file)).text.escapingControls
-            return "at \(place) is another drive than the one that it was found on"
+            let place = folder.path.pushing(drives.place(above: file))
+            return Absence(
+                reason: "at \(place.text.escapingControls) is another drive than the one that it was found on",
+                remedy: "where that does not come back, while no agent runs: \(OtherDrive.command(at: place))")
         }
+    }
+
+    fileprivate struct Absence: Sendable {
+        let reason: String
+        /// Empty where there is none but to see to the reason.
+        let remedy: String
     }
 
     fileprivate static let note = "where its photos were deleted on purpose, put a file, such as a note, into it"
@@ -47,11 +65,11 @@ struct FolderPresence {
         let look = try drives.look(at: folder)
         let away = try whyAway(folder, isForGood)
         return Look(
-            folder: folder, away: away?.reason, hint: away?.hint ?? "", absentDrives: absent, drives: look,
+            folder: folder, away: away, absentDrives: absent, drives: look,
             ledger: ledger)
     }
 
-    private func whyAway(_ folder: FolderRecord, _ isForGood: Bool) throws -> (reason: String, hint: String)? {
+    private func whyAway(_ folder: FolderRecord, _ isForGood: Bool) throws -> Absence? {
         let name = folder.path.text.escapingControls
         var unread: FilePath?
         do {
@@ -62,17 +80,17 @@ struct FolderPresence {
         } catch is FolderIsSeen {
             return nil
         } catch let error as ScanError {
-            return (reason: "\(name) \(error.message)", hint: "")
+            return Absence(reason: "\(name) \(error.message)", remedy: "")
         }
         if let unread {
-            return (reason: "no file is seen in \(name), and \(unread.text.escapingControls) cannot be read", hint: "")
+            return Absence(
+                reason: "no file is seen in \(name), and \(unread.text.escapingControls) cannot be read", remedy: "")
         }
-        let hint = " (\(Self.note))"
         if try ledger.knownFileCount(folder.id) > 0 {
-            return (reason: "\(name) is empty, and files are known in it", hint: hint)
+            return Absence(reason: "\(name) is empty, and files are known in it", remedy: Self.note)
         }
         guard try isForGood && ledger.hasPhotos(folder.id) else { return nil }
-        return (reason: "\(name) is empty", hint: hint)
+        return Absence(reason: "\(name) is empty", remedy: Self.note)
     }
 }
 

@@ -41,9 +41,9 @@ struct DirectoryPlan {
     /// Rows whose file is seen on another drive than they tell.
     private(set) var relocated: [Int64] = []
 
-    /// Rows of which something is stored, or is to be, and where in ``files`` there is one of their name and of another
-    /// size: the photo as it was changed, or, on another drive, another photo. ``decide(on:_:)`` says which.
-    private var otherSized: [(row: PhotoRow, index: Int)] = []
+    /// Rows of which something is stored, or is to be, and where in ``files`` there is one of their name that is no copy
+    /// of theirs: the photo as it was changed, or, on another drive, another photo. ``decide(on:_:)`` says which.
+    private var namesakes: [(row: PhotoRow, index: Int)] = []
     /// Rows that tell of a file that is there, by the drive that they know it on.
     private var seen: [Int64?: [Int64]] = [:]
 
@@ -57,12 +57,12 @@ struct DirectoryPlan {
     /// Whether all is as the ledger knows it, but perhaps for the drive.
     var isAsKnown: Bool {
         new.isEmpty && changed.isEmpty && completed.isEmpty && returned.isEmpty && vanished.isEmpty
-            && newlyHeld.isEmpty && held.isEmpty && released.isEmpty && otherSized.isEmpty
+            && newlyHeld.isEmpty && held.isEmpty && released.isEmpty && namesakes.isEmpty
     }
 
     /// Whether it makes a difference on which drive the files are. Where it makes none, nothing is concluded from what
     /// the ledger learns until it is written to: that is newer than the files.
-    var dependsOnDrive: Bool { !vanished.isEmpty || !otherSized.isEmpty }
+    var dependsOnDrive: Bool { !vanished.isEmpty || !namesakes.isEmpty }
 
     /// Where in ``files`` those are that a look may tell to need no place in the queue.
     var worthALook: [Int] { new + released.filter(\.isOpen).map(\.index) }
@@ -90,7 +90,7 @@ struct DirectoryPlan {
         }
         isKnown[index] = true
         if row.isOtherPhotoElsewhere(files[index].stamp) {
-            otherSized.append((row, index))
+            namesakes.append((row, index))
         } else {
             compare(row, with: index, settled)
         }
@@ -109,18 +109,18 @@ struct DirectoryPlan {
     }
 
     /// The one rule for photos of another drive than the one that is seen: what is not there is not gone, and what has
-    /// the name of one and another size waits. Each row goes by its own drive; where that is not known, by what is
+    /// the name of one, and is no copy of it, waits. Each row goes by its own drive; where that is not known, by what is
     /// known of the place.
     /// - Parameter drive: as it was when the files had been read.
     mutating func decide(on drive: DriveComparison, _ settled: (FileStamp) -> Bool) {
-        for (row, index) in otherSized {
+        for (row, index) in namesakes {
             if drive.isOther(row) {
                 waiting += 1
             } else {
                 compare(row, with: index, settled)
             }
         }
-        otherSized = []
+        namesakes = []
         vanished.removeAll(where: drive.isOther)
         for (known, rows) in seen where drive.isNews(to: known) { relocated += rows }
         seen = [:]
@@ -171,7 +171,7 @@ extension PhotoRow {
     /// when a file was made, it may be another one in that inode: then only what nothing is stored of counts as that.
     /// What a catalogue alone tells of may be on a drive that no scan has seen yet.
     fileprivate func isOtherPhotoElsewhere(_ found: FileStamp) -> Bool {
-        guard isKept || isOnlyCatalogued, found.size != stamp.size else { return false }
+        guard isKept || isOnlyCatalogued, !found.mayBeCopy(of: stamp) else { return false }
         return !found.isSameFile(as: stamp) || found.born == nil && objectID != nil
     }
 }
@@ -202,7 +202,7 @@ package struct DirectoryDifference: Hashable, Sendable {
     package var held = 0
     /// Those that were not whole, and are now: pending, or skipped where nothing was ever stored of them.
     package var released = 0
-    /// Those that have the name of a photo of another drive and another size, and change nothing.
+    /// Those that have the name of a photo of another drive, are no copy of it, and change nothing.
     package var waiting = 0
     /// The directory, for ``Ledger/finishScan(_:below:visited:unread:drive:stillThere:at:)``; `nil` when nothing is known
     /// in it.

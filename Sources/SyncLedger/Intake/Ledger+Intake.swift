@@ -16,7 +16,7 @@ extension Ledger {
     /// - A missing photo that is back with its old stamp is what it was.
     /// - A known photo without a file is missing, or forgotten when nothing of it is stored.
     /// - A photo of another drive than the one that is seen is what it was without a file, and a file that has its name
-    ///   and another size waits: it changes nothing.
+    ///   and another size or time waits: it changes nothing.
     /// - A photo whose file is seen is known to be on that drive.
     /// - Parameters:
     ///   - directory: below the folder; empty for the folder itself.

@@ -124,8 +124,8 @@ package struct SightedFiles: Hashable, Sendable {
     package var skipped = 0
     /// The rows of those that were in the queue already, as they are, and wait for their next try.
     package var delayed: [Int64] = []
-    /// Those that have a known name and another size on another drive, and change nothing until somebody says which
-    /// drive counts.
+    /// Those that have a known name and another size or time on another drive, and change nothing until somebody says
+    /// which drive counts.
     package var waiting = 0
 
     fileprivate mutating func note(_ look: SightLook) {

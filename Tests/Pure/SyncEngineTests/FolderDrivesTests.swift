@@ -64,6 +64,19 @@ import Testing
         #expect(try bench.ledger.overview().folders[0].record.problem?.contains("is not stored") == true)
     }
 
+    @Test func `files of the same names and sizes are other ones where their times are others`() async throws {
+        try await swap()
+        bench.disk.write("meadow", to: Self.a, modifiedSeconds: 2_000_000)
+        bench.disk.write("dusk", to: Self.b, modifiedSeconds: 1_000_001)
+        let problem = try #require(try bench.scan()[0].problems.first)
+        #expect(
+            problem.message.contains(
+                "1 known file is not on it; 1 file with a known name is another, and is not stored"))
+        try await bench.pass()
+        #expect(try state(Self.a) == .uploaded && state(Self.b) == .uploaded)
+        #expect(try bench.ledger.check() == [])
+    }
+
     @Test func `a file at which nobody can look is not called another one`() async throws {
         try await swap()
         bench.disk.write("another photo of that name", to: Self.a)
