@@ -183,6 +183,20 @@ private struct PassService: Service {
         findings.withLock { $0.inspection = inspection }
     }
 
+    /// What the store denies to one kind of work holds up no other.
+    /// - Returns: what it has denied.
+    @discardableResult
+    private func attempt(_ work: String, _ run: @escaping @Sendable () async throws -> Void) async throws -> StoreError?
+    {
+        do {
+            try await cancelWhenGracefulShutdown(run)
+            return nil
+        } catch let error as StoreError where error.mayConcernOneObject {
+            logger.warning("\(work) wait for the store: \(error)")
+            return error
+        }
+    }
+
     func run() async throws {
         do {
             let intake = try await cancelWhenGracefulShutdown { [progress] in
@@ -217,24 +231,25 @@ private struct PassService: Service {
             if let due = try await parts.ledger({ try $0.nextTry(at: now) }), due <= now {
                 try await parts.pipeline.run(.untilDone(patience: .zero))
             }
-            try await cancelWhenGracefulShutdown { try await self.parts.vacations.round() }
-            let (saved, _) = try await cancelWhenGracefulShutdown {
-                try await self.parts.restores.service.round(isUrgent: false)
+            try await attempt("vacations") { try await self.parts.vacations.round() }
+            try await attempt("restores") {
+                let (saved, _) = try await self.parts.restores.service.round(isUrgent: false)
+                self.findings.withLock { $0.unsaved = saved.problems }
             }
-            findings.withLock { $0.unsaved = saved.problems }
-            try await cancelWhenGracefulShutdown { try await self.parts.shares.service.round() }
+            try await attempt("shares") { try await self.parts.shares.service.round() }
             if let keeper = parts.originals {
                 let waiting = try await parts.ledger { [parts] in
                     try $0.originalsStanding(below: parts.keys.originals).waiting
                 }
                 progress.expectOriginals(waiting)
-                let result = try await cancelWhenGracefulShutdown { [progress] in
-                    try await keeper.run { summary in
+                let refusal = try await attempt("originals") { [progress] in
+                    let result = try await keeper.run { summary in
                         progress.noteOriginals(summary.done)
                         self.findings.withLock { $0.originals = summary }
                     }
+                    self.findings.withLock { $0.finishOriginals(result) }
                 }
-                findings.withLock { $0.finishOriginals(result) }
+                if let refusal { findings.withLock { $0.end(by: refusal) } }
             }
             let isWhole = found.unlisted == nil
             let written = try await cancelWhenGracefulShutdown { try await self.parts.catalog.round(isWhole: isWhole) }

@@ -279,6 +279,7 @@ package struct DownloadBatch: Sendable {
     ) async -> [Outcome] {
         var outcomes: [Outcome?] = Array(repeating: nil, count: tasks.count)
         var obstacle: (any Error)?
+        var denied = DenialStreak()
         await withTaskGroup(of: (Int, Outcome).self) { group in
             var rest = tasks.indices.makeIterator()
             func beginNext() {
@@ -294,7 +295,7 @@ package struct DownloadBatch: Sendable {
             for _ in 0..<width { beginNext() }
             while let (index, outcome) = await group.next() {
                 outcomes[index] = outcome
-                if case .failure(let error) = outcome, Self.concernsAll(error) { obstacle = obstacle ?? error }
+                obstacle = obstacle ?? Self.obstacle(outcome, &denied)
                 await finished(index, outcome)
                 beginNext()
             }
@@ -320,10 +321,26 @@ package struct DownloadBatch: Sendable {
         await pool.finish { try? NewFile.discardAll(in: folder, idleSince: idleSince) }
     }
 
-    /// Whether the next download would meet the same.
+    /// What all others would meet, too.
+    private static func obstacle(_ outcome: Outcome, _ denied: inout DenialStreak) -> (any Error)? {
+        guard case .failure(let error) = outcome else {
+            denied.noteGiven()
+            return nil
+        }
+        if concernsAll(error) { return error }
+        guard let error = error as? StoreError else { return nil }
+        do {
+            try denied.note(error)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Whether the next download would meet the same. A store that denies one object may give the next.
     static func concernsAll(_ error: any Error) -> Bool {
         switch error {
-        case let error as StoreError: error.concernsWholeStore
+        case let error as StoreError: error.concernsWholeStore && (error.key == nil || !error.mayConcernOneObject)
         case let error as DownloadError: error.concernsAll
         case let error as FolderError: error.concernsAll
         default: false

@@ -221,7 +221,7 @@ package struct RestoreDownloader: Sendable {
                         + "(--output)"
                 )
             case .success: visit.result.saved += 1
-            case .failure(let error as StoreError) where error.concernsWholeStore: throw error
+            case .failure(let error as StoreError) where DownloadBatch.concernsAll(error): throw error
             case .failure(let error as LedgerError): throw error
             case .failure(is CancellationError): throw CancellationError()
             case .failure(let error as DownloadError) where error.code == .notWanted: continue

@@ -219,11 +219,27 @@ import Testing
 
     @Test func `an outage is thrown, and what is left is saved later`() async throws {
         let job = try await restore((1...5).map { "\($0).jpg" }, output: output)
-        store.add(StoreFault(.get, numbers: 3...8, .failBefore(.accessDenied)))
+        store.add(StoreFault(.get, numbers: 3...8, .failBefore(.unreachable)))
         await #expect(throws: StoreError.self) { try await delivery.run() }
         #expect(try saved(job) == 2)
         for _ in 0..<5 { _ = try? await delivery.run() }
         #expect(try saved(job) == 5)
+    }
+
+    @Test func `one copy that the store denies is told, and does not stop the others`() async throws {
+        let job = try await restore((1...5).map { "\($0).jpg" }, output: output)
+        store.add(StoreFault(.get, key: try key("2.jpg").rawValue, number: 1, .failBefore(.accessDenied)))
+        let result = try await delivery.run()
+        #expect(result.saved == 4 && result.problems.map(\.path) == ["\(output)/2.jpg"])
+        #expect(try await delivery.run().saved == 1)
+        #expect(try saved(job) == 5)
+    }
+
+    @Test func `a store that denies all is not asked for each`() async throws {
+        try await restore((1...30).map { "\($0).jpg" }, output: output)
+        store.add(StoreFault(.get, numbers: 1...30, .failBefore(.accessDenied)))
+        await #expect(throws: StoreError.self) { try await delivery.run() }
+        #expect((20...23).contains(store.count(.get)))
     }
 
     @Test func `a copy that has ended is told, and does not stop the others`() async throws {
