@@ -86,6 +86,7 @@ package struct CatalogCoding: Sendable {
         wire.w = photo.width
         wire.h = photo.height
         wire.ms = photo.duration?.inMilliseconds
+        wire.drive = photo.drive?.text
         return wire
     }
 
@@ -99,7 +100,8 @@ package struct CatalogCoding: Sendable {
         return CatalogPhoto(
             place: place, file: file, md5: md5, key: key, sha256: wire.sha256.flatMap { SHA256Digest(hex: $0) },
             size: size, contentType: wire.type ?? MediaType.jpeg.name, takenAt: wire.at.flatMap { CaptureTime($0) },
-            width: wire.w, height: wire.h, duration: wire.ms.flatMap { Duration(filmMilliseconds: $0) })
+            width: wire.w, height: wire.h, duration: wire.ms.flatMap { Duration(filmMilliseconds: $0) },
+            drive: wire.drive.flatMap { DriveIdentity(text: $0) })
     }
 
     private func derivedKey(_ md5: MD5Digest?) -> ObjectKey? {
@@ -157,6 +159,8 @@ private struct WirePhoto: Codable {
     var h: Int?
     /// How long a film lasts.
     var ms: Int64?
+    /// As ``DriveIdentity/text``.
+    var drive: String?
 
     var catalog: Int?
     var folder: Int64?

@@ -55,39 +55,6 @@ package struct CatalogHeader: Hashable, Sendable, Codable {
     }
 }
 
-/// A watched folder, by the number that the segment's other lines call it by.
-package struct CatalogFolder: Hashable, Sendable, Codable {
-    package var folder: Int64
-    package var kind: String
-    /// Absolute, as ``CatalogPath`` writes it.
-    package var path: CatalogPath
-    /// `nil` where there is none below it. Earlier versions tell of none.
-    package var drives: [CatalogDrive]?
-
-    package init(folder: Int64, kind: String, path: FilePath, drives: [CatalogDrive] = []) {
-        self.folder = folder
-        self.kind = kind
-        self.path = CatalogPath(path)
-        self.drives = drives.isEmpty ? nil : drives
-    }
-}
-
-/// A place below a watched folder at which a drive is mounted, or was when photos were seen there.
-package struct CatalogDrive: Hashable, Sendable, Codable {
-    /// Below the folder.
-    package var path: CatalogPath
-    /// What its file system is recognised by, as ``DriveIdentity/text``; `nil` where nothing tells. What was mounted of
-    /// a server stays on the machine: a password may stand in that.
-    package var drive: String?
-
-    package init(path: FilePath, drive: DriveIdentity?) {
-        self.path = CatalogPath(path)
-        guard let drive, drive.uuid != nil || drive.fsid != nil else { return }
-        let told = DriveIdentity(drive.kind, uuid: drive.uuid, fsid: drive.fsid, folder: drive.folder)
-        self.drive = told.text
-    }
-}
-
 /// A path below a watched folder.
 package struct CatalogPlace: Hashable, Sendable {
     package var folder: Int64
@@ -160,6 +127,8 @@ package struct CatalogPhoto: Hashable, Sendable {
     package var height: Int?
     /// Of a film.
     package var duration: Duration?
+    /// On which the file was seen last, where that is another one than the one that is known of its place.
+    package let drive: DriveIdentity?
 
     package struct File: Hashable, Sendable {
         package var size: Int64
@@ -182,7 +151,7 @@ package struct CatalogPhoto: Hashable, Sendable {
     package init(
         place: CatalogPlace, file: File?, md5: MD5Digest?, key: ObjectKey, sha256: SHA256Digest?, size: Int64,
         contentType: String, takenAt: CaptureTime? = nil, width: Int? = nil, height: Int? = nil,
-        duration: Duration? = nil
+        duration: Duration? = nil, drive: DriveIdentity? = nil
     ) {
         self.place = place
         self.file = file
@@ -195,6 +164,7 @@ package struct CatalogPhoto: Hashable, Sendable {
         self.width = width
         self.height = height
         self.duration = duration
+        self.drive = drive?.inCatalog
     }
 }
 

@@ -62,3 +62,67 @@ extension Database {
             [folder.rawValue, place, text])
     }
 }
+
+extension Database {
+    /// Before a photo is noted on another drive: its line in the catalogue is not right any more, where that tells of a
+    /// drive or is to tell of one.
+    /// - Parameter isOfPlace: whether the new one is the one that is known of the place.
+    func noteCatalogChange(ofPhoto id: Int64, movedToPlace isOfPlace: Bool) throws {
+        try run(
+            """
+            INSERT INTO catalog_changes (folder_id, directory, name)
+                SELECT photos.folder_id, directories.path, photos.name
+                FROM photos CROSS JOIN directories ON directories.id = photos.directory_id
+                WHERE photos.id = ?1 AND photos.object_id IS NOT NULL AND (photos.drive IS NOT NULL OR NOT ?2)
+                AND (SELECT catalog_tracking FROM agent) = 1
+                AND (SELECT machine FROM folders WHERE id = photos.folder_id) IS NULL
+                ON CONFLICT DO UPDATE SET segment = NULL
+            """, [id, isOfPlace])
+    }
+}
+
+/// Of which drives the lines of photos tell: those that take turns with the one that is known of the place, for which
+/// the line of the folder stands. Else a ledger that is made anew while that one is there would take their photos for
+/// deleted.
+struct CatalogPhotoDrives {
+    private let drives: [Int64: DriveIdentity]
+    /// By folder, those above before those below; without a drive where one was mounted that told nothing.
+    private let places: [Int64: [(path: FilePath, drive: DriveIdentity?)]]
+    private var last: (folder: Int64, directory: FilePath, told: [Int64: DriveIdentity])?
+
+    init(_ db: Database) throws {
+        drives = try DriveTable(db).all()
+        let rows = try db.rawRows(
+            """
+            SELECT folder_id, path, drive FROM (
+                SELECT folder_id, path, drive FROM folder_drives
+                UNION ALL
+                SELECT folder_id, path, NULL FROM folder_mounts
+                WHERE (folder_id, path) NOT IN (SELECT folder_id, path FROM folder_drives)
+            ) ORDER BY length(path)
+            """)
+        places = rows.reduce(into: [:]) { places, row in
+            let drive = (row[2] as String?).flatMap { DriveIdentity(text: $0) }
+            places[row[0] as Int64, default: []].append((path: FilePath(directoryBlob: row[1]), drive: drive))
+        }
+    }
+
+    /// - Parameters:
+    ///   - drive: the one that a photo was seen on last.
+    ///   - directory: that of the photo, below the folder. Photos come by directories.
+    mutating func told(_ drive: Int64?, in directory: FilePath, of folder: Int64) -> DriveIdentity? {
+        guard let drive else { return nil }
+        if let last, last.folder == folder, last.directory == directory { return last.told[drive] }
+        let told = others(in: directory, of: folder)
+        last = (folder, directory, told)
+        return told[drive]
+    }
+
+    private func others(in directory: FilePath, of folder: Int64) -> [Int64: DriveIdentity] {
+        guard let place = places[folder]?.last(where: { directory.starts(with: $0.path) }), let known = place.drive,
+            known.isLasting
+        else { return drives }
+        let seen = SeenDrive.found(known, at: place.path, isExpected: true)
+        return drives.filter { seen.isOther(than: $0.value, in: directory) }
+    }
+}

@@ -164,61 +164,6 @@ extension Ledger {
             }
         }
     }
-
-    // MARK: What has no name
-
-    /// A page of the photos in the pool of which no name is known, in the order of keys.
-    package func namelessPhotos(
-        below prefix: String, after last: ObjectKey?, limit: Int
-    ) throws(LedgerError) -> [ObjectRecord] {
-        let range = KeyRange(prefix: prefix, after: last)
-        return try read("list photos without a name") { db in
-            try db.rows(
-                """
-                SELECT \(ObjectRecord.columns) FROM objects
-                WHERE \(KeyRange.condition) AND problem IS NULL AND \(Self.hasNoName) ORDER BY key LIMIT ?
-                """, [range.from, range.to, limit])
-        }
-    }
-
-    /// Those of them that are gone or damaged as before, and have no name by now.
-    package func brokenAndNameless(among objects: [ObjectRecord]) throws(LedgerError) -> [ObjectRecord] {
-        try read("list photos without a name") { db in
-            try objects.flatMap {
-                try db.rows(
-                    """
-                    SELECT \(ObjectRecord.columns) FROM objects
-                    WHERE key = ? AND problem IS NOT NULL AND \(Self.hasNoName)
-                    """, [$0.key.rawValue]) as [ObjectRecord]
-            }
-        }
-    }
-
-    private static let hasNoName = """
-        NOT EXISTS (SELECT 1 FROM photos WHERE object_id = objects.id)
-        AND NOT EXISTS (SELECT 1 FROM photo_versions WHERE object_id = objects.id)
-        AND NOT EXISTS (SELECT 1 FROM events WHERE object_id = objects.id)
-        """
-
-    /// How many photos are known, and how many of them without the name that they had.
-    package func rebuiltPhotos() throws(LedgerError) -> (photos: Int, recovered: Int) {
-        try read("count photos") { db in
-            let photos = try db.number("SELECT COUNT(*) FROM photos WHERE object_id IS NOT NULL AND state <> 'lost'")
-            let recovered = try db.number(
-                """
-                SELECT SUM(files) FROM photo_tallies
-                WHERE state <> 'lost' AND folder_id IN (SELECT id FROM folders WHERE machine = ?)
-                """, [FolderOwner.recoveredName])
-            return (Int(photos ?? 0), Int(recovered ?? 0))
-        }
-    }
-
-    /// Whether nothing was ever stored from here.
-    package func isNew() throws(LedgerError) -> Bool {
-        try read("read whether anything is known") { db in
-            try db.objectCount() == 0
-        }
-    }
 }
 
 extension KeyLayout {
@@ -305,10 +250,13 @@ extension Database {
         if let row {
             // The last segment that tells of it is right; with the same object there is nothing new.
             guard !row.isOnDisk, row.objectID != object.id || row.stamp.isOfCatalog else { return }
+            let told = try driveID(of: photo, in: folder)
+            // Where the file was met here, this ledger knows better.
+            let drive = row.stamp.isOfCatalog ? told ?? row.drive : row.drive ?? told
             try run(
                 """
                 UPDATE photos SET device = 0, inode = 0, changed = NULL, born = NULL, size = ?, modified = ?, md5 = ?,
-                    object_id = ?, object_generation = IIF(?, generation, -1), uploaded_at = ?,
+                    object_id = ?, object_generation = IIF(?, generation, -1), uploaded_at = ?, drive = ?,
                     state = IIF(state IN ('missing', 'lost'), ?, state),
                     error = IIF(state IN ('missing', 'lost'), ?, error)
                 WHERE id = ?
@@ -316,22 +264,30 @@ extension Database {
                 [
                     photo.file?.size ?? photo.size,
                     photo.file?.modified ?? photo.believedTime(storedAt: object.storedAt), photo.md5?.blob, object.id,
-                    photo.file != nil, object.storedAt, why == nil ? "missing" : "lost", why, row.id,
+                    photo.file != nil, object.storedAt, drive, why == nil ? "missing" : "lost", why, row.id,
                 ])
             return
         }
+        let drive = try driveID(of: photo, in: folder)
         try run(
             """
             INSERT INTO photos (folder_id, directory_id, name, device, inode, size, modified, state, md5, object_id,
-                object_generation, uploaded_at, queued_at, error, missing_since)
-            VALUES (?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                object_generation, uploaded_at, queued_at, error, missing_since, drive)
+            VALUES (?, ?, ?, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 folder.rawValue, directory.rawValue, Data(name.bytes), photo.file?.size ?? photo.size,
                 photo.file?.modified ?? photo.believedTime(storedAt: object.storedAt),
                 why == nil ? "missing" : "lost", photo.md5?.blob, object.id,
                 photo.file == nil ? -1 : 1, object.storedAt, time.milliseconds, why, time.milliseconds,
+                drive,
             ])
+    }
+
+    /// Drives of other machines are none of this one's.
+    private func driveID(of photo: CatalogPhoto, in folder: FolderID) throws -> Int64? {
+        guard let drive = photo.drive, try !isOfOthers(folder) else { return nil }
+        return try DriveTable(self).id(of: drive)
     }
 }
 

@@ -23,12 +23,13 @@ extension Ledger {
             var page: [CatalogPhoto] = []
             let directories = try cursor.directories ?? db.catalogDirectories()
             cursor.directories = directories
+            var drives = try CatalogPhotoDrives(db)
             while page.count < limit, cursor.index < directories.count {
                 let directory = directories[cursor.index]
                 let room = limit - page.count
                 let rows = try db.rawRows(Self.storedInDirectory, [directory.id, cursor.name, room])
                 for row in rows {
-                    page += try db.catalogPhotos(row, folder: directory.folder, directory: directory.path)
+                    page += try db.catalogPhotos(row, folder: directory.folder, directory: directory.path, &drives)
                 }
                 if rows.count < room {
                     cursor.index += 1
@@ -52,13 +53,14 @@ extension Ledger {
             var cursor = start
             let rows = try db.rawRows(
                 Self.changes, [segment, cursor.change.folder, cursor.change.directory, cursor.change.name, limit])
+            var drives = try CatalogPhotoDrives(db)
             let page = try rows.flatMap { row -> [CatalogLine] in
                 let (folder, directory, name): (Int64, Data, Data) = (row[0], row[1], row[2])
                 cursor.change = (folder, directory, name)
                 let path = FilePath(directoryBlob: directory)
                 let photo = try db.rawRow(Self.storedAtPlace, [folder, directory, name])
                 if let photo {
-                    return try db.catalogPhotos(photo, folder: folder, directory: path).map(CatalogLine.photo)
+                    return try db.catalogPhotos(photo, folder: folder, directory: path, &drives).map(CatalogLine.photo)
                 }
                 return [.gone(CatalogPlace(folder: folder, path: path.pushing(FilePath(blob: name))))]
             }
@@ -79,7 +81,8 @@ extension Ledger {
         photos.object_generation = photos.generation,
         objects.md5, objects.key, objects.sha256, objects.size, objects.content_type, objects.taken_at,
         objects.taken_offset, objects.width, objects.height,
-        photos.id, EXISTS (SELECT 1 FROM event_notes WHERE photo_id = photos.id), objects.duration
+        photos.id, EXISTS (SELECT 1 FROM event_notes WHERE photo_id = photos.id), objects.duration,
+        photos.drive
         """
 
     private static let storedInDirectory = """
@@ -108,8 +111,11 @@ extension Database {
 
     /// What is stored of one file: of a file of events, the photos of its events, under the names that they have as files.
     /// What else such a file holds is in no catalogue, so that it is always read again.
-    fileprivate func catalogPhotos(_ row: Row, folder: Int64, directory: FilePath) throws -> [CatalogPhoto] {
-        let file = try CatalogPhoto(row: row, folder: folder, directory: directory)
+    fileprivate func catalogPhotos(
+        _ row: Row, folder: Int64, directory: FilePath, _ drives: inout CatalogPhotoDrives
+    ) throws -> [CatalogPhoto] {
+        let drive = drives.told(row[16], in: directory, of: folder)
+        let file = try CatalogPhoto(row: row, folder: folder, directory: directory, drive: drive)
         guard row[14] else { return [file] }
         let events = try rows(LedgerQuery.eventsOfFile, [row[13] as Int64], as: EventRecord.self)
         let first = try self.row(LedgerQuery.object, [file.key.rawValue], as: ObjectRecord.self)
@@ -121,20 +127,20 @@ extension Database {
             return CatalogPhoto(
                 place: CatalogPlace(folder: folder, path: path), file: nil, md5: object.md5, key: object.key,
                 sha256: object.sha256, size: object.size, contentType: object.contentType, takenAt: object.takenAt,
-                width: object.width, height: object.height, duration: object.duration)
+                width: object.width, height: object.height, duration: object.duration, drive: drive)
         }
     }
 }
 
 extension CatalogPhoto {
-    fileprivate init(row: Row, folder: Int64, directory: FilePath) throws {
+    fileprivate init(row: Row, folder: Int64, directory: FilePath, drive: DriveIdentity?) throws {
         let isCurrent: Bool = row[3]
         self.init(
             place: CatalogPlace(folder: folder, path: directory.pushing(FilePath(blob: row[0]))),
             file: isCurrent ? File(size: row[1], modified: row[2] as Int64) : nil, md5: MD5Digest(blob: row[4]),
             key: try ObjectKey(row[5] as String), sha256: SHA256Digest(blob: row[6]), size: row[7], contentType: row[8],
             takenAt: CaptureTime(clock: row[9], offset: row[10]), width: row[11], height: row[12],
-            duration: (row[15] as Int64?).map { .milliseconds($0) })
+            duration: (row[15] as Int64?).map { .milliseconds($0) }, drive: drive)
     }
 }
 

@@ -131,7 +131,8 @@ struct DriveTable {
         return try id(of: drive)
     }
 
-    private func id(of drive: DriveIdentity) throws -> Int64? {
+    /// The same.
+    func id(of drive: DriveIdentity) throws -> Int64? {
         guard drive.isLasting else { return nil }
         if let id = try db.number("SELECT id FROM drives WHERE identity = ?", [drive.text]) { return id }
         try db.run("INSERT INTO drives (identity) VALUES (?)", [drive.text])

@@ -145,7 +145,7 @@ struct Intake {
         }
         for change in plan.changed { try table.repend(change.row, stamp: change.stamp, at: time) }
         for row in plan.returned where try table.bringBack(row, at: time) { difference.requeued += 1 }
-        for row in plan.relocated { try table.note(drive: driveID, of: row) }
+        for row in plan.relocated { try table.note(drive: driveID, isOfPlace: drive.isOfPlace, of: row) }
         for row in plan.vanished where !moved.contains(row.id) {
             try table.vanish(row, at: time)
             difference.missing += 1
@@ -160,7 +160,9 @@ struct Intake {
     ) throws -> Bool {
         let table = PhotoTable(db)
         var isPending = try table.move(origin.row, to: directory, of: folder.id, named: file.name, at: time)
-        if drive.isNews(to: origin.row.drive) { try table.note(drive: driveID, of: origin.row.id) }
+        if drive.isNews(to: origin.row.drive) {
+            try table.note(drive: driveID, isOfPlace: drive.isOfPlace, of: origin.row.id)
+        }
         // What was left out where it was may be stored where it is now.
         let isFiltered = try db.number("SELECT is_filtered FROM photos WHERE id = ?", [origin.row.id]) == 1
         let isOther = isFiltered || !origin.isProved || !origin.kind.isPooled || !folder.kind.isPooled

@@ -104,8 +104,11 @@ struct PhotoTable {
     }
 
     /// The file is seen on a drive.
-    /// - Parameter drive: as of ``insert(_:in:of:on:skipped:heldUntil:at:)``.
-    func note(drive: Int64?, of id: Int64) throws {
+    /// - Parameters:
+    ///   - drive: as of ``insert(_:in:of:on:skipped:heldUntil:at:)``.
+    ///   - isOfPlace: whether it is the one that is known of the place.
+    func note(drive: Int64?, isOfPlace: Bool, of id: Int64) throws {
+        try db.noteCatalogChange(ofPhoto: id, movedToPlace: isOfPlace)
         try db.run("UPDATE photos SET drive = ? WHERE id = ?", [drive, id])
     }
 

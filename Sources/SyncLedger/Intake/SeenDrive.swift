@@ -52,6 +52,9 @@ struct DriveComparison {
     private let isOtherThanUnknown: Bool
     private let isConclusive: Bool
 
+    /// Whether the one that is seen is the one that is known of the place.
+    var isOfPlace: Bool { !isOtherThanUnknown }
+
     /// - Parameters:
     ///   - directory: below the watched folder.
     ///   - drives: all that are known, as ``DriveTable/all()`` tells.

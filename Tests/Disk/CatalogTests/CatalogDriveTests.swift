@@ -117,6 +117,44 @@ struct CatalogDriveTests {
         #expect(try machine.known() == known)
     }
 
+    @Test func `a photo of a drive that takes turns is known on it after a rebuild, and others go by the place`()
+        async throws
+    {
+        let machine = try await machine()
+        try mount(Self.first, of: machine)
+        try await machine.see(["c.jpg": "c"], in: "Usb", on: .found(Self.second, at: "Usb", isExpected: false))
+        _ = try await machine.write()
+        let new = try await rebuilt()
+        #expect(try new.ledger.drive(ofFile: "Usb/c.jpg", in: new.folder.id) == Self.second)
+        for file in ["a.jpg", "Usb/b.jpg"] as [FilePath] {
+            #expect(try new.ledger.drive(ofFile: file, in: new.folder.id) == nil, "\(file)")
+        }
+        #expect(try new.ledger.check() == [])
+    }
+
+    @Test func `a photo that is seen on another drive than before is written again`() async throws {
+        let machine = try await machine()
+        try mount(Self.first, of: machine)
+        #expect(try await isWritten(machine))
+        func see(on drive: DriveIdentity) async throws {
+            let seen = SeenDrive.found(drive, at: "Usb", isExpected: drive == Self.first)
+            try await machine.see(["b.jpg": "b"], in: "Usb", on: seen)
+        }
+        func known() async throws -> DriveIdentity? {
+            let new = try await rebuilt()
+            return try new.ledger.drive(ofFile: "Usb/b.jpg", in: new.folder.id)
+        }
+        // Of the one that is known of the place, the line of the folder tells.
+        try await see(on: Self.first)
+        #expect(try await !isWritten(machine))
+        try await see(on: Self.second)
+        #expect(try await isWritten(machine))
+        #expect(try await known() == Self.second)
+        try await see(on: Self.first)
+        #expect(try await isWritten(machine))
+        #expect(try await known() == nil)
+    }
+
     @Test func `drives of another machine are none of this one's`() async throws {
         let machine = try await machine()
         try mount(Self.first, of: machine)

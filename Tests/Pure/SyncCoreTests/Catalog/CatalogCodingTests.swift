@@ -9,13 +9,14 @@ struct CatalogCodingTests {
 
     private func coding() throws -> CatalogCoding { CatalogCoding(keys: try KeyLayout(user: "ana")) }
 
-    private static func photo(_ path: FilePath, key: String? = nil, type: String = "image/jpeg") throws -> CatalogPhoto
-    {
+    private static func photo(
+        _ path: FilePath, key: String? = nil, type: String = "image/jpeg", drive: DriveIdentity? = nil
+    ) throws -> CatalogPhoto {
         CatalogPhoto(
             place: CatalogPlace(folder: 1, path: path), file: .init(size: 5, modified: 1_700_000_000_123_456_789),
             md5: md5, key: try ObjectKey(key ?? "users/ana/photos/000102030405060708090a0b0c0d0e0f.dat"),
             sha256: sha256, size: 4, contentType: type, takenAt: CaptureTime("2024-06-15T07:30:00+09:00"), width: 3,
-            height: 2)
+            height: 2, drive: drive)
     }
 
     private static var lines: [CatalogLine] {
@@ -66,6 +67,29 @@ struct CatalogCodingTests {
         #expect(CatalogDrive(path: "nas", drive: server).drive == nil)
         let both = DriveIdentity(.network, fsid: "7", source: "ftp://ana:secret@nas/photos")
         #expect(CatalogDrive(path: "nas", drive: both).drive?.contains("secret") == false)
+    }
+
+    @Test func `a photo tells of a drive only where it has one, and never the name of a server`() throws {
+        func text(_ drive: DriveIdentity?) throws -> String {
+            String(decoding: try coding().data(.photo(Self.photo("a.jpg", drive: drive))), as: UTF8.self)
+        }
+        #expect(try !text(nil).contains("drive"))
+        #expect(try !text(DriveIdentity(.network, source: "ftp://ana:secret@nas/photos")).contains("drive"))
+        let server = DriveIdentity(.network, fsid: "7", source: "ftp://ana:secret@nas/photos")
+        #expect(try text(server).contains(#""drive":"network\nfsid=7""#) && !text(server).contains("secret"))
+        let card = DriveIdentity(.disk, uuid: "2222", folder: "/dcim")
+        let line = CatalogLine.photo(try Self.photo("a.jpg", drive: card))
+        #expect(try coding().line(coding().data(line).dropLast()) == line)
+    }
+
+    @Test(arguments: ["tape", "disk", ""])
+    func `a photo counts also where its drive is one that nobody knows`(drive: String) throws {
+        let line = #"{"f":1,"p":"a.jpg","md5":"000102030405060708090a0b0c0d0e0f","b":4,"drive":"\#(drive)"}"#
+        guard case .photo(let photo)? = try coding().line(Data(line.utf8)) else {
+            Issue.record("the line is one of a photo")
+            return
+        }
+        #expect(photo.drive == nil)
     }
 
     @Test func `each line comes back as it was written, also a path that is no text`() throws {

@@ -101,6 +101,39 @@ import Testing
         #expect(try await plan(rebuilt.ledger).photos.count == 2)
     }
 
+    @Test func `photos of a drive that takes turns with the one that is there are not, and come back with it`()
+        async throws
+    {
+        let (other, away) = (usb.appending("d.jpg"), FilePath("/away"))
+        func mount(_ uuid: String) {
+            bench.disk.setIdentity(DriveIdentity(.disk, uuid: uuid), at: usb)
+        }
+        bench.disk.setDrive(usb, isMounted: true)
+        mount("1111")
+        try await bench.pass()
+        for photo in photos { bench.disk.move(photo, to: FilePath(away.string + photo.string)) }
+        bench.disk.write("another", to: other)
+        mount("2222")
+        try await bench.pass()
+        for photo in photos { bench.disk.move(FilePath(away.string + photo.string), to: photo) }
+        bench.disk.move(other, to: away.appending("d.jpg"))
+        mount("1111")
+        let rebuilt = try await rebuilt(tellsDrives: true)
+        for _ in 0..<2 {
+            let plan = try await plan(rebuilt.ledger)
+            #expect(plan.photos.isEmpty)
+            #expect(reasons(plan).contains { $0.contains("at /pictures/gallery/Usb is another drive") })
+            #expect(try scan(rebuilt).problems.isEmpty)
+        }
+        for photo in photos { bench.disk.move(photo, to: FilePath(away.string + photo.string)) }
+        bench.disk.move(away.appending("d.jpg"), to: other)
+        mount("2222")
+        _ = try scan(rebuilt)
+        var states: [FilePath: PhotoState] = [:]
+        try rebuilt.ledger.photos(at: Bench.gallery) { states[$0.path] = $0.state }
+        #expect(states == [here: .uploaded, photos[0]: .uploaded, photos[1]: .uploaded, other: .uploaded])
+    }
+
     @Test func `a file on another drive that has the name of one of them, and another size, waits`() async throws {
         bench.disk.setDrive(usb, isMounted: true)
         bench.disk.setIdentity(DriveIdentity(.disk, uuid: "1111"), at: usb)
