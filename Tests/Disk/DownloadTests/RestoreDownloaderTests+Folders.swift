@@ -120,7 +120,7 @@ extension RestoreDownloaderTests {
 
     @Test func `killed before its first photo is noted, a job knows its folder`() async throws {
         let job = try await restore(["1.jpg", "2.jpg"], output: output)
-        store.add(StoreFault(.get, numbers: 1...2, .failBefore(.unreachable)))
+        store.add(StoreFault(.get, numbers: 1...2, .failBefore(.credentialsRejected)))
         await #expect(throws: StoreError.self) { try await delivery.run() }
         try await expectWait(of: job)
     }

@@ -219,7 +219,7 @@ import Testing
 
     @Test func `an outage is thrown, and what is left is saved later`() async throws {
         let job = try await restore((1...5).map { "\($0).jpg" }, output: output)
-        store.add(StoreFault(.get, numbers: 3...8, .failBefore(.unreachable)))
+        store.add(StoreFault(.get, numbers: 3...8, .failBefore(.credentialsRejected)))
         await #expect(throws: StoreError.self) { try await delivery.run() }
         #expect(try saved(job) == 2)
         for _ in 0..<5 { _ = try? await delivery.run() }
