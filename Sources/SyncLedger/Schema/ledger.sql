@@ -1061,7 +1061,8 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('objects by their age'),
     ('stores that refuse photos'),
     ('objects of guests'),
-    ('drives of photos');
+    ('drives of photos'),
+    ('files of projects of which another content is stored');
 
 INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects, store_refuses) VALUES
     (1, 0, 0, 1, 0, 0, 0);
