@@ -1,7 +1,7 @@
 import SyncLedger
 
-/// Due events, batch after batch. A file is read, and written anew, once for each batch that has events of it. Where files
-/// hold many, the batches grow: the work would otherwise grow with the square of a file's events.
+/// Due events, batch after batch. A file is read, and written anew, once for each batch that has events of it. Where
+/// files hold many, the batches grow: the work would otherwise grow with the square of a file's events.
 struct DueEventBatches: AsyncSequence, Sendable {
     typealias Element = [DueEvent]
 
