@@ -60,11 +60,11 @@ package struct ProjectVersions: Sendable {
         init(_ name: String, at key: ObjectKey) {
             self.name = name
             if name.inBytes == ProjectVersions.list {
-                (kind, project) = (.list, "projects")
+                (kind, project) = (Kind.list, "projects")
             } else if String(key.lastSegment).inBytes == name.inBytes, case .metadata(let id) = ProjectFileName(name) {
-                (kind, project) = (.metadata, id)
+                (kind, project) = (Kind.metadata, id)
             } else {
-                (kind, project) = (.image, name)
+                (kind, project) = (Kind.image, name)
             }
         }
     }
