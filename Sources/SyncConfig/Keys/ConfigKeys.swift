@@ -166,7 +166,7 @@ enum ConfigKeys {
         "The age at which a gallery event's photo is archived and its text deleted.")
     static let retentionBatch = ConfigKey(
         "retention.batch_size", .integer(1...10_000), default: 500,
-        "How many events are handled together; all that are due are, one batch after the other.")
+        "How many events are handled together, more where a file holds many. Batches follow until none is due.")
     static let retentionTime = ConfigKey(
         "retention.at", .timeOfDay, default: TimeOfDay(hour: 0, minute: 0),
         "When the daily pass runs.")

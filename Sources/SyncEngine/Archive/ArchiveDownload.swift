@@ -19,15 +19,22 @@ package struct ArchiveDownload: Sendable {
         self.time = time
     }
 
-    /// Files have the time of their events. What is there already is not fetched again, and nothing is replaced.
+    /// Files have the time of their events. What is there already is not fetched again, and nothing is replaced. What
+    /// gets the folder's name meanwhile gets none of them.
     /// - Parameter finished: called as photos are done, with how many.
     /// - Returns: an outcome for each photo, in their order.
     package func save(
         _ memories: [ArchivedGalleryPhoto], to folder: FilePath, finished: (Int) -> Void
     ) async -> [Outcome] {
+        let home: HeldFolder
+        do {
+            home = try await pool.run { try HeldFolder(folder) }
+        } catch {
+            return memories.map { _ in .failure(error) }
+        }
         let tasks = memories.map {
             DownloadTask(
-                key: $0.key, folder: folder, name: ArchiveFileName.name(of: $0), sha256: $0.sha256,
+                key: $0.key, folder: home.held, name: ArchiveFileName.name(of: $0), sha256: $0.sha256,
                 modified: $0.createdAt)
         }
         var done = 0
@@ -37,8 +44,8 @@ package struct ArchiveDownload: Sendable {
                 done += 1
                 finished(done)
             })
-        await DownloadBatch.tidy(folder, after: outcomes, pool, now: time.now())
-        return outcomes
+        await DownloadBatch.tidy(home.held, after: outcomes, pool, now: time.now())
+        return outcomes.map { outcome in outcome.mapError { home.told($0) } }
     }
 
     /// One after the other: a photo that cannot be read is left out. The archive is finished, unless nothing is in it.

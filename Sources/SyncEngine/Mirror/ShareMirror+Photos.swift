@@ -203,9 +203,7 @@ extension ShareMirror {
 
     /// With the folder under the name that people know.
     private static func told(_ error: any Error, in folder: MirrorFolder) -> any Error {
-        guard var error = error as? DownloadError, error.path.removePrefix(folder.held) else { return error }
-        error.path = folder.path.pushing(error.path)
-        return error
+        DownloadError.told(error, of: folder.path, heldAs: folder.held)
     }
 
     /// What ends the work on all photos is told of the folder.

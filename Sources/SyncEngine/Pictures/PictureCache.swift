@@ -172,8 +172,13 @@ package struct PictureCache: Sendable {
                 continue
             }
             try Task.checkCancellation()
-            if let made = try await picture(.bytes(bytes), size) { return .made(made) }
-            outcome = .failed(isForGood: true)
+            do {
+                if let made = try await picture(.bytes(bytes), size) { return .made(made) }
+                outcome = .failed(isForGood: true)
+            } catch let error as PhotoError {
+                // That the machine has no memory left says nothing of the bytes.
+                outcome = .failed(isForGood: error.isPermanent)
+            }
         }
         return outcome
     }
@@ -188,27 +193,39 @@ package struct PictureCache: Sendable {
     private func make(of status: PhotoStatus, _ size: Size) async throws -> Outcome {
         let path = status.path
         guard try await disk.run({ status.isAsKnown }) else { return .nothing }
+        let isFilm = status.object.flatMap { FilmType(contentType: $0.contentType) } != nil
+        if isFilm, size != .thumbnail { return .nothing }
         let made: [UInt8]?
-        if status.object.flatMap({ FilmType(contentType: $0.contentType) }) != nil {
-            guard size == .thumbnail else { return .nothing }
-            made = try await pool.run { [maker] in
-                try? PooledWork.step { try maker.poster(of: path, lasting: status.duration)?.bytes }
-            }
-        } else {
-            made = try await picture(.file(path), size)
+        do {
+            made = try await isFilm ? poster(of: path, lasting: status.duration) : picture(.file(path), size)
+        } catch is PhotoError {
+            made = nil
         }
         guard let made else { return .failed(isForGood: false) }
         return try await disk.run { status.isAsKnown } ? .made(made) : .nothing
     }
 
+    /// - Throws: ``PhotoError``, `CancellationError`.
+    private func poster(of film: FilePath, lasting duration: Duration?) async throws -> [UInt8]? {
+        try await decode { [maker] in try maker.poster(of: film, lasting: duration)?.bytes }
+    }
+
+    /// - Throws: ``PhotoError``, `CancellationError`.
     private func picture(_ source: PhotoSource, _ size: Size) async throws -> [UInt8]? {
-        try await pool.run { [maker, policy] in
-            try? PooledWork.step {
-                switch size {
-                case .thumbnail: try maker.thumbnail(of: source, side: Self.thumbnailSide).bytes
-                case .picture: try maker.sharedCopy(of: source, size: .reduced(policy)).bytes
-                }
+        try await decode { [maker, policy] in
+            switch size {
+            case .thumbnail: try maker.thumbnail(of: source, side: Self.thumbnailSide).bytes
+            case .picture: try maker.sharedCopy(of: source, size: .reduced(policy)).bytes
             }
+        }
+    }
+
+    /// Whoever scrolled on has stopped it: that is no failure of the photo.
+    private func decode(_ body: @escaping @Sendable () throws -> [UInt8]?) async throws -> [UInt8]? {
+        do {
+            return try await pool.run { try PooledWork.step { try body() } }
+        } catch let error as PhotoError where error.code == .stopped {
+            throw CancellationError()
         }
     }
 

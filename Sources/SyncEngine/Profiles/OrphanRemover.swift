@@ -44,8 +44,8 @@ package struct OrphanRemover: Sendable {
     package func run(_ profiles: [String]) async throws -> Summary {
         var result = Summary()
         for profile in profiles {
-            let batches = LedgerPages(ledger: ledger, place: \DueEvent.event) {
-                try $0.events(ofProfile: profile, after: $1, limit: Self.batchSize)
+            let batches = DueEventBatches(ledger: ledger, least: Self.batchSize) {
+                try $0.events(ofProfile: profile, after: $1, limit: $2)
             }
             for try await batch in batches { try await remove(batch, &result) }
         }

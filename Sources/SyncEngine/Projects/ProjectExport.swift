@@ -58,13 +58,19 @@ package struct ProjectExport: Sendable {
 
     /// - Returns: one outcome for each item.
     package func save(_ items: [Item], to folder: FilePath) async -> [Outcome] {
-        let outcomes = await collect(items) { try await save($0, to: folder) }
-        await DownloadBatch.tidy(folder, after: outcomes, pool, now: time.now())
-        return outcomes
+        let home: HeldFolder
+        do {
+            home = try await pool.run { try HeldFolder(folder) }
+        } catch {
+            return items.map { _ in .failure(error) }
+        }
+        let outcomes = await collect(items) { try await save($0, to: home.held) }
+        await DownloadBatch.tidy(home.held, after: outcomes, pool, now: time.now())
+        return outcomes.map { outcome in outcome.mapError { home.told($0) } }
     }
 
     /// Writes the images into one archive. An image that cannot be read is left out; an archive that cannot be written ends
-    /// it.
+    /// it. The archive is finished, unless nothing is in it.
     /// - Parameter path: of the archive. Beside it, a hidden folder holds one image at a time that comes from the store.
     /// - Throws: ``ZipError``, ``DownloadError`` about that folder, `CancellationError`.
     package func save(_ items: [Item], into archive: any ZipWriter, at path: FilePath) async throws -> [Outcome] {
@@ -74,7 +80,7 @@ package struct ProjectExport: Sendable {
         for case .failure(let error) in outcomes {
             if let error = error as? ZipError, !error.isAboutOneEntry { throw error }
         }
-        try await pool.run { try archive.finish() }
+        if outcomes.contains(where: { (try? $0.get()) != nil }) { try await pool.run { try archive.finish() } }
         return outcomes
     }
 

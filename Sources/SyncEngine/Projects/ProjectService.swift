@@ -197,14 +197,17 @@ package struct ProjectUploadPolicy: Sendable {
         case image(of: String)
         /// As well, but it may not be whole yet.
         case unfinishedImage(of: String)
+        /// The metadata of a project, under the name of its file: what others have stored of it is kept.
+        case metadata(String)
         /// The list, if it still is the file with this stamp.
         case list(FileStamp)
         case done(Outcome)
 
-        /// What is kept earlier versions of: the project whose image it is, or the list.
+        /// What is kept earlier versions of: the project whose image it is, or the name of its metadata or of the list.
         var project: String? {
             switch self {
             case .image(let id), .unfinishedImage(let id): id
+            case .metadata(let name): name
             case .list: ProjectFileName.listName
             case .pass, .done: nil
             }
@@ -280,7 +283,7 @@ package struct ProjectUploadPolicy: Sendable {
         }
         let verdict = try verdict(on: project, claim, isImage: isImage)
         if let reason = verdict.reason { return .done(.skipped(reason, isImage ? verdict.leftOut : nil)) }
-        guard isImage else { return .pass }
+        guard isImage else { return .metadata(claim.relativePath.string) }
         return verdict == .store ? .image(of: id) : .unfinishedImage(of: id)
     }
 

@@ -3,7 +3,8 @@ package import Logging
 package import SyncCore
 package import SyncLedger
 
-/// Keeps earlier images of a project when a new one takes the place of the last, and earlier states of `projects.json`.
+/// Keeps earlier images of a project when a new one takes the place of the last, earlier states of `projects.json`, and
+/// metadata that somebody else has stored: what this machine has made of its own metadata before is not kept.
 ///
 /// The object that is to be replaced is copied inside the store first, under a key that its time and content make, so that
 /// a step that is repeated does nothing twice. An archived image is never overwritten: the new one is then stored among the
@@ -32,15 +33,54 @@ package struct ProjectVersions: Sendable {
     /// Of a list that names no project. A record is longer.
     private static let emptyList: Int64 = 32
 
-    /// Whether an object is an earlier state of `projects.json`. Those of images are never JSON.
-    static func isOfList(_ key: ObjectKey) -> Bool { key.rawValue.utf8.suffix(5).elementsEqual(".json".utf8) }
+    private static let metadataEnding = "-metadata.json"
 
-    /// Stores a new image of a project, or a new list under the name of its file, by `upload`.
+    /// What a version is one of.
+    private enum Kind {
+        case image, list, metadata
+
+        /// By the ending of the version's key. Those of images are never JSON.
+        init(ofVersion key: ObjectKey) {
+            func ends(_ ending: String) -> Bool {
+                key.rawValue.utf8.suffix(ending.utf8.count).elementsEqual(ending.utf8)
+            }
+            self = ends(ProjectVersions.metadataEnding) ? .metadata : ends(".json") ? .list : .image
+        }
+    }
+
+    /// What has versions.
+    private struct Subject {
+        /// As the ledger calls it: the project whose image it is, or the name of the file.
+        let name: String
+        let kind: Kind
+        /// Below which its versions are. The list has a place beside the projects: its own key cannot be a folder too.
+        let project: String
+
+        /// - Parameter key: where it is stored.
+        init(_ name: String, at key: ObjectKey) {
+            self.name = name
+            if name.inBytes == ProjectVersions.list {
+                (kind, project) = (Kind.list, "projects")
+            } else if String(key.lastSegment).inBytes == name.inBytes, case .metadata(let id) = ProjectFileName(name) {
+                (kind, project) = (Kind.metadata, id)
+            } else {
+                (kind, project) = (Kind.image, name)
+            }
+        }
+    }
+
+    /// Whether an object is an earlier state of `projects.json`.
+    static func isOfList(_ key: ObjectKey) -> Bool { Kind(ofVersion: key) == .list }
+
+    /// Stores a new image of a project, or a new list or new metadata under the name of its file, by `upload`.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func store(
         _ photo: PreparedPhoto, of project: String, upload: (PreparedPhoto) async throws -> Uploader.Receipt
     ) async throws -> Uploader.Receipt {
         guard let current = try await store.readableHead(photo.plan.key) else { return try await upload(photo) }
+        let subject = Subject(project, at: photo.plan.key)
+        let isOurs = photo.known?.md5 != nil && photo.known?.md5 == current.photoMD5
+        if subject.kind == .metadata, isOurs { return try await upload(photo) }
         // It has come so far before; or it is the same image, reduced by other settings.
         let isSame = current.photoMD5 == photo.examined.digest.md5
         var isThere = current.proof(of: photo.body) == true
@@ -57,19 +97,19 @@ package struct ProjectVersions: Sendable {
             object.md5 = photo.examined.digest.md5
             return Uploader.Receipt(object: object)
         }
-        guard try await keep(current, of: project) else {
-            return try await storeAside(photo, of: project, upload: upload)
+        guard try await keep(current, of: subject) else {
+            return try await storeAside(photo, of: subject, upload: upload)
         }
         let receipt = try await upload(photo)
-        await prune(project, except: receipt.object.key)
+        await prune(subject, except: receipt.object.key)
         return receipt
     }
 
     /// - Returns: `false` when the object cannot be copied, or replaced.
-    private func keep(_ current: ObjectInfo, of project: String) async throws -> Bool {
+    private func keep(_ current: ObjectInfo, of subject: Subject) async throws -> Bool {
         if current.isLocked { return false }
         let key = try versionKey(
-            of: project, at: current.modified ?? now(),
+            of: subject, at: current.modified ?? now(),
             content: current.metadata[MetadataName.md5] ?? current.md5.map { "\($0)" } ?? "\(current.size)",
             named: current.key)
         do {
@@ -91,56 +131,50 @@ package struct ProjectVersions: Sendable {
             version.key = key
             // The copy has another one.
             version.etag = nil
-            try ledger.noteProjectVersion(version, of: project, copiedFrom: current.key)
+            try ledger.noteProjectVersion(version, of: subject.name, copiedFrom: current.key)
         }
         return true
     }
 
     private func storeAside(
-        _ photo: PreparedPhoto, of project: String, upload: (PreparedPhoto) async throws -> Uploader.Receipt
+        _ photo: PreparedPhoto, of subject: Subject, upload: (PreparedPhoto) async throws -> Uploader.Receipt
     ) async throws -> Uploader.Receipt {
         var photo = photo
         photo.plan.condition = .ifAbsent
-        photo.plan.key = try await versionKey(of: photo, in: project)
+        photo.plan.key = try await versionKey(of: photo, in: subject)
         let receipt = try await upload(photo)
-        try await ledger.finish { try $0.noteProjectVersion(receipt.object, of: project) }
+        try await ledger.finish { try $0.noteProjectVersion(receipt.object, of: subject.name) }
         logger.warning(
             """
-            project \(project.escapingControls): its image in the store is archived and is not overwritten; the new one is \
-            stored as \(photo.plan.key)
+            project \(subject.project.escapingControls): its \(subject.kind) in the store is archived and is not \
+            overwritten; the new one is stored as \(photo.plan.key)
             """)
-        await prune(project, except: receipt.object.key)
+        await prune(subject, except: receipt.object.key)
         return receipt
     }
 
     /// Where an image that is stored beside the others goes: by the time of storing it, and where an earlier try has stored
     /// it already.
-    private func versionKey(of photo: PreparedPhoto, in project: String) async throws -> ObjectKey {
-        let key = try versionKey(of: project, at: now(), content: "\(photo.examined.id)", named: photo.plan.key)
+    private func versionKey(of photo: PreparedPhoto, in subject: Subject) async throws -> ObjectKey {
+        let key = try versionKey(of: subject, at: now(), content: "\(photo.examined.id)", named: photo.plan.key)
         let mark = String(key.lastSegment.drop { $0 != "-" }).inBytes
-        return try await versions(of: project).map(\.key).last {
+        return try await versions(of: subject).map(\.key).last {
             String($0.lastSegment.drop { $0 != "-" }).inBytes == mark
         } ?? key
     }
 
     /// What the store has of them, the earliest first.
-    private func versions(of project: String) async throws -> [ObjectInfo] {
-        let isList = project.inBytes == Self.list
-        return try await store.all(below: prefix(of: project)).objects
-            .filter { Self.isOfList($0.key) == isList }.sorted { $0.key < $1.key }
-    }
-
-    /// The list has a place beside the projects: its own key cannot be a folder too.
-    private func prefix(of project: String) throws(InvalidName) -> String {
-        try keys.projectVersions(project.inBytes == Self.list ? "projects" : project)
+    private func versions(of subject: Subject) async throws -> [ObjectInfo] {
+        try await store.all(below: keys.projectVersions(subject.project)).objects
+            .filter { Kind(ofVersion: $0.key) == subject.kind }.sorted { $0.key < $1.key }
     }
 
     private static let list = ProjectFileName.listName.inBytes
 
     /// Of lists, those that a reset must not push out, however often it is rewritten after it: the last one that names any
     /// project, and the longest.
-    private func isKeptForGood(_ version: ObjectInfo, among versions: [ObjectInfo], of project: String) -> Bool {
-        guard project.inBytes == Self.list else { return false }
+    private func isKeptForGood(_ version: ObjectInfo, among versions: [ObjectInfo], of subject: Subject) -> Bool {
+        guard subject.kind == .list else { return false }
         return version.key == versions.last { $0.size > Self.emptyList }?.key
             || version.key == versions.max { $0.size < $1.size }?.key
     }
@@ -149,30 +183,32 @@ package struct ProjectVersions: Sendable {
     ///
     /// What a file on the disk is stored as stays. So does what is archived: an archive is paid for 90 or 180 days at least,
     /// also when it is deleted before.
-    private func prune(_ project: String, except stored: ObjectKey) async {
+    private func prune(_ subject: Subject, except stored: ObjectKey) async {
         do {
-            let versions = try await versions(of: project)
+            let versions = try await versions(of: subject)
             guard versions.count > kept else { return }
-            let inUse = try await ledger { try $0.projectVersionsInUse(of: project) }.union([stored])
+            let inUse = try await ledger { try $0.projectVersionsInUse(of: subject.name) }.union([stored])
             let surplus = versions.dropLast(kept)
                 .filter { !inUse.contains($0.key) && !$0.storageClass.isArchive && !$0.isInArchiveTier }
-                .filter { !isKeptForGood($0, among: versions, of: project) }.map(\.key)
+                .filter { !isKeptForGood($0, among: versions, of: subject) }.map(\.key)
             guard !surplus.isEmpty else { return }
             let failures = try await store.delete(surplus)
             let removed = surplus.filter { failures[$0] == nil }
             try await ledger.finish { try $0.forgetProjectObjects(removed) }
             for (key, error) in failures { logger.warning("an old version stays: \(key): \(error)") }
         } catch {
-            logger.warning("old versions of project \(project.escapingControls) stay for now: \(error)")
+            logger.warning("old versions of project \(subject.project.escapingControls) stay for now: \(error)")
         }
     }
 
     /// `…/{id}/versions/20260501T101500Z-9e107d9d.jpg`: in the order of their times.
     private func versionKey(
-        of project: String, at time: Date, content: String, named key: ObjectKey
+        of subject: Subject, at time: Date, content: String, named key: ObjectKey
     ) throws(InvalidName) -> ObjectKey {
         let moment = time.formatted(.iso8601).filter { $0.isLetter || $0.isNumber }
-        let ending = key.lastSegment.lastIndex(of: ".").map { key.lastSegment[$0...] } ?? ""
-        return try ObjectKey("\(prefix(of: project))\(moment)-\(content.prefix(8))\(ending)")
+        let name = key.lastSegment
+        let ending = name.lastIndex(of: ".").map { String(name[$0...]) } ?? ""
+        let mark = subject.kind == .metadata ? Self.metadataEnding : ending
+        return try ObjectKey("\(keys.projectVersions(subject.project))\(moment)-\(content.prefix(8))\(mark)")
     }
 }

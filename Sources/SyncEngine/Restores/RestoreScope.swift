@@ -180,6 +180,8 @@ extension RestoreSelection {
         var problems: [Problem] = []
         /// Whether something of that name is known, though nothing of it is in the scope.
         var isKnown = false
+        /// Photos of which it was told already that there is nothing to restore.
+        private var told: Set<Int64> = []
         private let scope: RestoreScope
 
         var isEmpty: Bool { objects.isEmpty && problems.isEmpty && !isKnown }
@@ -244,16 +246,21 @@ extension RestoreSelection {
             }
         }
 
-        /// What belongs to a photo comes with it, as far as it is stored. Named as well, it is met twice and taken once.
+        /// What belongs to a photo comes with it, as far as it is stored; that nothing is left of it is told. Named as
+        /// well, it is met twice and taken once.
         private mutating func noteCompanions(
             of photo: PhotoStatus, relativeTo folder: FilePath, _ ledger: Ledger
         ) throws {
             for companion in try ledger.companions(of: photo) {
-                guard let copy = companion.object else { continue }
+                let destination = Self.destination(of: companion, below: folder)
+                guard let copy = companion.object else {
+                    // What waits to be stored is on the disk.
+                    if companion.state == .lost { try note(companion, at: destination, ledger) }
+                    continue
+                }
                 let original = try ledger.original(of: copy.key)
                 let whole = copy.problem == nil ? copy : nil
                 guard let record = scope.wantsOriginals ? original ?? whole : whole ?? original else { continue }
-                let destination = Self.destination(of: companion, below: folder)
                 add(record, of: companion, at: destination)
             }
         }
@@ -296,6 +303,7 @@ extension RestoreSelection {
             if photo.isOfEvents, try noteEvents(of: photo, at: destination, ledger) { return }
             guard let record = try photo.object.map({ try $0.problem == nil ? $0 : ledger.original(of: $0.key) ?? $0 })
             else {
+                guard told.insert(photo.id).inserted else { return }
                 let why = photo.why ?? photo.state.rawValue
                 problems.append(
                     Problem(name: photo.path.text, reason: photo.md5 == nil ? .noMD5(why) : .notStored(why)))

@@ -250,13 +250,12 @@ struct EventFileReader: Sendable {
     /// - Returns: why, by their rows.
     static func doubtful(_ events: [EventRecord], in file: GalleryEventFile?, _ text: [UInt8]) -> [Int64: String] {
         let whole = file?.events ?? []
-        let ids = Set(whole.map(\.id.inBytes))
+        let wholeByID = Dictionary(grouping: whole, by: \.id.inBytes)
         // Under its id there may be another event by now: the damaged part may still be this one.
         let isDamaged = file.map { !$0.malformed.isEmpty } ?? false
         let wanted = events.filter { event in
-            isDamaged
-                ? !whole.contains { $0.id.inBytes == event.eventID.inBytes && event.isOf($0, photo: nil) }
-                : !ids.contains(event.eventID.inBytes)
+            let found = wholeByID[event.eventID.inBytes] ?? []
+            return isDamaged ? !found.contains { event.isOf($0, photo: nil) } : found.isEmpty
         }
         guard !wanted.isEmpty, !text.isEmpty else { return [:] }
         func because(_ reason: String, _ events: [EventRecord]) -> [Int64: String] {

@@ -16,7 +16,7 @@ package struct RetentionPass: Sendable {
     package struct Rules: Sendable {
         package var keys: KeyLayout
         package var policy: ReducePolicy
-        /// Events that are handled together.
+        /// Events that are handled together; more where a file holds many.
         package var batchSize: Int
         /// For so long a file is as it is before it counts as whole.
         package var settle: Duration
@@ -172,10 +172,10 @@ package struct RetentionPass: Sendable {
     private func eachBatch(
         olderThan days: Int, _ work: ([DueEvent], inout RetentionSummary) async throws -> Void
     ) async throws -> RetentionSummary {
-        let (cutoff, limit) = (cutoff(days: days), rules.batchSize)
+        let cutoff = cutoff(days: days)
         var summary = RetentionSummary()
-        let batches = LedgerPages(ledger: ledger, place: \DueEvent.event) {
-            try $0.dueEvents(createdBefore: cutoff, after: $1, limit: limit)
+        let batches = DueEventBatches(ledger: ledger, least: rules.batchSize) {
+            try $0.dueEvents(createdBefore: cutoff, after: $1, limit: $2)
         }
         for try await batch in batches {
             try await work(batch, &summary)
@@ -292,7 +292,10 @@ package struct RetentionPass: Sendable {
             guard let issue = left[event.due.event.id] else { continue }
             leftovers.append((event.due.event, issue, !EventFileRewriter.passing.contains(issue.reason)))
         }
-        try await signOff(freed.filter { left[$0.due.event.id] == nil }, &leftovers, &summary)
+        // Others wait for the ledger while one transaction goes on.
+        for events in freed.filter({ left[$0.due.event.id] == nil }).grouped(atMost: rules.batchSize) {
+            try await signOff(events, &leftovers, &summary)
+        }
     }
 
     private func signOff(
@@ -321,76 +324,5 @@ package struct RetentionPass: Sendable {
 extension EventPlan {
     fileprivate func issue(_ reason: String, _ file: FilePath?) -> RetentionSummary.Issue {
         RetentionSummary.Issue(event: due.event.eventID, file: file, reason: reason)
-    }
-}
-
-/// What a cleanup has come to. It holds no text of any event.
-package struct RetentionSummary: Hashable, Sendable {
-    /// Why an event was left as it is.
-    package struct Issue: Hashable, Sendable {
-        /// Stands for the event where it is about a file only.
-        package static let noEvent = "-"
-
-        /// ``noEvent`` when it is about a file only.
-        package let event: String
-        /// The file that it is about; `nil` when it is about none.
-        package let file: FilePath?
-        package let reason: String
-        /// Whether it passes by itself.
-        package var waits = false
-
-        /// Whether it is about a file, and no event in it.
-        package var isOfFile: Bool { event == Self.noEvent }
-    }
-
-    /// The events that were left as they are: counted, and the first of them named.
-    package struct Issues: Hashable, Sendable {
-        private static let mostNamed = 1_000
-        private static let mostReasons = 100
-
-        /// How many of them people are told one by one.
-        package static let mostTold = 20
-
-        package private(set) var count = 0
-        package private(set) var named: [Issue] = []
-        /// How many events there are for each of the first reasons: some name an object, and no two are the same.
-        package private(set) var reasons: [String: Int] = [:]
-
-        package var isEmpty: Bool { count == 0 }
-
-        mutating func add(_ issue: Issue) {
-            count += 1
-            if reasons.count < Self.mostReasons || reasons[issue.reason] != nil {
-                reasons[issue.reason, default: 0] += 1
-            }
-            if named.count < Self.mostNamed { named.append(issue) }
-        }
-    }
-
-    /// Events whose photos are proven in the archive, and their texts gone.
-    package internal(set) var archived = 0
-    /// Events whose texts are gone, with or without a photo.
-    package internal(set) var deleted = 0
-    /// Events that have to wait for something that is no failure: a profile, a program that writes the file.
-    package internal(set) var skipped = Issues()
-    package internal(set) var errors = Issues()
-    /// Why the store as a whole could not be used any more: the rest is left for the next time.
-    package internal(set) var outage: StoreError?
-    /// Events that are due and wait for that store.
-    package internal(set) var waiting = 0
-
-    /// Adds issues about files of which nothing was told yet.
-    mutating func tell(_ issues: [Issue]) {
-        let told = Set((errors.named + skipped.named).compactMap(\.file))
-        for issue in issues where !(issue.file.map { told.contains($0) } ?? false) {
-            if issue.waits { skipped.add(issue) } else { errors.add(issue) }
-        }
-    }
-}
-
-extension RetentionSummary.Issue {
-    /// About a file, and no event in it.
-    init(file: FilePath, reason: String, waits: Bool = false) {
-        self.init(event: Self.noEvent, file: file, reason: reason, waits: waits)
     }
 }

@@ -54,7 +54,8 @@ extension Ledger {
             try db.run("UPDATE objects SET etag = NULL WHERE etag IS NOT NULL")
             try db.run("DELETE FROM archive_notes")
             try db.run("UPDATE objects SET restore_state = 'none', restored_until = NULL WHERE restore_state <> 'none'")
-            try db.run("UPDATE restore_items SET state = 'expired' WHERE state = 'restored'")
+            // Whatever end they had, it is that of another copy.
+            try db.run("UPDATE restore_items SET state = 'expired', expires_at = NULL WHERE state = 'restored'")
             try db.run("DELETE FROM uploads")
             try db.run("UPDATE shares SET step = 'publish' WHERE state IN ('preparing', 'waiting', 'live')")
         }

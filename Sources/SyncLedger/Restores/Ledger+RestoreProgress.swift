@@ -152,18 +152,22 @@ extension Ledger {
         }
     }
 
-    /// Notes which readable copies have ended by now. What the ledger says of restores is right only after it: rows do not
-    /// know the time. It costs a transaction only when one has ended.
+    /// Notes which readable copies have ended by now, and which have not: an end that is to come was noted as over by a
+    /// clock that was ahead and has been set back. What the ledger says of restores is right only after it: rows do not
+    /// know the time. It costs a transaction only when there is such a one.
     /// - Returns: how many objects are no longer readable.
     @discardableResult
     package func expireRestores(at time: Date) throws(LedgerError) -> Int {
         let operation = "note which restores have ended"
         let now = time.milliseconds
         let isIdle = try read(operation) { db in
-            try db.number(LedgerQuery.endedItem, [now]) == nil && db.number(LedgerQuery.endedObject, [now]) == nil
+            try [LedgerQuery.endedItem, LedgerQuery.endedObject, LedgerQuery.itemEndedEarly].allSatisfy { query in
+                try db.number(query, [now]) == nil
+            }
         }
         if isIdle { return 0 }
         return try write(operation) { db in
+            try db.takeBackEnds(after: now)
             try db.run("UPDATE restore_items SET state = 'expired' WHERE state = 'restored' AND expires_at <= ?", [now])
             return try db.run(
                 """
@@ -175,6 +179,22 @@ extension Ledger {
 }
 
 extension Database {
+    /// Copies that are noted as over and end later can be read: by their items, of which each keeps its end.
+    /// - Parameter now: milliseconds.
+    fileprivate func takeBackEnds(after now: Int64) throws {
+        try run(
+            """
+            UPDATE objects SET restore_state = 'restored', restored_until = ended.until
+            FROM (
+                SELECT key, MAX(expires_at) AS until FROM restore_items
+                WHERE state = 'expired' AND expires_at > ? GROUP BY key
+            ) AS ended
+            WHERE objects.key = ended.key AND objects.restore_state = 'none'
+                AND objects.storage_class IN ('GLACIER', 'DEEP_ARCHIVE')
+            """, [now])
+        try run("UPDATE restore_items SET state = 'restored' WHERE state = 'expired' AND expires_at > ?", [now])
+    }
+
     /// Gives back what these have in hand.
     fileprivate func releaseRestoreClaims(of owners: [String]) throws {
         for owner in owners {
@@ -196,7 +216,9 @@ extension Database {
                     state = 'planned' AND ?1 IN ('retrieving', 'restored') OR ?1 = 'retrieving' AND tier <> COALESCE(?5, tier),
                     ?2, requested_at),
                 ready_at = IIF(?1 = 'restored', COALESCE(?3, ready_at, ?2), ready_at),
-                expires_at = COALESCE(?4, expires_at), tier = COALESCE(?5, tier), note = COALESCE(?6, note)
+                expires_at =
+                    IIF(?1 = 'expired', MIN(COALESCE(?4, expires_at, ?2), ?2), COALESCE(?4, expires_at)),
+                tier = COALESCE(?5, tier), note = COALESCE(?6, note)
             WHERE id = ?7 AND (
                 state IN ('planned', 'retrieving') OR state = 'restored' AND ?1 IN ('restored', 'expired')
             )
@@ -284,6 +306,9 @@ extension LedgerQuery {
             AND (items.state IN ('planned', 'retrieving') OR items.state = 'restored' AND items.saved_at IS NULL))
         """
     package static let endedItem = "SELECT id FROM restore_items WHERE state = 'restored' AND expires_at <= ? LIMIT 1"
+    /// Noted as over by a clock that was ahead.
+    package static let itemEndedEarly =
+        "SELECT id FROM restore_items WHERE state = 'expired' AND expires_at > ? LIMIT 1"
     package static let endedObject =
         "SELECT id FROM objects WHERE restore_state = 'restored' AND restored_until <= ? LIMIT 1"
     private static let items =

@@ -218,4 +218,32 @@ extension Migration {
                     """, arguments: [folder, path, drive])
         }
     }
+
+    /// Keys of projects are made of names. A file of another folder could get the key of a stored one, which counted as
+    /// stored all the same; what has replaced a content since is noted with it.
+    static let otherProjectContents = Migration(
+        "files of projects of which another content is stored",
+        """
+        CREATE TEMP TABLE not_stored AS
+        SELECT photos.id FROM photos
+        JOIN folders ON folders.id = photos.folder_id
+        JOIN objects ON objects.id = photos.object_id
+        WHERE folders.kind = 'projects' AND folders.machine IS NULL AND photos.object_generation = photos.generation
+            AND photos.md5 <> objects.md5;
+        -- Nothing of these is left.
+        DELETE FROM photos WHERE id IN (SELECT id FROM not_stored) AND state IN ('missing', 'lost');
+        UPDATE photos SET object_id = NULL, object_generation = NULL, uploaded_at = NULL,
+            state = IIF(state = 'uploaded', 'pending', state), next_try_at = 0
+        WHERE id IN (SELECT id FROM not_stored);
+        DROP TABLE not_stored;
+        -- An earlier version that was replaced before what its key has now was stored.
+        DELETE FROM photo_versions
+        WHERE photo_id IN (
+            SELECT photos.id FROM photos JOIN folders ON folders.id = photos.folder_id
+            WHERE folders.kind = 'projects' AND folders.machine IS NULL
+        ) AND stored_at <= replaced_at AND replaced_at < (
+            SELECT objects.stored_at FROM objects
+            WHERE objects.id = photo_versions.object_id AND objects.key NOT IN (SELECT key FROM project_versions)
+        );
+        """)
 }

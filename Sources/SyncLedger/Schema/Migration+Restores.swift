@@ -56,4 +56,8 @@ extension Migration {
         "ALTER TABLE restore_items ADD COLUMN given_up INTEGER NOT NULL DEFAULT 0 CHECK (given_up IN (0, 1))",
         // The output that a job had then. NULL: nobody has stopped it.
         "ALTER TABLE restore_jobs ADD COLUMN stopped_in BLOB")
+
+    static let restoreEnds = Migration(
+        "ends of restored copies that are over",
+        "CREATE INDEX restore_items_ended ON restore_items (expires_at) WHERE state = 'expired'")
 }

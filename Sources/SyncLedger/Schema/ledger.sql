@@ -994,6 +994,8 @@ CREATE TABLE drives (
     identity TEXT NOT NULL UNIQUE              -- as in folder_drives
 ) STRICT;
 
+CREATE INDEX restore_items_ended ON restore_items (expires_at) WHERE state = 'expired';
+
 INSERT INTO grdb_migrations (identifier) VALUES
     ('folders, photos, objects, attempts'),
     ('restores, classes, memory'),
@@ -1061,7 +1063,9 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('objects by their age'),
     ('stores that refuse photos'),
     ('objects of guests'),
-    ('drives of photos');
+    ('drives of photos'),
+    ('files of projects of which another content is stored'),
+    ('ends of restored copies that are over');
 
 INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects, store_refuses) VALUES
     (1, 0, 0, 1, 0, 0, 0);

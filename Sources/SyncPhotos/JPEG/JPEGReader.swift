@@ -211,7 +211,12 @@ final class DecodingMemory: @unchecked Sendable {
         total = bytes
         free = bytes
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(changed, nil)
+        // Waiting is none of the wall clock's business, which people set.
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(changed, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -255,7 +260,7 @@ final class DecodingMemory: @unchecked Sendable {
 
     private func wait() {
         var end = timespec()
-        clock_gettime(CLOCK_REALTIME, &end)
+        clock_gettime(CLOCK_MONOTONIC, &end)
         end.tv_nsec += Self.patience
         if end.tv_nsec >= 1_000_000_000 {
             end.tv_sec += 1

@@ -76,6 +76,30 @@ import Testing
         ArchiveDownload(from: bench.store, pool: bench.pool, time: bench.time)
     }
 
+    @Test func `what takes the name of the folder meanwhile gets no photo`() async throws {
+        let memories = try await memories(5)
+        let folder = try bench.tree.makeFolder("out")
+        let outcomes = await download().save(memories, to: folder) { count in
+            guard count == 1 else { return }
+            rename(folder.string, bench.tree.path("drive").string)
+            _ = try? bench.tree.makeFolder("out")
+        }
+        #expect(try outcomes.allSatisfy { try $0.get() == .saved(isVerified: true) })
+        #expect(try bench.tree.files(below: "out") == [])
+        #expect(try bench.tree.files(below: "drive").count == 5)
+    }
+
+    @Test func `a folder that is not there is named as people know it`() async throws {
+        let memories = try await memories(2)
+        let folder = bench.tree.path("none")
+        let outcomes = await download().save(memories, to: folder) { _ in }
+        #expect(outcomes.count == 2)
+        for outcome in outcomes {
+            let error = #expect(throws: DownloadError.self) { try outcome.get() }
+            #expect(error?.code == .folderMissing && error?.path == folder)
+        }
+    }
+
     @Test func `a folder gets files with the time of their events, and nothing twice`() async throws {
         let memories = try await memories(3)
         for expected in [DownloadOutcome.saved(isVerified: true), .alreadyThere] {

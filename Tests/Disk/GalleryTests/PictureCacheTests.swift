@@ -19,10 +19,12 @@ import Testing
 
     private var folder: FilePath { bench.tree.path("pictures") }
 
-    private func cache(_ bounds: PictureCache.Bounds = .init()) throws -> PictureCache {
+    private func cache(
+        _ bounds: PictureCache.Bounds = .init(), maker: any SharedCopyMaker = SharedPhotoMaker()
+    ) throws -> PictureCache {
         PictureCache(
             in: folder, ledger: LedgerQueue(bench.ledger), store: bench.store, keys: try KeyLayout(user: "ana"),
-            maker: SharedPhotoMaker(), pool: BlockingPool(name: "test", threads: 2),
+            maker: maker, pool: BlockingPool(name: "test", threads: 2),
             disk: BlockingPool(name: "disk", threads: 1), policy: ReducePolicy(), time: bench.time.source,
             bounds: bounds)
     }
@@ -75,6 +77,50 @@ import Testing
         #expect(try await cache.file(of: photo, .thumbnail) == nil)
         await bench.time.advance(by: .seconds(61))
         #expect(try await cache.file(of: photo, .thumbnail) != nil)
+    }
+
+    /// Fails once, and makes pictures then.
+    private final class FailingMaker: SharedCopyMaker {
+        private let failure: Mutex<PhotoError?>
+        private let maker = SharedPhotoMaker()
+
+        init(_ code: PhotoError.Code) {
+            failure = Mutex(PhotoError(code, "not now"))
+        }
+
+        func sharedCopy(of photo: PhotoSource, size: SharedSize) throws(PhotoError) -> StoredCopy {
+            try maker.sharedCopy(of: photo, size: size)
+        }
+
+        func sharedFilm(_ film: PhotoSource, as type: FilmType) throws(PhotoError) -> StoredCopy {
+            try maker.sharedFilm(film, as: type)
+        }
+
+        func requireSharable(film: FilePath, as type: FilmType) throws(PhotoError) {
+            try maker.requireSharable(film: film, as: type)
+        }
+
+        func poster(of film: FilePath, lasting duration: Duration?) throws(PhotoError) -> StoredCopy? {
+            try maker.poster(of: film, lasting: duration)
+        }
+
+        func thumbnail(of photo: PhotoSource, side: Int) throws(PhotoError) -> StoredCopy {
+            let error = failure.withLock { failure in
+                defer { failure = nil }
+                return failure
+            }
+            if let error { throw error }
+            return try maker.thumbnail(of: photo, side: side)
+        }
+    }
+
+    @Test(arguments: [(PhotoError.Code.outOfResources, true), (.unreadable, true), (.corrupt, false)])
+    func `what is no fault of the stored bytes is tried again`(code: PhotoError.Code, isTriedAgain: Bool) async throws {
+        let (photo, cache) = (try await put(1), try cache(maker: FailingMaker(code)))
+        try FileManager.default.removeItem(atPath: bench.gallery.appending("1.jpg").string)
+        #expect(try await cache.file(of: photo, .thumbnail) == nil)
+        await bench.time.advance(by: .seconds(61))
+        #expect(try await (cache.file(of: photo, .thumbnail) != nil) == isTriedAgain)
     }
 
     @Test func `beyond its bounds those go that were shown longest ago`() async throws {

@@ -50,4 +50,33 @@ import Testing
         let names = try bench.tree.files(below: "out")
         #expect(try names.map { try bench.tree.read("out/\($0)") } == [Array("image a.".utf8)])
     }
+
+    /// What a ZIP file would get.
+    private final class FakeZip: ZipWriter {
+        let isFinished = Mutex(false)
+
+        func begin(_ entry: ZipEntry) throws(ZipError) {}
+        func append(_ bytes: UnsafeRawBufferPointer) throws(ZipError) {}
+        func end() throws(ZipError) {}
+        func cancel() {}
+        func add(_ entry: ZipEntry, from file: FilePath) throws(ZipError) {}
+        func finish() throws(ZipError) { isFinished.withLock { $0 = true } }
+    }
+
+    @Test(arguments: [true, false])
+    func `an archive in which there would be nothing is not finished`(isStored: Bool) async throws {
+        let bench = try ProjectBench()
+        try bench.write("image a.", to: "a.jpg")
+        try bench.list([ProjectBench.record("a")])
+        try await bench.pass()
+        let (items, _) = ProjectExport.items(of: try bench.entries())
+        try FileManager.default.removeItem(atPath: bench.folder.string)
+        if !isStored { bench.store.add(StoreFault(.get, numbers: 1...Int.max, .failBefore(.accessDenied))) }
+        let zip = FakeZip()
+        let export = ProjectExport(
+            store: bench.store, pool: BlockingPool(name: "test", threads: 1), time: bench.clock.source)
+        let outcomes = try await export.save(items, into: zip, at: bench.tree.path("out.zip"))
+        #expect(outcomes.count == 1)
+        #expect(zip.isFinished.withLock { $0 } == isStored)
+    }
 }

@@ -108,6 +108,31 @@ import Testing
         #expect(try bench.ledger.check() == [])
     }
 
+    @Test func `metadata that another machine has stored stays as a version, and what we had before does not`()
+        async throws
+    {
+        let bench = try bench()
+        try bench.write("image 1.", to: "a.jpg")
+        for text in ["{}", #"{"by": "us"}"#] {
+            try bench.write(text, to: "a-metadata.json")
+            try await bench.pass()
+        }
+        #expect(try versions(bench) == [])
+        let other = try ProjectBench(memory: bench.memory)
+        try other.list([ProjectBench.record("a")])
+        try other.write("image 1.", to: "a.jpg")
+        try other.write(#"{"by": "another"}"#, to: "a-metadata.json")
+        try await other.pass()
+        #expect(try other.content("a-metadata.json") == #"{"by": "another"}"#)
+        #expect(try versions(other) == [#"{"by": "us"}"#])
+        // It is no image.
+        #expect(try other.ledger.projectVersions(of: "a").isEmpty)
+        #expect(try other.ledger.check() == [])
+        let targets = try await other.makeRemover().find("a", in: [other.folder])
+        #expect(try await other.makeRemover().remove(targets).map(\.failures) == [[]])
+        #expect(other.stored.filter { $0.hasPrefix("a") } == [])
+    }
+
     @Test func `an archived image is never overwritten: the new one is stored beside it, and that is told`()
         async throws
     {

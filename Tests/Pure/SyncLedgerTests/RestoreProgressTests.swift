@@ -125,6 +125,34 @@ import Testing
         #expect(try archive.ledger.check() == [])
     }
 
+    @Test func `copies that have ended by a clock that was ahead can be read again when it is set back`() throws {
+        let archive = try Archive(["a", "b"])
+        let end = archive.now + 50
+        _ = try archive.ask(output: "/out")
+        try archive.bring(1, to: .restored, until: end)
+        try archive.bring(2, to: .restored, until: archive.now + 5)
+        #expect(try archive.ledger.expireRestores(at: archive.now + 300_000_000) == 2)
+        #expect(try archive.items().map(\.state) == [.expired, .expired])
+        // The second one has ended meanwhile.
+        #expect(try archive.ledger.expireRestores(at: archive.now + 10) == 0)
+        #expect(try archive.items().map(\.state) == [.restored, .expired])
+        let restores = try archive.keys.map { try archive.ledger.object($0)?.restore }
+        #expect(restores == [.restored(until: end), RestoreState.none])
+        #expect(try archive.ledger.unsavedRestoredItems(after: 0, limit: 9).map(\.id) == [1])
+        #expect(try archive.ledger.expireRestores(at: end) == 1)
+        #expect(try archive.ledger.check() == [])
+    }
+
+    @Test func `copies of another store do not come back`() throws {
+        let archive = try Archive(["a"])
+        _ = try archive.ask()
+        try archive.bring(1, to: .restored, until: archive.now + 50)
+        try archive.ledger.adopt(store: "s3://two", id: nil, isCopy: true)
+        try archive.ledger.expireRestores(at: archive.now)
+        #expect(try archive.items().map(\.state) == [.expired])
+        #expect(try archive.restore() == RestoreState.none)
+    }
+
     @Test func `what is readable and wanted on the disk is listed until it is saved`() throws {
         let archive = try Archive(["a", "b", "c", "d", "e"])
         _ = try archive.ask(for: [archive.keys[0]])

@@ -94,6 +94,19 @@ import Testing
         #expect(selection.problems.map(\.reason) == [.noMD5("it waits for its turn")])
     }
 
+    @Test func `what belonged to a photo and is lost is a problem, told once`() async throws {
+        try await bench.add("Paris/1.jpg")
+        let key = try await bench.add("Paris/1.xmp")
+        try bench.delete("Paris/1.xmp")
+        let record = try #require(try bench.ledger.object(key))
+        _ = try bench.ledger.markBroken([BrokenObject(record, .missing)], at: bench.time.now)
+        for name in ["Paris/1.jpg", "Paris/1.*", "Paris"] {
+            let selection = try await select(name)
+            #expect(selection.objects.map(\.path) == ["/pictures/trips/Paris/1.jpg"], "\(name)")
+            #expect(selection.problems.map(\.name) == ["/pictures/trips/Paris/1.xmp"], "\(name)")
+        }
+    }
+
     @Test(arguments: [
         "nothing.jpg", "Par?", "vacationphotos://share/none", "users/ana/photos/none.dat", "", "/", "a//b",
     ])
