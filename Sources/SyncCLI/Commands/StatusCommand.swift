@@ -5,6 +5,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
+import SyncWatch
 
 struct StatusCommand: WorkspaceCommand {
     static let configuration = CommandConfiguration(
@@ -150,8 +151,10 @@ struct StatusCommand: WorkspaceCommand {
             try ledger.expireRestores(at: now)
             let view = PhotoListView(terminal: output)
             var reports: [PhotoReport] = []
+            var elsewhere = PhotosElsewhere(ledger: ledger, scanner: FileTreeScanner())
             let unknown = try locator.photos(at: paths, in: ledger) { photo in
-                let standing = try PhotoStatusText(photo, policy: policy, in: ledger, now: now)
+                let standing = try PhotoStatusText(
+                    photo, policy: policy, elsewhere: elsewhere.words(photo), in: ledger, now: now)
                 let versions = try ledger.versions(of: photo)
                 let original = try photo.object.flatMap { try ledger.original(of: $0.key) }
                 let unit = try ledger.unit(of: photo)

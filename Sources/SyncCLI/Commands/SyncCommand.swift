@@ -119,10 +119,7 @@ struct SyncCommand: WorkspaceCommand {
             let drives = parts.drives
             let acceptance = try await workspace.threads.disk.run { try drives.accept(at: place, of: folder) }
             for other in acceptance.taken {
-                let files = Quantities.counted(other.filesNotSeen, "known file")
-                workspace.logger.notice(
-                    "\(other.path.text.escapingControls): this drive takes the place; \(files) that are not on it count as missing"
-                )
+                workspace.logger.notice("\(other.path.text.escapingControls): \(other.takeover)")
             }
             if !acceptance.taken.isEmpty { return }
             if let empty = acceptance.empty.first {

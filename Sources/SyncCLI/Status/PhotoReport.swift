@@ -28,6 +28,8 @@ struct PhotoReport: Encodable {
     @Nullable var error: String?
     /// What a file of gallery events holds; of other files, what is to be known of the stored copy.
     @Nullable var note: String?
+    /// That its drive is away, and what is at its place; `null` where nothing tells so.
+    @Nullable var elsewhere: String?
     /// What the photo has and its stored copy has not: `xmp`, `gainMap`, `secondPicture`, `motion`, …
     var dropped: [String]
     /// The photo's own bytes, where they are kept.
@@ -102,7 +104,7 @@ extension PhotoReport {
             uploadedAt: photo.uploadedAt, bytesLocal: photo.bytesLocal, bytesStored: photo.bytesStored,
             width: photo.width, height: photo.height, durationSeconds: photo.duration.map { $0 / .seconds(1) },
             takenAt: photo.takenAt, error: photo.error, note: photo.state == .uploaded ? photo.why : photo.note,
-            dropped: photo.dropped.map(\.rawValue), original: kept, versions: versions,
+            elsewhere: standing.elsewhere, dropped: photo.dropped.map(\.rawValue), original: kept, versions: versions,
             partOf: whole, parts: parts)
     }
 }
@@ -131,9 +133,13 @@ struct PhotoStatusText {
     /// `nil` for a photo that is not stored as it is.
     let expected: ExpectedClass?
     let badge: Badge?
+    /// As ``PhotosElsewhere/words(_:)`` tells.
+    let elsewhere: String?
 
     /// Looks the photo's restore up where there is one.
-    init(_ photo: PhotoStatus, policy: TierPolicy, in ledger: Ledger, now: Date) throws(LedgerError) {
+    init(
+        _ photo: PhotoStatus, policy: TierPolicy, elsewhere: String? = nil, in ledger: Ledger, now: Date
+    ) throws(LedgerError) {
         var restore: RestoreItem?
         if photo.restore == .inProgress, let key = photo.key { restore = try ledger.openRestoreItem(for: key) }
         self.photo = photo
@@ -144,7 +150,11 @@ struct PhotoStatusText {
                 : policy.expectedClass(of: object.key, size: object.size, storedAt: object.storedAt, now: now)
         }
         badge = Badge(photo, restore: restore)
+        self.elsewhere = elsewhere
     }
+
+    /// The state in a word. What no scan has met is not missing while its drive is away.
+    var word: String { photo.state == .missing && elsewhere != nil ? "away" : photo.state.rawValue }
 
     /// `due for the archive`, `stays: too small`; `nil` where there is nothing to say.
     var expectation: String? {
@@ -202,7 +212,7 @@ struct PhotoListView {
     func lines(_ standing: PhotoStatusText) -> [String] {
         let photo = standing.photo
         let cells = [
-            photo.state.rawValue, photo.bytesLocal.map(Quantities.bytes) ?? "–", "→",
+            standing.word, photo.bytesLocal.map(Quantities.bytes) ?? "–", "→",
             photo.bytesStored.map(Quantities.bytes) ?? "–", pixels(of: photo),
         ]
         var rest: [String] = []
@@ -225,12 +235,13 @@ struct PhotoListView {
             }
         ]
         if terminal.isNarrow(for: 64) {
-            lines = terminal.wrapped("\(photo.state.rawValue)  \(path)", style)
+            lines = terminal.wrapped("\(standing.word)  \(path)", style)
             lines += terminal.wrapped((cells.dropFirst() + rest).joined(separator: " "), indent: 2)
         }
         if let why = photo.why, photo.state != .pending || photo.error != nil {
             lines += below(why.escapingControls, .yellow)
         }
+        if let elsewhere = standing.elsewhere { lines += below(elsewhere, .yellow) }
         if !photo.dropped.isEmpty {
             let parts = photo.dropped.map(\.words).joined(separator: ", ")
             lines += below("not in the stored copy: \(parts)", .dim)

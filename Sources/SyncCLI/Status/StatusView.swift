@@ -135,7 +135,8 @@ struct StatusView {
         if skipped > 0 { line += "; \(Quantities.counted(skipped, "file")) skipped (not photos)" }
         var lines = terminal.wrapped(line)
         if totals.missing > 0 {
-            lines += terminal.wrapped("\(Quantities.counted(totals.missing, "photo")) deleted here and still stored")
+            let photos = Quantities.counted(totals.missing, "photo")
+            lines += terminal.wrapped("\(photos) not in the folders, and still stored")
         }
         for tier in report.tiers {
             let table = Table(indent: 2, .left(20), .right(10), .left(8), .right(12))

@@ -121,6 +121,11 @@ extension SyncReport {
     ) {
         func problem(_ photo: PhotoStatus) -> Problem { Problem(path: photo.path.text, message: photo.error ?? "") }
         var problems = intake.problems.map { Problem(path: $0.path.text, message: $0.message) }
+        // What was found out since by reading: that a file is no copy of what another drive has.
+        problems += overview.folders.map(\.record).compactMap { folder -> Problem? in
+            let isTold = intake.problems.contains { $0.path.starts(with: folder.path) }
+            return isTold ? nil : folder.problem.map { Problem(path: folder.path.text, message: $0) }
+        }
         problems += (kept?.failures ?? []).map {
             Problem(path: $0.file.text, message: "its original is not kept yet: \($0.reason)")
         }

@@ -7,9 +7,10 @@ import SystemPackage
 ///
 /// Each place in a folder where a file system begins is noted with what that is recognised by (``DriveIdentity``), once
 /// a file that is known there is seen on it. Where it is another one now, or none, these files decide. When they are all
-/// there, with their sizes and times, as after a copy to a new disk, that one takes the place, and their photos are its own; when
-/// one is not, nothing is concluded from what is not seen. Photos that were seen on a third drive do not count in that:
-/// each knows its own, and is looked for there (``SeenDrive``). Everything here blocks.
+/// there, with their sizes and times, as after a copy to a new disk, nothing is wrong, and once each was read and is
+/// the photo that it seemed to be, that one takes the place; when one is not, nothing is concluded from what is not seen.
+/// Photos that were found on a third drive do not count in that: each knows its own, and is looked for there
+/// (``SeenDrive``). Everything here blocks.
 package struct FolderDrives: Sendable {
     /// A place with another drive than the one that its photos were found on.
     struct Stranger: Sendable {
@@ -74,6 +75,9 @@ package struct FolderDrives: Sendable {
             guard let place = holding(path) else { return .known }
             return place.seen(isExpected: !place.isOther)
         }
+
+        /// The place that a path is at.
+        func place(above path: FilePath) -> FilePath { holding(path)?.path ?? FilePath() }
     }
 
     fileprivate struct Place: Sendable {
@@ -163,8 +167,7 @@ package struct FolderDrives: Sendable {
     /// For ``Ledger/sight(_:drive:stillThere:whySkipped:at:)`` of files in these folders that were looked at before.
     /// What drives there are is read once for each folder, when the first of its files asks.
     ///
-    /// A drive that has all the known files is told as another one until a scan has noted it. That makes no difference:
-    /// a file with a known name that is no copy of the known one proves that it has not.
+    /// A drive that has all the known files is told as another one until they were read, and a scan has noted it.
     func seen(in folders: [FolderRecord]) -> (SettledFile) throws(LedgerError) -> SeenDrive {
         var known: [FolderID: Places] = [:]
         return { file throws(LedgerError) in
@@ -178,7 +181,7 @@ package struct FolderDrives: Sendable {
     /// - Throws: ``LedgerError``.
     package func others(in folder: FolderRecord) throws -> [OtherDrive] {
         let look = try look(at: folder)
-        return try look.strangers.map { try describe($0, in: look, of: folder) }
+        return try look.strangers.map { try describe($0, in: look, of: folder) }.filter { $0.filesNotSeen > 0 }
     }
 
     /// - Throws: ``LedgerError``.
@@ -188,7 +191,7 @@ package struct FolderDrives: Sendable {
             of: stranger.expected, at: stranger.place, in: folder, among: look.places
         ) { file in
             guard let stamp = stamp(of: file, in: folder) else { return true }
-            if stamp.mayBeCopy(of: file.stamp) { return false }
+            if file.mayBe(stamp) { return false }
             namesakes += 1
             return true
         }
@@ -243,8 +246,13 @@ package struct FolderDrives: Sendable {
         /// Below the folder.
         let path: FilePath
         let stamp: FileStamp
-        /// On which it was seen last, as far as is known.
+        /// On which it was found last, as far as is known.
         let drive: DriveIdentity?
+        /// Whether another photo had its name and its stamp.
+        let isAmbiguous: Bool
+
+        /// Whether a file with its name counts as it, or as a copy.
+        func mayBe(_ found: FileStamp) -> Bool { !isAmbiguous && found.mayBeCopy(of: stamp) }
     }
 
     /// Known files that are at a place, and at none of the places below it.
@@ -260,10 +268,11 @@ package struct FolderDrives: Sendable {
         var count = 0
         for directory in try ledger.directories(of: folder.id, below: place)
         where !below.contains(where: directory.path.starts) {
-            for (file, drive) in try ledger.knownFiles(in: directory.id)
+            for (file, drive, isAmbiguous) in try ledger.knownFiles(in: directory.id)
             where !own.isOther(than: drive, in: directory.path) {
                 let path = directory.path.appending(file.name)
-                guard isSo(KnownFile(path: path, stamp: file.stamp, drive: drive)) else { continue }
+                let known = KnownFile(path: path, stamp: file.stamp, drive: drive, isAmbiguous: isAmbiguous)
+                guard isSo(known) else { continue }
                 count += 1
                 if count >= most { return count }
             }
@@ -279,9 +288,9 @@ package struct FolderDrives: Sendable {
     }
 
     /// Whether the drive that is there takes the place of the one that was, without anybody saying so: no photo is
-    /// missing by that.
+    /// known on that any more. Those that were copied from it are known on this one since they were read.
     private func isTaken(_ place: Place, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
-        try !hasFile(of: place.expected, at: place, in: folder, among: places) { !isSeen($0, of: folder) }
+        try !hasFile(of: place.expected, at: place, in: folder, among: places) { _ in true }
     }
 
     /// Whether a drive of which nothing is noted is the one that photos were found on: an empty mount point is not.
@@ -299,7 +308,7 @@ package struct FolderDrives: Sendable {
     }
 
     func isSeen(_ file: KnownFile, of folder: FolderRecord) -> Bool {
-        stamp(of: file, in: folder)?.mayBeCopy(of: file.stamp) == true
+        stamp(of: file, in: folder).map(file.mayBe) == true
     }
 
     /// What cannot be looked at is not known to be there.

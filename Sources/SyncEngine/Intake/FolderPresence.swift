@@ -11,7 +11,7 @@ struct FolderPresence {
         /// Why nothing can be concluded from what is not seen in the folder.
         fileprivate let away: Absence?
         /// Places below it where a drive was mounted, and none is.
-        fileprivate let absentDrives: [FilePath]
+        fileprivate let absentDrives: [AbsentDrive]
         fileprivate let drives: FolderDrives.Look
         fileprivate let ledger: Ledger
 
@@ -28,12 +28,14 @@ struct FolderPresence {
 
         private func absence(of file: FilePath) throws -> Absence? {
             if let away { return away }
-            if let drive = absentDrives.first(where: { file.starts(with: $0) }) {
-                let place = folder.path.pushing(drive)
+            if let drive = absentDrives.first(where: { file.starts(with: $0.place) }) {
+                let place = folder.path.pushing(drive.place)
+                let name = place.text.escapingControls
+                let making = drive.hasFolder ? "" : "make the folder (mkdir \(name.shellWord)), "
                 return Absence(
-                    reason: "no drive is mounted at \(place.text.escapingControls)",
-                    remedy: "where it does not come back, put a file, such as a note, there, and then, while no agent "
-                        + "runs: \(OtherDrive.command(at: place))")
+                    reason: "no drive is mounted at \(name)",
+                    remedy: "where it does not come back, \(making)put a file, such as a note, there, and then, while "
+                        + "no agent runs: \(OtherDrive.command(at: place))")
             }
             let drive = try ledger.drive(ofFile: file, in: folder.id)
             guard drives.seen(at: file).isOther(than: drive, in: file.removingLastComponent()) else { return nil }
@@ -42,6 +44,13 @@ struct FolderPresence {
                 reason: "at \(place.text.escapingControls) is another drive than the one that it was found on",
                 remedy: "where that does not come back, while no agent runs: \(OtherDrive.command(at: place))")
         }
+    }
+
+    /// A place where a drive was mounted, and none is.
+    fileprivate struct AbsentDrive: Sendable {
+        /// Below the folder.
+        let place: FilePath
+        let hasFolder: Bool
     }
 
     fileprivate struct Absence: Sendable {
@@ -61,7 +70,9 @@ struct FolderPresence {
     /// - Throws: ``LedgerError``.
     func look(at folder: FolderRecord, isForGood: Bool = false) throws -> Look {
         let drives = FolderDrives(ledger: ledger, scanner: scanner)
-        let absent = try drives.absentMounts(of: folder)
+        let absent = try drives.absentMounts(of: folder).map { place in
+            AbsentDrive(place: place, hasFolder: scanner.isFolder(folder.path.pushing(place)))
+        }
         let look = try drives.look(at: folder)
         let away = try whyAway(folder, isForGood)
         return Look(

@@ -110,8 +110,14 @@ package struct FolderScan: Sendable {
         let known = try ledger.knownDirectories(of: folder.id, below: place)
         var mounts = ScannedMounts(places: Set(knownMounts + scanner.mountPoints(below: folder.path)))
         var scannedDrives = try ScannedDrives(drives, of: folder)
+        let before = scannedDrives.before
+        // On another drive than the one that is known, it takes more than stamps to tell that all is as it was.
+        let isOther = { (directory: FilePath) in before.stranger(above: directory) != nil }
+        let digest = { (directory: FilePath) -> SHA256Digest? in
+            isOther(directory) ? nil : known[directory]?.digest
+        }
         do {
-            try scanner.scan(root: folder.path, from: start, known: { known[$0]?.digest }) { scanned in
+            try scanner.scan(root: folder.path, from: start, known: digest) { scanned in
                 try PooledWork.checkCancellation()
                 if let error = scanned.error {
                     result.problems.append(error)
@@ -130,7 +136,9 @@ package struct FolderScan: Sendable {
                 leftOut += others
                 if isSettling(scanned, at: now) { result.mixed.append(folder.path.pushing(scanned.path)) }
                 var scanned = scanned
-                if !others.isEmpty || !isTold(byDigest: scanned, at: now) { scanned.digest = nil }
+                if !others.isEmpty || isOther(scanned.path) || !isTold(byDigest: scanned, at: now) {
+                    scanned.digest = nil
+                }
                 // A drive that is not mounted looks like an empty root. Only the rest of the scan tells which it is.
                 if scanned.path.isEmpty, scanned.files.isEmpty {
                     emptyRoot = scanned

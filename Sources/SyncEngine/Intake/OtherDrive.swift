@@ -20,12 +20,34 @@ package struct OtherDrive: Hashable, Sendable {
         if namesakes == 0 { return first }
         let others = namesakes.counted(
             "file with a known name is another, and is", "files with known names are others, and are")
-        return "\(first); \(others) not stored"
+        return "\(first); \(others) not stored: give \(namesakes == 1 ? "it another name" : "them other names")"
+    }
+
+    /// What comes of it that it takes the place. What has a known name on it is not missing, whatever it is.
+    package var takeover: String {
+        let gone = filesNotSeen - namesakes
+        var parts = ["this drive takes the place"]
+        if gone > 0 {
+            let words = gone.counted("known file is not on it, and counts", "known files are not on it, and count")
+            parts.append("\(words) as missing")
+        }
+        if namesakes > 0 {
+            let words = namesakes.counted(
+                "file with a known name is another, and is", "files with known names are others, and are")
+            parts.append("\(words) stored anew")
+        }
+        return parts.joined(separator: "; ")
     }
 
     package var remedy: String {
         "mount the right drive, or, where this one takes its place, and while no agent runs: \(Self.command(at: path))"
     }
+
+    /// Why nothing is stored of a file.
+    static let isOtherPhoto = """
+        it has the name, the size and the time of a photo that was found on another drive, and is another one; it is \
+        not stored: give it another name
+        """
 
     /// With which somebody says that the drive at a place takes it.
     static func command(at place: FilePath) -> String {

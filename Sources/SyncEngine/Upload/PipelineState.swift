@@ -184,7 +184,7 @@ package struct PipelineEvent: Sendable {
             switch ended.outcome {
             case .uploaded where sent.isStored: .stored(localBytes: size, sentBytes: sent.bytes)
             case .uploaded: .alreadyStored(localBytes: size, sentBytes: sent.bytes)
-            case .failed(let message, _): .failed(reason: message)
+            case .failed(let message, _), .otherPhoto(let message): .failed(reason: message)
             case .skipped(let message, _): .skipped(reason: message)
             case .postponed(let message, _): .postponed(reason: message)
             case .waits, .released, .vanished: .dropped

@@ -76,6 +76,9 @@ package struct Preparer: Sendable {
     private func read(_ claim: Claim, _ decision: ProjectUploadPolicy.Decision) throws -> Preparation {
         let examined = try reducer.examine(claim.file)
         guard examined.stamp.isUntouched(since: claim.stamp) else { return .done(try changed(claim)) }
+        if claim.mustBeCopy, try !ledger.holds(examined.digest, of: claim.photoID) {
+            return .done(.otherPhoto(OtherDrive.isOtherPhoto))
+        }
         // The list that was found good is the one that is sent.
         if case .list(let stamp) = decision, !examined.stamp.isUntouched(since: stamp) {
             return .done(try changed(claim))

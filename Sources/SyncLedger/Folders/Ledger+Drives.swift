@@ -49,7 +49,7 @@ extension Ledger {
         }
     }
 
-    /// On which drive a photo was seen last; `nil` where that, or the photo, is not known.
+    /// On which drive a photo was found last; `nil` where that, or the photo, is not known.
     /// - Parameter file: below the folder.
     package func drive(ofFile file: FilePath, in folder: FolderID) throws(LedgerError) -> DriveIdentity? {
         try read("look up the drive of a photo") { db in
@@ -69,10 +69,11 @@ extension Ledger {
 
     /// The files of a directory that are believed to be on the disk, and of which something is stored or is to be; and
     /// those that a catalogue alone tells of, which may be on a drive that no scan has seen yet.
-    /// - Returns: each with the drive on which it was seen last.
+    /// - Returns: each with the drive on which it is known, and whether another photo had its name and its stamp, so
+    ///   that a stamp tells nothing.
     package func knownFiles(
         in directory: DirectoryID
-    ) throws(LedgerError) -> [(file: ScannedFile, drive: DriveIdentity?)] {
+    ) throws(LedgerError) -> [(file: ScannedFile, drive: DriveIdentity?, isAmbiguous: Bool)] {
         try read("list the files of a directory") { db in
             let drives = try DriveTable(db).all()
             return try PhotoTable(db).rows(in: directory).compactMap { row in
@@ -80,7 +81,10 @@ extension Ledger {
                     return nil
                 }
                 let drive = row.drive.flatMap { drives[$0] }
-                return (file: ScannedFile(name: name, stamp: row.stamp), drive: drive)
+                return (
+                    file: ScannedFile(name: name, stamp: row.stamp), drive: drive,
+                    isAmbiguous: row.supposition == .disproved
+                )
             }
         }
     }
@@ -147,7 +151,7 @@ struct DriveTable {
         where !takeover.below.contains(where: { directory.path.starts(with: $0) }) {
             for (id, drive) in drives where id != new && takeover.concerns(drive, in: directory.path) {
                 count += try db.run(
-                    "UPDATE photos SET drive = ? WHERE directory_id = ? AND drive = ?",
+                    "UPDATE photos SET drive = ?, supposed_drive = NULL WHERE directory_id = ? AND drive = ?",
                     [new, directory.id.rawValue, id])
             }
         }

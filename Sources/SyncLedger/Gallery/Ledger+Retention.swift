@@ -274,7 +274,7 @@ extension Database {
                 Claim(
                     photoID: id, attemptID: 0, generation: row.generation, folder: place.folder,
                     relativePath: place.path, stamp: row.stamp, attempts: 0, isSuspect: try isSuspect(row),
-                    hasObject: row.objectID != nil))
+                    hasObject: row.objectID != nil, mustBeCopy: row.supposition?.isOpen == true))
         }
     }
 

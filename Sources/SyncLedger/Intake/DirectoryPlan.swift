@@ -9,6 +9,14 @@ struct DirectoryPlan {
         var stamp: FileStamp
     }
 
+    /// A stored photo of another drive, of which there is a file that counts as a copy until it is read.
+    struct Supposition {
+        var id: Int64
+        var wasStored: Bool
+        /// Whether the file has the stamp that is known, so that nothing else has it read.
+        var isUntouched: Bool
+    }
+
     struct Release {
         var row: PhotoRow
         /// Where in ``files`` the file is.
@@ -38,21 +46,35 @@ struct DirectoryPlan {
     private(set) var unchanged = 0
     /// Files that wait until somebody says which drive counts.
     private(set) var waiting = 0
-    /// Rows whose file is seen on another drive than they tell.
+    /// Rows of which nothing is stored, and whose file is seen on another drive than they tell; or on the one that is
+    /// known of the place, where they tell none.
     private(set) var relocated: [Int64] = []
+    private(set) var supposed: [Supposition] = []
+    /// Rows of which a file on another drive counted as a copy, and whose own drive is there.
+    private(set) var reclaimed: [Int64] = []
 
     /// Rows of which something is stored, or is to be, and where in ``files`` there is one of their name that is no copy
     /// of theirs: the photo as it was changed, or, on another drive, another photo. ``decide(on:_:)`` says which.
     private var namesakes: [(row: PhotoRow, index: Int)] = []
-    /// Rows that tell of a file that is there, by the drive that they know it on.
-    private var seen: [Int64?: [Int64]] = [:]
+    /// Rows that tell of a file that is there, by what they know of where it is.
+    private var seen: [Whereabouts: [Int64]] = [:]
+
+    private struct Whereabouts: Hashable {
+        let drive: Int64?
+        let supposition: CopySupposition?
+        /// Whether something is stored of the photo, whose own file may be there still.
+        let hasContent: Bool
+        let wasStored: Bool
+        let isSameFile: Bool
+        let isUntouched: Bool
+    }
 
     let files: [ScannedFile]
     private var isKnown: [Bool]
     private var indexes: [[UInt8]: Int]
 
     /// Whether there is nothing to write.
-    var isEmpty: Bool { isAsKnown && relocated.isEmpty }
+    var isEmpty: Bool { isAsKnown && relocated.isEmpty && supposed.isEmpty && reclaimed.isEmpty }
 
     /// Whether all is as the ledger knows it, but perhaps for the drive.
     var isAsKnown: Bool {
@@ -109,8 +131,8 @@ struct DirectoryPlan {
     }
 
     /// The one rule for photos of another drive than the one that is seen: what is not there is not gone, and what has
-    /// the name of one, and is no copy of it, waits. Each row goes by its own drive; where that is not known, by what is
-    /// known of the place.
+    /// the name of one, and is no copy of it, waits. What may be a copy is read (``CopySupposition``). Each row goes by
+    /// its own drive; where that is not known, by what is known of the place.
     /// - Parameter drive: as it was when the files had been read.
     mutating func decide(on drive: DriveComparison, _ settled: (FileStamp) -> Bool) {
         for (row, index) in namesakes {
@@ -122,8 +144,22 @@ struct DirectoryPlan {
         }
         namesakes = []
         vanished.removeAll(where: drive.isOther)
-        for (known, rows) in seen where drive.isNews(to: known) { relocated += rows }
+        for (known, rows) in seen { place(rows, known, on: drive) }
         seen = [:]
+    }
+
+    private mutating func place(_ rows: [Int64], _ known: Whereabouts, on drive: DriveComparison) {
+        if known.hasContent, drive.isElsewhere(known.drive) {
+            // What is read on one that cannot be recognised later would count as a copy with each scan anew.
+            guard !drive.isSupposed(known.supposition), drive.isLasting || !known.isSameFile else { return }
+            supposed += rows.map {
+                Supposition(id: $0, wasStored: known.wasStored, isUntouched: known.isUntouched)
+            }
+        } else if drive.isNews(to: known.drive) {
+            relocated += rows
+        } else if known.supposition?.isOpen == true, drive.isLasting {
+            reclaimed += rows
+        }
     }
 
     /// - Returns: for each file why nothing is stored of it; empty where that is said of none.
@@ -142,27 +178,33 @@ struct DirectoryPlan {
         if row.isHeld, row.isOnDisk {
             if settled(file.stamp) {
                 released.append(Release(row: row, index: index))
-                note(row)
+                note(row, file.stamp)
             } else {
                 unsettled.append(file)
             }
         } else if file.stamp.isUntouched(since: row.stamp) || !row.isOnDisk && file.stamp.isAs(catalogued: row.stamp) {
             if row.stamp != file.stamp { completed.append(Change(row: row, stamp: file.stamp)) }
             if row.isOnDisk { unchanged += 1 } else { returned.append(row) }
-            note(row)
+            note(row, file.stamp)
         } else if settled(file.stamp) {
             changed.append(Change(row: row, stamp: file.stamp))
-            note(row)
+            note(row, file.stamp)
         } else {
             unsettled.append(file)
             // What waits already is not called safe.
             if row.state != .pending { held.append(Change(row: row, stamp: file.stamp)) }
             // The drive goes with the stamp. What is not in hand keeps the stamp of the file that was there before.
-            if row.state == .uploading { note(row) }
+            if row.state == .uploading { note(row, file.stamp) }
         }
     }
 
-    private mutating func note(_ row: PhotoRow) { seen[row.drive, default: []].append(row.id) }
+    private mutating func note(_ row: PhotoRow, _ found: FileStamp) {
+        let known = Whereabouts(
+            drive: row.drive, supposition: row.supposition,
+            hasContent: row.objectID != nil && (row.isOnDisk || row.isOnlyCatalogued), wasStored: row.isStored,
+            isSameFile: found.isSameFile(as: row.stamp), isUntouched: found.isUntouched(since: row.stamp))
+        seen[known, default: []].append(row.id)
+    }
 }
 
 extension PhotoRow {
@@ -171,7 +213,9 @@ extension PhotoRow {
     /// when a file was made, it may be another one in that inode: then only what nothing is stored of counts as that.
     /// What a catalogue alone tells of may be on a drive that no scan has seen yet.
     fileprivate func isOtherPhotoElsewhere(_ found: FileStamp) -> Bool {
-        guard isKept || isOnlyCatalogued, !found.mayBeCopy(of: stamp) else { return false }
+        guard isKept || isOnlyCatalogued else { return false }
+        if supposition == .disproved { return true }
+        if found.mayBeCopy(of: stamp) { return false }
         return !found.isSameFile(as: stamp) || found.born == nil && objectID != nil
     }
 }

@@ -17,7 +17,8 @@ extension Ledger {
     /// - A known photo without a file is missing, or forgotten when nothing of it is stored.
     /// - A photo of another drive than the one that is seen is what it was without a file, and a file that has its name
     ///   and another size or time waits: it changes nothing.
-    /// - A photo whose file is seen is known to be on that drive.
+    /// - A photo whose file is seen is known to be on that drive. One of which something is stored, and which was found
+    ///   on another drive, is pending, and stays known there until the file is read (``CopySupposition``).
     /// - Parameters:
     ///   - directory: below the folder; empty for the folder itself.
     ///   - files: all regular files in it.
@@ -103,7 +104,7 @@ struct Intake {
         let finder = RenameFinder(db: db)
         for index in plan.new {
             let file = plan.files[index]
-            if let origin = try finder.origin(of: file.stamp, except: isSeen, stillThere: stillThere) {
+            if let origin = try origin(of: file.stamp, finder, except: isSeen, stillThere) {
                 if try move(origin, to: file, on: driveID) { difference.requeued += 1 }
                 moved.insert(origin.row.id)
                 difference.moved += 1
@@ -116,7 +117,7 @@ struct Intake {
         }
         for index in plan.newlyHeld {
             let file = plan.files[index]
-            if let origin = try finder.origin(of: file.stamp, except: isSeen, stillThere: stillThere) {
+            if let origin = try origin(of: file.stamp, finder, except: isSeen, stillThere) {
                 _ = try move(origin, to: file, on: driveID, isWhole: false)
                 moved.insert(origin.row.id)
                 difference.moved += 1
@@ -146,12 +147,29 @@ struct Intake {
         for change in plan.changed { try table.repend(change.row, stamp: change.stamp, at: time) }
         for row in plan.returned where try table.bringBack(row, at: time) { difference.requeued += 1 }
         for row in plan.relocated { try table.note(drive: driveID, isOfPlace: drive.isOfPlace, of: row) }
+        for photo in plan.supposed {
+            try db.suppose(copyOf: photo.id, on: driveID, wasStored: photo.wasStored, at: time)
+            if photo.isUntouched { difference.requeued += 1 }
+        }
+        for row in plan.reclaimed { try db.endSupposition(of: row) }
         for row in plan.vanished where !moved.contains(row.id) {
             try table.vanish(row, at: time)
             difference.missing += 1
         }
         if try DirectoryTable(db).removeIfEmpty(directory) { difference.directoryID = nil }
         return difference
+    }
+
+    /// No file is renamed from one drive to another, whatever the stamps say. Of photos in other watched folders this
+    /// folder's drives tell nothing.
+    private func origin(
+        of stamp: FileStamp, _ finder: RenameFinder, except isSeen: (PhotoRow) -> Bool,
+        _ stillThere: (FilePath) -> Bool
+    ) throws -> RenameFinder.Origin? {
+        try finder.origin(
+            of: stamp,
+            except: { isSeen($0) || $0.folderID == folder.id && drive.isKnownElsewhere($0.drive) },
+            stillThere: stillThere)
     }
 
     /// - Returns: whether the photo waits for its upload, and did not before.

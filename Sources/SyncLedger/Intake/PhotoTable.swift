@@ -109,7 +109,7 @@ struct PhotoTable {
     ///   - isOfPlace: whether it is the one that is known of the place.
     func note(drive: Int64?, isOfPlace: Bool, of id: Int64) throws {
         try db.noteCatalogChange(ofPhoto: id, movedToPlace: isOfPlace)
-        try db.run("UPDATE photos SET drive = ? WHERE id = ?", [drive, id])
+        try db.run("UPDATE photos SET drive = ?, supposed_drive = NULL WHERE id = ?", [drive, id])
     }
 
     /// The file was read, and nothing is stored of it.

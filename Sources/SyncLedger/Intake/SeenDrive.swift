@@ -73,6 +73,26 @@ struct DriveComparison {
         !isConclusive || row.drive.flatMap { others[$0] } ?? isOtherThanUnknown
     }
 
+    /// Whether a row with this drive, or without one, is to be looked for on another one than the one that is seen, as
+    /// ``SeenDrive/isOther(than:in:)``.
+    func isElsewhere(_ drive: Int64?) -> Bool { drive.flatMap { others[$0] } ?? isOtherThanUnknown }
+
+    /// Whether a drive is known, and is another one for certain.
+    func isKnownElsewhere(_ drive: Int64?) -> Bool { isLasting && drive.flatMap { others[$0] } ?? false }
+
+    /// Whether the one that is seen can be recognised later.
+    var isLasting: Bool {
+        guard case .found(let found?, at: _, isExpected: _) = seen else { return false }
+        return found.isLasting
+    }
+
+    /// Whether a file on the one that is seen counts as a copy already.
+    func isSupposed(_ supposition: CopySupposition?) -> Bool {
+        guard case .on(let drive)? = supposition else { return false }
+        guard isLasting else { return drive == nil }
+        return drive.map { others[$0] == false } ?? false
+    }
+
     /// Whether a row with this drive, or without one, is to have the one that is seen: its file is there. One that is
     /// told in other words is the same.
     func isNews(to drive: Int64?) -> Bool {

@@ -19,6 +19,8 @@ package struct Claim: Hashable, Sendable {
     package let isSuspect: Bool
     /// Whether something is stored of it, of this content or an earlier one, whole or not.
     package let hasObject: Bool
+    /// Whether the file counts as a copy of a photo that was found on another drive: of other content, nothing is stored.
+    package let mustBeCopy: Bool
 
     /// Absolute.
     package var file: FilePath { folder.path.pushing(relativePath) }
@@ -87,6 +89,8 @@ package enum Outcome: Hashable, Sendable {
     case failed(String, ContentDigest?)
     /// Nothing that this folder stores. What is left out although its owner may count on it has its ``LeftOut``.
     case skipped(String, LeftOut? = nil)
+    /// It counted as a copy of a photo of another drive, and is another one. Nothing is stored of it.
+    case otherPhoto(String)
     /// It failed for now.
     case postponed(String, until: Date)
     /// It is not its turn yet, for a reason that is no failure: the attempt does not count, and nobody is told.
@@ -102,6 +106,7 @@ package enum Outcome: Hashable, Sendable {
         case .uploaded: "uploaded"
         case .failed: "failed"
         case .skipped: "skipped"
+        case .otherPhoto: "other photo"
         case .postponed: "postponed"
         case .waits: "waits"
         case .released: "released"
@@ -112,14 +117,15 @@ package enum Outcome: Hashable, Sendable {
     /// Whether the photo stays where it is now until its file changes.
     package var isFinal: Bool {
         switch self {
-        case .uploaded, .failed, .skipped: true
+        case .uploaded, .failed, .skipped, .otherPhoto: true
         case .postponed, .waits, .released, .vanished: false
         }
     }
 
     var message: String? {
         switch self {
-        case .failed(let message, _), .skipped(let message, _), .postponed(let message, _), .waits(let message, _):
+        case .failed(let message, _), .skipped(let message, _), .postponed(let message, _), .waits(let message, _),
+            .otherPhoto(let message):
             message
         case .uploaded, .released, .vanished: nil
         }

@@ -174,7 +174,7 @@ private struct Claiming {
             photoID: due.id, attemptID: attemptID, generation: photo.generation, folder: place.folder,
             relativePath: place.path.pushing(FilePath(blob: Data(photo.name))), stamp: photo.stamp,
             attempts: taken[PhotoRow.columnCount], isSuspect: try hasSuspects && db.isSuspect(photo),
-            hasObject: photo.objectID != nil)
+            hasObject: photo.objectID != nil, mustBeCopy: photo.supposition?.isOpen == true)
     }
 
     private mutating func place(_ directory: DirectoryID) throws -> DirectoryPlace? {
@@ -365,10 +365,12 @@ extension Database {
         switch outcome {
         case .uploaded(let digest, _):
             try settle(row, as: .uploaded, digest: digest, error: nil)
+            try proveCopy(of: row)
         case .failed(let message, let digest):
             try settle(row, as: .failed, digest: digest, error: message)
         case .skipped(let message, let leftOut):
             try PhotoTable(self).skip(row.id, SkipReason(message, leftOut))
+        case .otherPhoto(let message): try disproveCopy(of: row, message)
         case .postponed(let message, let until):
             try run(
                 "UPDATE photos SET state = 'pending', next_try_at = ?, error = ? WHERE id = ?",

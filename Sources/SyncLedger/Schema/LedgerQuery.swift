@@ -179,8 +179,10 @@ struct PhotoRow {
     let isGone: Bool
     /// The file was seen before it was whole, and not since. It waits, and nobody claims it for a while.
     let isHeld: Bool
-    /// On which the file was seen last, as ``DriveTable`` names it; `nil` where that is not known.
+    /// On which the file was found last, as ``DriveTable`` names it; `nil` where that is not known.
     let drive: Int64?
+    /// Where only the stamp of a file tells that it is a copy.
+    let supposition: CopySupposition?
 
     /// Whether the content that the file had last is the one that is stored.
     var isStored: Bool { objectID != nil && objectGeneration == generation }
@@ -194,11 +196,11 @@ extension PhotoRow: FetchableRecord {
     static let columns = """
         photos.id, photos.folder_id, photos.directory_id, photos.name, photos.state, photos.generation, \
         photos.object_id, photos.object_generation, photos.gone, \(FileStamp.columns(of: "photos")), \(held), \
-        photos.drive
+        photos.drive, photos.supposed_drive
         """
 
     /// How many there are: what is asked for behind them begins here.
-    static let columnCount = 17
+    static let columnCount = 18
 
     /// The condition for ``isHeld``. What waits for its next try was tried, or has the reason.
     static let held = """
@@ -219,6 +221,7 @@ extension PhotoRow: FetchableRecord {
         stamp = FileStamp(row: row, from: 9)
         isHeld = row[15]
         drive = row[16]
+        supposition = (row[17] as Int64?).map(CopySupposition.init)
     }
 }
 

@@ -180,6 +180,12 @@ extension Migration {
         ) STRICT, WITHOUT ROWID;
         """)
 
+    static let supposedDrives = Migration(
+        "photos that count as copies on another drive",
+        // On which a file has the stamp of the photo, as long as its content was not compared: 0, on one that cannot be
+        // recognised later; -1, a file that had the stamp was another photo; NULL, on no other than `drive`.
+        "ALTER TABLE photos ADD COLUMN supposed_drive INTEGER")
+
     static let photoDrives = Migration(name: "drives of photos") { db in
         try db.execute(
             sql: """

@@ -78,7 +78,7 @@ CREATE TABLE photos (
     queued_at INTEGER NOT NULL,
     error TEXT, left_out TEXT, changed INTEGER, born INTEGER, missing_since INTEGER, original_generation INTEGER, is_sidecar INTEGER AS (
     length(name) > 4 AND lower(CAST(substr(name, -4) AS TEXT)) IN ('.xmp', '.aae')
-) VIRTUAL, is_filtered INTEGER NOT NULL DEFAULT 0 CHECK (is_filtered IN (0, 1)), drive INTEGER REFERENCES drives (id),
+) VIRTUAL, is_filtered INTEGER NOT NULL DEFAULT 0 CHECK (is_filtered IN (0, 1)), drive INTEGER REFERENCES drives (id), supposed_drive INTEGER,
     UNIQUE (directory_id, name),
     FOREIGN KEY (directory_id, folder_id) REFERENCES directories (id, folder_id),
     CHECK ((object_id IS NULL) = (object_generation IS NULL)),
@@ -1065,7 +1065,8 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('objects of guests'),
     ('drives of photos'),
     ('files of projects of which another content is stored'),
-    ('ends of restored copies that are over');
+    ('ends of restored copies that are over'),
+    ('photos that count as copies on another drive');
 
 INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects, store_refuses) VALUES
     (1, 0, 0, 1, 0, 0, 0);

@@ -72,7 +72,8 @@ struct AnswerShapeTests {
             expect(
                 file, has: "path", "state", "key", "md5", "sha256", "storageClass", "expectedClass", "staysBecause",
                 "badge", "restoredUntil", "uploadedAt", "bytesLocal", "bytesStored", "width", "height",
-                "durationSeconds", "takenAt", "error", "note", "dropped", "original", "versions", "partOf", "parts")
+                "durationSeconds", "takenAt", "error", "note", "elsewhere", "dropped", "original", "versions", "partOf",
+                "parts")
         }
         // When it was stored.
         #expect(times(in: answer).count == 1)

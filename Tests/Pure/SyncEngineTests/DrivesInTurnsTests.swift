@@ -173,6 +173,7 @@ import Testing
         bench.disk.write("sunset", to: Self.a)
         bench.disk.write("evening", to: Bench.gallery.appending("d.jpg"))
         bench.disk.setIdentity(Self.third, at: Bench.gallery)
+        try await bench.pass()
         let result = try bench.scan()[0]
         #expect(result.missing == 0 && result.problems.isEmpty)
         #expect(try bench.ledger.drives(of: folder.id) == [FilePath(): Self.third])

@@ -298,6 +298,17 @@ import Testing
         #expect(try bench.scan()[0].missing == 0 && state(photo) == .uploaded)
     }
 
+    @Test func `whoever gives up a drive is told to make its folder where that is gone`() async throws {
+        try await plug()
+        bench.disk.setDrive(Self.card, isMounted: false)
+        let presence = FolderPresence(ledger: bench.ledger, scanner: bench.disk)
+        let gone = try presence.look(at: folder).whyKept("SD/x.jpg")
+        #expect(gone?.contains("make the folder (mkdir /pictures/gallery/SD), put a file, such as a note") == true)
+        bench.disk.makeFolder(Self.card)
+        let empty = try presence.look(at: folder).whyKept("SD/x.jpg")
+        #expect(empty?.contains("where it does not come back, put a file, such as a note, there") == true)
+    }
+
     @Test func `photos over which a drive was mounted are not missing`() async throws {
         bench.disk.setIdentity(Self.first, at: Bench.gallery)
         bench.disk.write("sunset", to: Self.a)
