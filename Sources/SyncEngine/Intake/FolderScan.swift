@@ -22,6 +22,8 @@ package struct FolderScan: Sendable {
         /// Folders with something that is never stored, and that changed less than the settle time ago: what it is cannot be
         /// told yet.
         var mixed: [FilePath] = []
+        /// No file is in the folder, and some are known in it.
+        var seemsEmpty = false
         /// What could not be read, and what was done about it. State is kept wherever the disk could not be seen.
         package var problems: [ScanError] = []
     }
@@ -162,6 +164,7 @@ package struct FolderScan: Sendable {
             leftOut, of: folder.id, in: .below(place), except: filesNotSeen > 0 ? [place] : unread + absent)
         if let emptyRoot {
             guard filesNotSeen == 0 else {
+                result.seemsEmpty = true
                 if !absent.isEmpty { return isSteady }
                 let hidden = unread.first.map { folder.path.pushing($0).string.escapingControls }
                 let state =
@@ -213,7 +216,7 @@ package struct FolderScan: Sendable {
 
 extension FolderScan.Summary {
     /// What was found out by a look stays; what it saw is told by the next one.
-    fileprivate mutating func beginAnew() { (filesSeen, unsettled, problems) = (0, [], []) }
+    fileprivate mutating func beginAnew() { (filesSeen, unsettled, problems, seemsEmpty) = (0, [], [], false) }
 
     /// One that came without a hint is enough to be told, and seldom comes alone.
     private static let mostAppeared = 64
