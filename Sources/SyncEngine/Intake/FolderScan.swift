@@ -193,12 +193,18 @@ package struct FolderScan: Sendable {
         _ folder: FolderRecord, _ scanned: ScannedFolder, at now: Date, _ drives: inout ScannedDrives,
         _ looks: inout FirstLook.Looks?, _ met: inout MetDirectories, _ result: inout Summary
     ) throws {
+        var seen = SeenDrive.known
         let difference = try ledger.reconcile(
-            folder.id, directory: scanned.path, files: scanned.files, drive: { drives.drive(at: scanned.path) },
+            folder.id, directory: scanned.path, files: scanned.files,
+            drive: {
+                seen = drives.drive(at: scanned.path)
+                return seen
+            },
             settled: { $0.isSettled(settle, at: now) }, holding: SettleQueue.longestWait(settle: settle),
             stillThere: scanner.isFile,
             whySkipped: { looks?.reason(scanned.path.appending($0.name), $0.stamp, in: folder) }, at: now)
-        try met.add(scanned, difference, to: ledger)
+        // Once it is told which drive the files are on, their photos are to learn it.
+        try met.add(scanned, difference, isDriveTold: seen != .untold, to: ledger)
         drives.note(waiting: difference.waiting, in: scanned.path)
         result.queued += difference.new.count + difference.released - difference.skipped
         result.queued += difference.changed + difference.requeued
@@ -266,12 +272,14 @@ private struct MetDirectories {
     private var compared: [ComparedDirectory] = []
     private var files = 0
 
-    mutating func add(_ folder: ScannedFolder, _ difference: DirectoryDifference, to ledger: Ledger) throws {
+    mutating func add(
+        _ folder: ScannedFolder, _ difference: DirectoryDifference, isDriveTold: Bool, to ledger: Ledger
+    ) throws {
         guard let id = difference.directoryID else { return }
         ids.insert(id)
-        guard difference.isEmpty, difference.unsettled.isEmpty, !folder.files.isEmpty, let digest = folder.digest else {
-            return
-        }
+        guard isDriveTold, difference.isEmpty, difference.unsettled.isEmpty, !folder.files.isEmpty,
+            let digest = folder.digest
+        else { return }
         compared.append(ComparedDirectory(id: id, digest: digest, files: folder.files))
         files += folder.files.count
         if files >= Self.groupSize { try noteDigests(in: ledger) }

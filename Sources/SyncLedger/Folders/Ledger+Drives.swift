@@ -69,10 +69,10 @@ extension Ledger {
 
     /// The files of a directory that are believed to be on the disk, and of which something is stored or is to be; and
     /// those that a catalogue alone tells of, which may be on a drive that no scan has seen yet.
-    /// - Returns: each with the drive on which it was seen last.
+    /// - Returns: each with the drive on which it was seen last, and whether it is believed to be on the disk.
     package func knownFiles(
         in directory: DirectoryID
-    ) throws(LedgerError) -> [(file: ScannedFile, drive: DriveIdentity?)] {
+    ) throws(LedgerError) -> [(file: ScannedFile, drive: DriveIdentity?, isKept: Bool)] {
         try read("list the files of a directory") { db in
             let drives = try DriveTable(db).all()
             return try PhotoTable(db).rows(in: directory).compactMap { row in
@@ -80,7 +80,7 @@ extension Ledger {
                     return nil
                 }
                 let drive = row.drive.flatMap { drives[$0] }
-                return (file: ScannedFile(name: name, stamp: row.stamp), drive: drive)
+                return (file: ScannedFile(name: name, stamp: row.stamp), drive: drive, isKept: row.isKept)
             }
         }
     }
@@ -127,13 +127,17 @@ struct DriveTable {
 
     /// - Returns: `nil` for one that cannot be recognised later.
     func id(of seen: SeenDrive) throws -> Int64? {
-        guard case .found(let drive?, at: _, isExpected: _) = seen else { return nil }
-        return try id(of: drive)
+        switch seen {
+        case .known: nil
+        case .found(let drive, at: _, isExpected: _): try drive.flatMap { try id(of: $0) }
+        case .untold: try findOrAdd(.untold)
+        }
     }
 
     /// The same.
-    func id(of drive: DriveIdentity) throws -> Int64? {
-        guard drive.isLasting else { return nil }
+    func id(of drive: DriveIdentity) throws -> Int64? { try drive.isLasting ? findOrAdd(drive) : nil }
+
+    private func findOrAdd(_ drive: DriveIdentity) throws -> Int64 {
         if let id = try db.number("SELECT id FROM drives WHERE identity = ?", [drive.text]) { return id }
         try db.run("INSERT INTO drives (identity) VALUES (?)", [drive.text])
         return db.lastInsertedRowID
