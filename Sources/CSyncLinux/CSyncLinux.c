@@ -7,6 +7,8 @@
 #include <link.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -69,6 +71,20 @@ int64_t CSyncLinux_Attribute(int32_t descriptor, const char *name, void *value, 
 
 int32_t CSyncLinux_SetAttribute(int32_t descriptor, const char *name, const void *value, int64_t size) {
     return fsetxattr(descriptor, name, value, (size_t)size, 0) == 0 ? 0 : errno;
+}
+
+// `struct fsuuid2` and FS_IOC_GETFSUUID of <linux/fs.h>, which older headers lack.
+struct file_system_uuid {
+    uint8_t length;
+    uint8_t bytes[16];
+};
+
+int32_t CSyncLinux_FileSystemUUID(int32_t descriptor, uint8_t *uuid) {
+    struct file_system_uuid found = {0};
+    if (ioctl(descriptor, _IOR(0x15, 0, struct file_system_uuid), &found) != 0) return -errno;
+    if (found.length > sizeof found.bytes) return -EINVAL;
+    memcpy(uuid, found.bytes, sizeof found.bytes);
+    return found.length;
 }
 
 int32_t CSyncLinux_TakeReadLease(int32_t descriptor) {

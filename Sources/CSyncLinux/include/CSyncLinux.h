@@ -83,6 +83,12 @@ int64_t CSyncLinux_Attribute(
 int32_t CSyncLinux_SetAttribute(
     int32_t descriptor, const char *_Nonnull name, const void *_Nullable value, int64_t size);
 
+/// The UUID of the file system that an open file is on, as its driver has read it: FS_IOC_GETFSUUID, from Linux 6.9 on.
+/// `uuid` has room for 16 bytes.
+///
+/// Returns how many bytes it has, or a negative errno; ENOTTY where kernel or file system tells none.
+int32_t CSyncLinux_FileSystemUUID(int32_t descriptor, uint8_t *_Nonnull uuid);
+
 /// Takes a read lease on an open file without waiting: fcntl(2), F_SETLEASE with F_RDLCK.
 ///
 /// Returns 0, or an errno; EAGAIN while some process has the file open for writing.

@@ -32,20 +32,29 @@ package struct DriveIdentity: Hashable, Sendable {
         self.folder = folder
     }
 
+    /// One of which nothing is told yet, or that came or went while it was looked at: it is the same as none.
+    package static let untold = DriveIdentity(.disk)
+
     /// Whether it can be recognised later.
     package var isLasting: Bool { uuid != nil || fsid != nil || source != nil }
 
-    /// Whether this is certainly another one. What only one of both tells decides nothing: a service may see less of
+    /// What two identities tell of each other.
+    package enum Likeness: Hashable, Sendable {
+        case same, other
+        /// Both tell nothing that can be compared. It is not the same one as long as nothing says so.
+        case untold
+    }
+
+    /// Whether this is the drive that was noted. What only one of both tells decides nothing: a service may see less of
     /// the system than a command does.
-    package func isOther(than noted: DriveIdentity) -> Bool {
-        if kind != noted.kind { return true }
+    package func likeness(to noted: DriveIdentity) -> Likeness {
+        if kind != noted.kind { return .other }
+        if let folder, let other = noted.folder, folder != other { return .other }
         for (own, other) in [(uuid, noted.uuid), (fsid, noted.fsid), (source, noted.source)] {
             guard let own, let other else { continue }
-            if own != other { return true }
-            break
+            return own == other ? .same : .other
         }
-        guard let folder, let other = noted.folder else { return false }
-        return folder != other
+        return isLasting || noted.isLasting ? .untold : .same
     }
 
     /// The same of a folder below.

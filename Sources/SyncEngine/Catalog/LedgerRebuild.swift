@@ -180,9 +180,10 @@ package struct LedgerRebuild: Sendable {
                     else { return }
                     gone.insert(Self.highestGone(photo.path, below: folder.path, besides: away, scanner))
                 }
-                // Where the whole folder is on another drive, as of a new machine, all that is not seen counts as gone.
+                // Where the whole folder is on another drive, as of a new machine, all that is not seen counts as gone;
+                // nothing where that drive does not tell what it is.
                 let drive: (FilePath) -> SeenDrive = { path in
-                    look.stranger(above: path) == nil ? look.seen(at: path) : .known
+                    look.stranger(above: path)?.drive == nil ? look.seen(at: path) : .known
                 }
                 for path in gone { _ = try queue.markGone(folder.id, path: path, drive: drive, at: now) }
             }

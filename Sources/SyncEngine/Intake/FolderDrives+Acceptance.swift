@@ -37,7 +37,9 @@ extension FolderDrives {
             acceptance.taken.append(try describe(stranger, in: look, of: folder))
             let drive = stranger.isMounted ? stranger.drive.flatMap { $0.isLasting ? $0 : nil } : nil
             changes[stranger.place] = .some(drive)
-            takeovers.append(Self.takeover(of: stranger.expected, by: drive, at: stranger.place, among: look.places))
+            if let expected = stranger.expected {
+                takeovers.append(Self.takeover(of: expected, by: drive, at: stranger.place, among: look.places))
+            }
             if !stranger.isMounted { plain.append(stranger.place) }
         }
         if !acceptance.taken.isEmpty {

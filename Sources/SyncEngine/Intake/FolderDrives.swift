@@ -9,10 +9,11 @@ import SystemPackage
 /// a file that is known there is seen on it. Where it is another one now, or none, these files decide. When they are all
 /// there, with their sizes and times, as after a copy to a new disk, nothing is wrong, and once each was read and is
 /// the photo that it seemed to be, that one takes the place; when one is not, nothing is concluded from what is not seen.
+/// So it is while nothing tells which drive is there, as before udev(7) has read its UUID: not told is not the same.
 /// Photos that were found on a third drive do not count in that: each knows its own, and is looked for there
 /// (``SeenDrive``). Everything here blocks.
 package struct FolderDrives: Sendable {
-    /// A place with another drive than the one that its photos were found on.
+    /// A place with another drive than the one that its photos were found on, or with one that may be another.
     struct Stranger: Sendable {
         /// Below the folder.
         let place: FilePath
@@ -20,8 +21,10 @@ package struct FolderDrives: Sendable {
         let isMounted: Bool
         /// What is there, as far as it tells of itself.
         let drive: DriveIdentity?
-        /// The one that is known of the place.
-        let expected: DriveIdentity
+        /// The one that is known of the place; `nil` where it told nothing of itself.
+        let expected: DriveIdentity?
+        /// Whether it is another one for certain.
+        let isCertain: Bool
     }
 
     /// What a look at a folder has found.
@@ -61,8 +64,8 @@ package struct FolderDrives: Sendable {
         /// The one that a path is at, or would be: the deepest.
         fileprivate func holding(_ path: FilePath) -> Place? { all.last { path.starts(with: $0.path) } }
 
-        /// Whether a path is, or would be, on another drive than the one that is known. One that has all the known
-        /// files, and takes the place by that, is another one until it is noted.
+        /// Whether a path is, or would be, on another drive than the one that is known, or may be. One that has all the
+        /// known files, and takes the place by that, is another one until it is noted.
         func isOther(at path: FilePath) -> Bool { holding(path)?.isOther == true }
 
         /// The same of a path or anything below it.
@@ -88,13 +91,22 @@ package struct FolderDrives: Sendable {
         let expected: DriveIdentity?
         let found: DriveIdentity?
 
-        var isOther: Bool {
-            guard let expected, let found else { return false }
-            return found.isOther(than: expected)
+        /// Whether the drive that is there is the one that is known.
+        var likeness: DriveIdentity.Likeness {
+            switch (found, expected) {
+            case (let found?, let expected?): found.likeness(to: expected)
+            // What was there before told nothing of itself: only its files tell whether it is the same.
+            case (let found?, nil): isMounted && found.isLasting ? .untold : .same
+            case (nil, _?): .untold
+            case (nil, nil): .same
+            }
         }
 
+        /// Whether it is another one, or may be.
+        var isOther: Bool { likeness != .same }
+
         func seen(isExpected: Bool) -> SeenDrive {
-            if found == nil, let expected { return .untold(expected, at: path) }
+            if found == nil, expected != nil { return .untold }
             return .found(found, at: path, isExpected: isExpected)
         }
     }
@@ -115,11 +127,13 @@ package struct FolderDrives: Sendable {
         var changes: [FilePath: DriveIdentity?] = [:]
         var takeovers: [DriveTakeover] = []
         for place in seen.all {
-            if place.isOther, let expected = place.expected, try !isTaken(place, of: folder, among: places) {
+            if place.isOther, try !isTaken(place, of: folder, among: places) {
                 strangers.append(
-                    Stranger(place: place.path, isMounted: place.isMounted, drive: place.found, expected: expected))
+                    Stranger(
+                        place: place.path, isMounted: place.isMounted, drive: place.found, expected: place.expected,
+                        isCertain: place.likeness == .other))
                 // Mounted over photos, it has a place of its own from now on: where they are is remembered.
-                if place.noted == nil { changes[place.path] = .some(expected) }
+                if place.noted == nil, let expected = place.expected { changes[place.path] = .some(expected) }
             } else if let found = place.found,
                 try place.noted != nil
                     || place.isMounted && found.isLasting && isProved(place, of: folder, among: places)
@@ -148,7 +162,7 @@ package struct FolderDrives: Sendable {
         let other = look.seen.all.filter { place in
             let drive = scanner.drive(at: folder.path.pushing(place.path))
             guard let drive, let found = place.found else { return (drive == nil) != (place.found == nil) }
-            return drive.isOther(than: found)
+            return drive.likeness(to: found) != .same
         }
         return mounted.symmetricDifference(before).union(other.map(\.path))
     }
@@ -188,7 +202,7 @@ package struct FolderDrives: Sendable {
     func describe(_ stranger: Stranger, in look: Look, of folder: FolderRecord) throws -> OtherDrive {
         var namesakes = 0
         let notSeen = try countFiles(
-            of: stranger.expected, at: stranger.place, in: folder, among: look.places
+            of: stranger.expected ?? stranger.drive, at: stranger.place, in: folder, among: look.places
         ) { file in
             guard let stamp = stamp(of: file, in: folder) else { return true }
             if file.mayBe(stamp) { return false }
@@ -197,7 +211,7 @@ package struct FolderDrives: Sendable {
         }
         return OtherDrive(
             path: folder.path.pushing(stranger.place), isMounted: stranger.isMounted, filesNotSeen: notSeen,
-            namesakes: namesakes)
+            namesakes: namesakes, isCertain: stranger.isCertain)
     }
 
     static func takeover(
@@ -237,7 +251,7 @@ package struct FolderDrives: Sendable {
     private static func note(of found: DriveIdentity, at place: Place) -> DriveIdentity? {
         // Where nothing is mounted any more, it is a folder like the one around it.
         guard found.isLasting, place.isMounted else { return nil }
-        guard let noted = place.noted, !found.isOther(than: noted) else { return found }
+        guard let noted = place.noted, found.likeness(to: noted) == .same else { return found }
         return found.completed(by: noted)
     }
 
@@ -250,6 +264,11 @@ package struct FolderDrives: Sendable {
         let drive: DriveIdentity?
         /// Whether another photo had its name and its stamp.
         let isAmbiguous: Bool
+        /// Whether it is believed to be on the disk, and not only known from a catalogue.
+        let isKept: Bool
+
+        /// Whether it was seen on a drive that told nothing of itself.
+        var isOfUntold: Bool { isKept && drive == nil }
 
         /// Whether a file with its name counts as it, or as a copy.
         func mayBe(_ found: FileStamp) -> Bool { !isAmbiguous && found.mayBeCopy(of: stamp) }
@@ -264,15 +283,17 @@ package struct FolderDrives: Sendable {
         upTo most: Int = .max, where isSo: (KnownFile) -> Bool
     ) throws -> Int {
         let below = Self.below(place, among: places)
-        let own = SeenDrive.found(drive, at: place, isExpected: true)
+        let own = drive.map { SeenDrive.found($0, at: place, isExpected: true) } ?? .known
         var count = 0
         for directory in try ledger.directories(of: folder.id, below: place)
         where !below.contains(where: directory.path.starts) {
-            for (file, drive, isAmbiguous) in try ledger.knownFiles(in: directory.id)
-            where !own.isOther(than: drive, in: directory.path) {
-                let path = directory.path.appending(file.name)
-                let known = KnownFile(path: path, stamp: file.stamp, drive: drive, isAmbiguous: isAmbiguous)
-                guard isSo(known) else { continue }
+            for known in try ledger.knownFiles(in: directory.id)
+            where !own.isOther(than: known.drive, in: directory.path) {
+                let path = directory.path.appending(known.file.name)
+                let file = KnownFile(
+                    path: path, stamp: known.file.stamp, drive: known.drive, isAmbiguous: known.isAmbiguous,
+                    isKept: known.isKept)
+                guard isSo(file) else { continue }
                 count += 1
                 if count >= most { return count }
             }
@@ -290,7 +311,18 @@ package struct FolderDrives: Sendable {
     /// Whether the drive that is there takes the place of the one that was, without anybody saying so: no photo is
     /// known on that any more. Those that were copied from it are known on this one since they were read.
     private func isTaken(_ place: Place, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
-        try !hasFile(of: place.expected, at: place, in: folder, among: places) { _ in true }
+        if place.expected == nil { return try isFound(place, of: folder, among: places) }
+        return try !hasFile(of: place.expected, at: place, in: folder, among: places) { _ in true }
+    }
+
+    /// Whether a drive that tells what it is may be the one that told nothing until now: a file is the one that was met
+    /// on that, or all of them may be. That it has a copy of one proves nothing.
+    private func isFound(_ place: Place, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
+        let isMet = try hasFile(of: place.found, at: place, in: folder, among: places) { file in
+            file.isOfUntold && stamp(of: file, in: folder)?.isMet(as: file.stamp) == true
+        }
+        let isLacking = { (file: KnownFile) in file.isOfUntold && !isSeen(file, of: folder) }
+        return try isMet || !hasFile(of: place.found, at: place, in: folder, among: places, where: isLacking)
     }
 
     /// Whether a drive of which nothing is noted is the one that photos were found on: an empty mount point is not.
@@ -314,5 +346,16 @@ package struct FolderDrives: Sendable {
     /// What cannot be looked at is not known to be there.
     private func stamp(of file: KnownFile, in folder: FolderRecord) -> FileStamp? {
         try? scanner.stamp(of: folder.path.pushing(file.path))
+    }
+}
+
+extension FileStamp {
+    /// Whether this is the file that was met, and no copy of it: that has another time of change, or another birth. The
+    /// number of a device is another one when it is plugged in again.
+    fileprivate func isMet(as known: FileStamp) -> Bool {
+        guard known.changed != nil else { return false }
+        var known = known
+        known.device = device
+        return isUntouched(since: known)
     }
 }

@@ -38,11 +38,18 @@ struct FolderPresence {
                         + "no agent runs: \(OtherDrive.command(at: place))")
             }
             let drive = try ledger.drive(ofFile: file, in: folder.id)
-            guard drives.seen(at: file).isOther(than: drive, in: file.removingLastComponent()) else { return nil }
+            let seen = drives.seen(at: file)
+            guard seen.isOther(than: drive, in: file.removingLastComponent()) else { return nil }
             let place = folder.path.pushing(drives.place(above: file))
+            let (name, command) = (place.text.escapingControls, OtherDrive.command(at: place))
+            guard drives.stranger(above: file)?.isCertain ?? (seen != .untold && drive?.isLasting != false) else {
+                return Absence(
+                    reason: "nothing tells whether the drive at \(name) is the one that it was found on",
+                    remedy: "where it is, or takes its place, while no agent runs: \(command)")
+            }
             return Absence(
-                reason: "at \(place.text.escapingControls) is another drive than the one that it was found on",
-                remedy: "where that does not come back, while no agent runs: \(OtherDrive.command(at: place))")
+                reason: "at \(name) is another drive than the one that it was found on",
+                remedy: "where that does not come back, while no agent runs: \(command)")
         }
     }
 

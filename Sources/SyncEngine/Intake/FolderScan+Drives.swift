@@ -174,7 +174,7 @@ struct ScannedDrives {
         guard !changed.isEmpty else { return before.seen(at: path) }
         let place = changed.union(before.places).filter { path.starts(with: $0) }
             .max { $0.components.count < $1.components.count }
-        return place.map { changed.contains($0) } == true ? .unsteady : before.seen(at: path)
+        return place.map { changed.contains($0) } == true ? .untold : before.seen(at: path)
     }
 
     /// - Parameter directory: where they are, below the folder.

@@ -22,6 +22,8 @@ package struct FolderScan: Sendable {
         /// Folders with something that is never stored, and that changed less than the settle time ago: what it is cannot be
         /// told yet.
         var mixed: [FilePath] = []
+        /// No file is in the folder, and some are known in it.
+        var seemsEmpty = false
         /// What could not be read, and what was done about it. State is kept wherever the disk could not be seen.
         package var problems: [ScanError] = []
     }
@@ -170,6 +172,7 @@ package struct FolderScan: Sendable {
             leftOut, of: folder.id, in: .below(place), except: filesNotSeen > 0 ? [place] : unread + absent)
         if let emptyRoot {
             guard filesNotSeen == 0 else {
+                result.seemsEmpty = true
                 if !absent.isEmpty { return isSteady }
                 let hidden = unread.first.map { folder.path.pushing($0).string.escapingControls }
                 let state =
@@ -198,12 +201,18 @@ package struct FolderScan: Sendable {
         _ folder: FolderRecord, _ scanned: ScannedFolder, at now: Date, _ drives: inout ScannedDrives,
         _ looks: inout FirstLook.Looks?, _ met: inout MetDirectories, _ result: inout Summary
     ) throws {
+        var seen = SeenDrive.known
         let difference = try ledger.reconcile(
-            folder.id, directory: scanned.path, files: scanned.files, drive: { drives.drive(at: scanned.path) },
+            folder.id, directory: scanned.path, files: scanned.files,
+            drive: {
+                seen = drives.drive(at: scanned.path)
+                return seen
+            },
             settled: { $0.isSettled(settle, at: now) }, holding: SettleQueue.longestWait(settle: settle),
             stillThere: scanner.isFile,
             whySkipped: { looks?.reason(scanned.path.appending($0.name), $0.stamp, in: folder) }, at: now)
-        try met.add(scanned, difference, to: ledger)
+        // Once it is told which drive the files are on, their photos are to learn it.
+        try met.add(scanned, difference, isDriveTold: seen != .untold, to: ledger)
         drives.note(waiting: difference.waiting, in: scanned.path)
         result.queued += difference.new.count + difference.released - difference.skipped
         result.queued += difference.changed + difference.requeued
@@ -221,7 +230,7 @@ package struct FolderScan: Sendable {
 
 extension FolderScan.Summary {
     /// What was found out by a look stays; what it saw is told by the next one.
-    fileprivate mutating func beginAnew() { (filesSeen, unsettled, problems) = (0, [], []) }
+    fileprivate mutating func beginAnew() { (filesSeen, unsettled, problems, seemsEmpty) = (0, [], [], false) }
 
     /// One that came without a hint is enough to be told, and seldom comes alone.
     private static let mostAppeared = 64
@@ -271,12 +280,14 @@ private struct MetDirectories {
     private var compared: [ComparedDirectory] = []
     private var files = 0
 
-    mutating func add(_ folder: ScannedFolder, _ difference: DirectoryDifference, to ledger: Ledger) throws {
+    mutating func add(
+        _ folder: ScannedFolder, _ difference: DirectoryDifference, isDriveTold: Bool, to ledger: Ledger
+    ) throws {
         guard let id = difference.directoryID else { return }
         ids.insert(id)
-        guard difference.isEmpty, difference.unsettled.isEmpty, !folder.files.isEmpty, let digest = folder.digest else {
-            return
-        }
+        guard isDriveTold, difference.isEmpty, difference.unsettled.isEmpty, !folder.files.isEmpty,
+            let digest = folder.digest
+        else { return }
         compared.append(ComparedDirectory(id: id, digest: digest, files: folder.files))
         files += folder.files.count
         if files >= Self.groupSize { try noteDigests(in: ledger) }

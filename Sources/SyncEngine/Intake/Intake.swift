@@ -33,6 +33,8 @@ package actor Intake {
     private let treesChanged = Wakeup()
     private var isRescanning = false
     private var knownProblems: Set<ScanError> = []
+    /// In which no file was seen by the last scan, though some are known there.
+    private var emptyFolders: Set<FolderID> = []
     /// Of the kernel's queue, by root, as far as they are counted.
     private var overflows: [FilePath: Int] = [:]
     /// What is new and older than that came while nobody watched.
@@ -209,6 +211,8 @@ package actor Intake {
             return unsettled
         }
         for (file, wait) in unsettled { settling.note(file, after: wait, at: time.monotonic()) }
+        // It is on another drive, or says that all was removed on purpose: only the whole folder tells.
+        for (folder, _) in batch where emptyFolders.remove(folder.id) != nil { enqueue(folder.path) }
     }
 
     private func noteOthers(in directories: [FilePath]) async throws {
@@ -283,6 +287,7 @@ package actor Intake {
         settlingChanged.signal()
         tell(queued: result.queued, skipped: result.skipped)
         if tree == folder.path {
+            if result.seemsEmpty { emptyFolders.insert(folder.id) } else { emptyFolders.remove(folder.id) }
             tell(result.problems, of: folder)
         } else if !result.problems.isEmpty || knownProblems.contains(where: { $0.path.starts(with: tree) }) {
             // What a folder's problems are is noted by a scan of all of it.

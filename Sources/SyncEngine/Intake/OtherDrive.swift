@@ -1,7 +1,7 @@
 import SyncCore
 package import SystemPackage
 
-/// Another drive than the one that photos were found on, for people.
+/// Another drive than the one that photos were found on, or one of which nothing says that it is that, for people.
 package struct OtherDrive: Hashable, Sendable {
     /// Absolute.
     package let path: FilePath
@@ -10,13 +10,19 @@ package struct OtherDrive: Hashable, Sendable {
     package let filesNotSeen: Int
     /// Those of them whose names other files have on it: these wait, and are not stored.
     var namesakes = 0
+    /// Whether it is another one for certain.
+    var isCertain = true
 
     package var words: String {
         let known = filesNotSeen.counted("known file is", "known files are")
         let first =
-            isMounted
-            ? "this is not the drive that photos were found on, and \(known) not on it"
-            : "no drive is mounted here, but other files are, and \(known) not among them"
+            if !isMounted {
+                "no drive is mounted here, but other files are, and \(known) not among them"
+            } else if isCertain {
+                "this is not the drive that photos were found on, and \(known) not on it"
+            } else {
+                "nothing tells whether this is the drive that photos were found on, and \(known) not on it"
+            }
         if namesakes == 0 { return first }
         let others = namesakes.counted(
             "file with a known name is another, and is", "files with known names are others, and are")
@@ -40,7 +46,8 @@ package struct OtherDrive: Hashable, Sendable {
     }
 
     package var remedy: String {
-        "mount the right drive, or, where this one takes its place, and while no agent runs: \(Self.command(at: path))"
+        let drive = isCertain ? "this one takes its place" : "it is the right one, or takes its place"
+        return "mount the right drive, or, where \(drive), and while no agent runs: \(Self.command(at: path))"
     }
 
     /// Why nothing is stored of a file.

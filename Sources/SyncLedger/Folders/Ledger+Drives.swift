@@ -25,8 +25,12 @@ extension Ledger {
         _ drives: [FilePath: DriveIdentity?], _ takeovers: [DriveTakeover] = [], plain: [FilePath] = [],
         of folder: FolderID
     ) throws(LedgerError) -> Int {
-        if drives.isEmpty, takeovers.isEmpty, plain.isEmpty { return 0 }
-        return try write("note drives") { db in
+        // First, and in pieces. Where it ends between two of them, the place is known for the old drive still: photos
+        // that have the new one go by that, and who looks at the place next begins again with the others.
+        var count = 0
+        for takeover in takeovers { count += try carryOut(takeover, in: folder) }
+        if drives.isEmpty, plain.isEmpty { return count }
+        try write("note drives") { db in
             for (path, drive) in drives {
                 if let drive {
                     try db.run(
@@ -45,8 +49,28 @@ extension Ledger {
                     "DELETE FROM folder_mounts WHERE folder_id = ? AND path = ?",
                     [folder.rawValue, path.directoryBlob])
             }
-            return try takeovers.reduce(0) { try $0 + DriveTable(db).carryOut($1, in: folder) }
         }
+        return count
+    }
+
+    /// - Returns: of how many photos the drive is another one by that.
+    private func carryOut(_ takeover: DriveTakeover, in folder: FolderID) throws(LedgerError) -> Int {
+        let operation = "note that a drive takes the place of another one"
+        let directories = try read(operation) { db in
+            try DirectoryTable(db).subtree(takeover.place, in: folder).filter { directory in
+                !takeover.below.contains { directory.path.starts(with: $0) }
+            }
+        }
+        var progress = TakeoverProgress(rest: directories[...])
+        while !progress.rest.isEmpty {
+            let before = progress
+            progress = try write(operation) { db in
+                var progress = before
+                try DriveTable(db).carryOut(takeover, &progress)
+                return progress
+            }
+        }
+        return progress.count
     }
 
     /// On which drive a photo was found last; `nil` where that, or the photo, is not known.
@@ -69,11 +93,11 @@ extension Ledger {
 
     /// The files of a directory that are believed to be on the disk, and of which something is stored or is to be; and
     /// those that a catalogue alone tells of, which may be on a drive that no scan has seen yet.
-    /// - Returns: each with the drive on which it is known, and whether another photo had its name and its stamp, so
-    ///   that a stamp tells nothing.
+    /// - Returns: each with the drive on which it is known; whether another photo had its name and its stamp, so that a
+    ///   stamp tells nothing; and whether it is believed to be on the disk.
     package func knownFiles(
         in directory: DirectoryID
-    ) throws(LedgerError) -> [(file: ScannedFile, drive: DriveIdentity?, isAmbiguous: Bool)] {
+    ) throws(LedgerError) -> [(file: ScannedFile, drive: DriveIdentity?, isAmbiguous: Bool, isKept: Bool)] {
         try read("list the files of a directory") { db in
             let drives = try DriveTable(db).all()
             return try PhotoTable(db).rows(in: directory).compactMap { row in
@@ -83,7 +107,7 @@ extension Ledger {
                 let drive = row.drive.flatMap { drives[$0] }
                 return (
                     file: ScannedFile(name: name, stamp: row.stamp), drive: drive,
-                    isAmbiguous: row.supposition == .disproved
+                    isAmbiguous: row.supposition == .disproved, isKept: row.isKept
                 )
             }
         }
@@ -112,6 +136,20 @@ package struct DriveTakeover: Sendable {
     }
 }
 
+/// How far a takeover is carried out.
+private struct TakeoverProgress: Sendable {
+    /// Rows of one transaction, at most. A million in one would keep all others from writing for ten seconds.
+    static let groupSize = 4_096
+    /// Behind all names: none has more than 255 bytes.
+    static let end = Data(repeating: 0xFF, count: 256)
+
+    var rest: ArraySlice<DirectoryEntry>
+    /// The last one that is done in the first of these.
+    var name = Data()
+    /// Rows.
+    var count = 0
+}
+
 /// The drives that photos were seen on. There are few.
 struct DriveTable {
     private let db: Database
@@ -131,30 +169,49 @@ struct DriveTable {
 
     /// - Returns: `nil` for one that cannot be recognised later.
     func id(of seen: SeenDrive) throws -> Int64? {
-        guard case .found(let drive?, at: _, isExpected: _) = seen else { return nil }
-        return try id(of: drive)
+        switch seen {
+        case .known: nil
+        case .found(let drive, at: _, isExpected: _): try drive.flatMap { try id(of: $0) }
+        case .untold: try findOrAdd(.untold)
+        }
     }
 
     /// The same.
-    func id(of drive: DriveIdentity) throws -> Int64? {
-        guard drive.isLasting else { return nil }
+    func id(of drive: DriveIdentity) throws -> Int64? { try drive.isLasting ? findOrAdd(drive) : nil }
+
+    private func findOrAdd(_ drive: DriveIdentity) throws -> Int64 {
         if let id = try db.number("SELECT id FROM drives WHERE identity = ?", [drive.text]) { return id }
         try db.run("INSERT INTO drives (identity) VALUES (?)", [drive.text])
         return db.lastInsertedRowID
     }
 
-    fileprivate func carryOut(_ takeover: DriveTakeover, in folder: FolderID) throws -> Int {
+    /// One piece of it.
+    fileprivate func carryOut(_ takeover: DriveTakeover, _ progress: inout TakeoverProgress) throws {
         let new = try takeover.new.flatMap { try id(of: $0) }
         let drives = try all()
-        var count = 0
-        for directory in try DirectoryTable(db).subtree(takeover.place, in: folder)
-        where !takeover.below.contains(where: { directory.path.starts(with: $0) }) {
+        var left = TakeoverProgress.groupSize
+        while left > 0, let directory = progress.rest.first {
+            let next = try db.rawRows(
+                "SELECT name FROM photos WHERE directory_id = ? AND name > ? ORDER BY name LIMIT 1 OFFSET ?",
+                [directory.id.rawValue, progress.name, TakeoverProgress.groupSize - 1])
+            let last = next.first.map { $0[0] as Data }
+            var count = 0
             for (id, drive) in drives where id != new && takeover.concerns(drive, in: directory.path) {
                 count += try db.run(
-                    "UPDATE photos SET drive = ?, supposed_drive = NULL WHERE directory_id = ? AND drive = ?",
-                    [new, directory.id.rawValue, id])
+                    """
+                    UPDATE photos SET drive = ?, supposed_drive = NULL
+                    WHERE directory_id = ? AND name > ? AND name <= ? AND drive = ?
+                    """,
+                    [new, directory.id.rawValue, progress.name, last ?? TakeoverProgress.end, id])
             }
+            progress.count += count
+            if let last {
+                progress.name = last
+                return
+            }
+            progress.rest.removeFirst()
+            progress.name = Data()
+            left -= count + 1
         }
-        return count
     }
 }

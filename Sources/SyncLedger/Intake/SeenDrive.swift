@@ -3,42 +3,37 @@ package import SystemPackage
 
 /// On which drive a file or directory is seen.
 package enum SeenDrive: Hashable, Sendable {
-    /// - drive: what is there, as far as it tells of itself.
+    /// - drive: what is there, as far as it tells of itself; `nil` where no drive of the place ever did.
     /// - place: where it begins, below the watched folder.
     /// - isExpected: whether it is the one that photos of the place were found on, as far as is known. That decides
     ///   about those of which no drive is known.
     case found(DriveIdentity?, at: FilePath, isExpected: Bool)
-    /// Nothing tells what is there. It is taken for the drive that is known of the place, and of no file is noted that
-    /// it was seen on that.
-    case untold(DriveIdentity, at: FilePath)
-    /// One came or went while files were looked at: nothing is concluded.
-    case unsteady
+    /// Nothing tells whether the drive that is known of the place is there, or one came or went while files were looked
+    /// at: nothing is concluded, and what is new was seen on a drive that nothing is told of.
+    case untold
+    /// All photos of the place count as found on it.
+    case known
 
-    /// Where nothing tells one drive from another.
-    package static let known = SeenDrive.found(nil, at: FilePath(), isExpected: true)
-
-    /// Whether a photo is to be looked for on another drive than this one: that it is not seen tells nothing then.
+    /// Whether a photo is to be looked for on another drive than this one, or nothing says that it is on this one: that
+    /// it is not seen tells nothing then.
     /// - Parameters:
     ///   - drive: where the photo was seen last; `nil` where that is not known.
     ///   - directory: that of the photo, below the watched folder.
     package func isOther(than drive: DriveIdentity?, in directory: FilePath) -> Bool {
-        if case .untold(let known, at: let place) = self {
-            return SeenDrive.found(known, at: place, isExpected: true).isOther(than: drive, in: directory)
-        }
-        guard case .found(let seen, at: let place, isExpected: let isExpected) = self else { return true }
+        guard case .found(let seen, at: let place, isExpected: let isExpected) = self else { return self == .untold }
         guard let drive else { return !isExpected }
-        guard let found = seen else { return false }
+        guard let found = seen else { return drive.isLasting }
         // What is mounted in a folder of its own may have been one with what is around it, and the other way round:
         // each is known by the folder of the drive that it begins with.
         var above = place
         while true {
-            if !found.isOther(than: drive.below(place.relative(to: above))) { return false }
+            if found.likeness(to: drive.below(place.relative(to: above))) == .same { return false }
             if above.isEmpty { break }
             above.removeLastComponent()
         }
         var below = directory.relative(to: place)
         while !below.isEmpty {
-            if !found.below(below).isOther(than: drive) { return false }
+            if found.below(below).likeness(to: drive) == .same { return false }
             below.removeLastComponent()
         }
         return true

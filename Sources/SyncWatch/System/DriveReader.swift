@@ -3,8 +3,11 @@ import SyncCore
 import SyncSystem
 import SystemPackage
 
-/// Finds out which file system is seen at a path, from the table of mounts and what udev(7) has read from the device.
+/// Finds out which file system is seen at a path, from the table of mounts and what its driver tells; where that tells
+/// nothing, from what udev(7) has read from the device.
 struct DriveReader: Sendable {
+    /// The UUID that the driver of a mounted file system tells; `nil` where it tells none.
+    var ownUUID: @Sendable (_ mount: MountPoint) -> String?
     /// The UUID of the file system on a block device; `nil` where none is known. Devices are told as the table of
     /// mounts writes them: `8:17`.
     var uuid: @Sendable (_ device: String) -> String?
@@ -28,9 +31,10 @@ struct DriveReader: Sendable {
         // A file system of several devices has a number of its own (btrfs), and the table names one of them.
         let hasOwnNumber = mount.device.hasPrefix("0:")
         let number = hasOwnNumber ? (isOfDevice ? device(FilePath(mount.source)) : nil) : mount.device
+        let own = isOfDevice || !hasOwnNumber ? ownUUID(mount) : nil
         let drive = DriveIdentity(
-            .disk, uuid: number.flatMap(uuid), fsid: Self.keepingID.contains(mount.type) ? fsid(mount.path) : nil,
-            folder: folder)
+            .disk, uuid: own ?? number.flatMap(uuid),
+            fsid: Self.keepingID.contains(mount.type) ? fsid(mount.path) : nil, folder: folder)
         return drive.isLasting ? drive : nil
     }
 
@@ -41,6 +45,18 @@ struct DriveReader: Sendable {
 
 extension DriveReader {
     static let system = DriveReader(
+        ownUUID: { mount in
+            let options: FileDescriptor.OpenOptions = [.closeOnExec, .directory]
+            guard let root = try? FileDescriptor.open(mount.path, .readOnly, options: options) else { return nil }
+            return try? root.closeAfter { () throws -> String? in
+                // Not of what was mounted over it a moment ago. A subvolume has a number that the table does not tell.
+                let device = try FileStatus(of: root).stamp.device
+                guard mount.device.hasPrefix("0:") || MountTable.number(ofDevice: device) == mount.device else {
+                    return nil
+                }
+                return FileSystemUUID.text(ofFile: root)
+            }
+        },
         uuid: { number in Self.uuidOfUdev(number) ?? Self.uuidOfLink(number) },
         fsid: { mount in
             var volume = statvfs()

@@ -19,6 +19,7 @@ import Testing
         """.utf8)
 
     private let reader = DriveReader(
+        ownUUID: { ["/media/card/deep": "own", "/pool": "of no device"][$0.path.string] },
         uuid: { ["254:0": "root", "8:49": "CAFE-0001", "8:33": "disk", "8:5": "pool"][$0] },
         fsid: { ["/": "f1", "/srv/photos": "f2", "/pool": "f3"][$0.string] },
         device: { $0 == "/dev/sdc1" ? "8:5" : nil })
@@ -29,7 +30,7 @@ import Testing
             ("/tmp/photos", DriveIdentity(.passing)),
             // The later mount covers the earlier one.
             ("/media/card/DCIM", DriveIdentity(.disk, uuid: "CAFE-0001", folder: "/DCIM")),
-            ("/media/card/deep/a", DriveIdentity(.disk, uuid: "disk", folder: "/a")),
+            ("/media/card/deep/a", DriveIdentity(.disk, uuid: "own", folder: "/a")),
             ("/srv/photos", DriveIdentity(.disk, uuid: "pool", fsid: "f2", folder: "/@photos")),
             ("/mnt/nas two/2024", DriveIdentity(.network, source: "nas:/my photos", folder: "/2024")),
             ("/mnt/auto/x", nil),
@@ -40,7 +41,8 @@ import Testing
     }
 
     @Test func `what no drive tells of itself is nothing`() {
-        let silent = DriveReader(uuid: { _ in nil }, fsid: { _ in nil }, device: { _ in nil })
+        let silent = DriveReader(
+            ownUUID: { _ in nil }, uuid: { _ in nil }, fsid: { _ in nil }, device: { _ in nil })
         #expect(silent.drive(at: "/media/card", in: Self.table) == nil)
         #expect(silent.drive(at: "/home", in: []) == nil)
     }

@@ -11,23 +11,28 @@ import Testing
 
     @Test(
         arguments: [
-            (uuid, uuid, false), (uuid, DriveIdentity(.disk, uuid: "77"), true), (both, uuid, false),
-            (fsid, both, false), (fsid, uuid, false), (DriveIdentity(.disk, fsid: "c3"), both, true),
-            (DriveIdentity(.disk, uuid: "2f3a-11", fsid: "of a subvolume"), both, false),
-            (DriveIdentity(.passing), uuid, true), (share, uuid, true), (share, share, false),
-            (DriveIdentity(.network, source: "nas:/other"), share, true), (DriveIdentity(.network), share, false),
-            (subvolume, uuid, false), (subvolume, subvolume, false),
-            (DriveIdentity(.disk, uuid: "2f3a-11", folder: "/@other"), subvolume, true),
-        ] as [(DriveIdentity, DriveIdentity, Bool)])
-    func `a drive is another one where something that both tell differs`(
-        found: DriveIdentity, noted: DriveIdentity, isOther: Bool
+            (uuid, uuid, .same), (uuid, DriveIdentity(.disk, uuid: "77"), .other), (both, uuid, .same),
+            (fsid, both, .same), (DriveIdentity(.disk, fsid: "c3"), both, .other),
+            (DriveIdentity(.disk, uuid: "2f3a-11", fsid: "of a subvolume"), both, .same),
+            (DriveIdentity(.passing), uuid, .other), (share, uuid, .other), (share, share, .same),
+            (DriveIdentity(.network, source: "nas:/other"), share, .other),
+            (subvolume, uuid, .same), (subvolume, subvolume, .same),
+            (DriveIdentity(.disk, uuid: "2f3a-11", folder: "/@other"), subvolume, .other),
+            (DriveIdentity(.passing), DriveIdentity(.passing), .same),
+            // Nothing is told that could be compared.
+            (fsid, uuid, .untold), (uuid, fsid, .untold), (DriveIdentity(.network), share, .untold),
+            (DriveIdentity.untold, uuid, .untold), (uuid, DriveIdentity.untold, .untold),
+        ] as [(DriveIdentity, DriveIdentity, DriveIdentity.Likeness)])
+    func `a drive is the same one where both tell the same, and another one where they tell something else`(
+        found: DriveIdentity, noted: DriveIdentity, likeness: DriveIdentity.Likeness
     ) {
-        #expect(found.isOther(than: noted) == isOther)
+        #expect(found.likeness(to: noted) == likeness)
     }
 
     @Test(
         arguments: [
             uuid, both, share, DriveIdentity(.network, source: "me@host:a b=c"), DriveIdentity(.passing), subvolume,
+            DriveIdentity.untold,
             DriveIdentity(.disk, fsid: "a1", folder: FilePath(bytes: Array("/a\n=%b/".utf8) + [0xFF])),
         ])
     func `a text brings back what is known`(drive: DriveIdentity) {

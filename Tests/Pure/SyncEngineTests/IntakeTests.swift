@@ -7,60 +7,6 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-/// Hints of a test's choosing.
-private final class ScriptedSource: ChangeSource {
-    private struct State {
-        var hints: [ChangeHint] = []
-        var isStopped = false
-        var appeared: [AppearedFile] = []
-        var knownUntold: [FilePath: UntoldFile]?
-    }
-
-    private let state = Mutex(State())
-    private let changed = Wakeup()
-    private let time = ManualTime()
-
-    func send(_ hints: ChangeHint...) {
-        state.withLock { $0.hints += hints }
-        changed.signal()
-    }
-
-    func start(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async {
-        state.withLock { $0.knownUntold = untold }
-    }
-
-    func reports() -> [WatchReport] {
-        let untold = state.withLock { $0.appeared.last }.map { UntoldFile(path: $0.path, found: $0.changed) }
-        return [WatchReport(root: Bench.gallery, mode: .polling, note: "a network drive", untold: untold)]
-    }
-
-    func judge(_ appeared: [AppearedFile], below root: FilePath) {
-        state.withLock { $0.appeared += appeared }
-    }
-
-    /// What scans have handed over, and what was known at the start.
-    var judged: [AppearedFile] { state.withLock { $0.appeared } }
-    var knownUntold: [FilePath: UntoldFile]? { state.withLock { $0.knownUntold } }
-
-    func next() async -> [ChangeHint]? {
-        while !Task.isCancelled {
-            let (hints, isStopped) = state.withLock { state in
-                defer { state.hints = [] }
-                return (state.hints, state.isStopped)
-            }
-            if isStopped { return nil }
-            if !hints.isEmpty { return hints }
-            await changed.wait(atMost: nil, time: time.source)
-        }
-        return nil
-    }
-
-    func stop() async {
-        state.withLock { $0.isStopped = true }
-        changed.signal()
-    }
-}
-
 @Suite struct IntakeTests {
     private let bench: Bench
     private let source = ScriptedSource()
@@ -111,6 +57,13 @@ private final class ScriptedSource: ChangeSource {
         await noted()
         await bench.time.waitForSleepers(2)
         await bench.time.advance(by: .milliseconds(1_900))
+    }
+
+    /// Waits until the folder's problem has these words.
+    private func problem(_ words: String) async throws {
+        try await eventually(words) {
+            try bench.ledger.overview().folders[0].record.problem.flatMap { $0.contains(words) ? words : nil }
+        }
     }
 
     /// What there is to do in the queue.
@@ -253,6 +206,23 @@ private final class ScriptedSource: ChangeSource {
             #expect(file == new)
         }
         #expect(try bench.states() == [photo.string: .uploaded, new.string: .uploading])
+    }
+
+    @Test func `the first file in a folder that was empty has the whole folder looked at`() async throws {
+        let other = Bench.gallery.appending("b.jpg")
+        bench.disk.setIdentity(DriveIdentity(.disk, uuid: "1111"), at: Bench.gallery)
+        bench.disk.write("sunset", to: photo)
+        try await bench.pass()
+        bench.disk.remove(photo)
+        bench.disk.setIdentity(DriveIdentity(.disk, uuid: "2222"), at: Bench.gallery)
+        try await running {
+            source.send(.tree(Bench.gallery))
+            try await problem("the folder is empty")
+            bench.disk.write("dawn", to: other)
+            source.send(.file(other))
+            await settled()
+            try await problem("this is not the drive that photos were found on")
+        }
     }
 
     @Test func `a tree that was moved in is scanned`() async throws {

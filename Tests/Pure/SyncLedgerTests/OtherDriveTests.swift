@@ -76,7 +76,7 @@ extension SeenDrive {
         try storeFromBoth()
         #expect(try reconcile(drive: { Self.first }).missing == 1)
         #expect(try world.state(Self.photo) == .missing && world.state(Self.other) == .uploaded)
-        #expect(try reconcile(drive: { .unsteady }).missing == 0)
+        #expect(try reconcile(drive: { .untold }).missing == 0)
         #expect(try reconcile(drive: { Self.second }).missing == 1)
         #expect(try world.state(Self.other) == .missing)
         #expect(try world.ledger.check() == [])
@@ -121,10 +121,37 @@ extension SeenDrive {
         _ = try reconcile(Self.photo) { Self.first }
         #expect(try sight(Self.photo, on: Self.first).queued == 1)
         #expect(try world.ledger.database.read { $0.totalChangesCount } == changes)
-        // A service may see less of a drive than a command does.
-        let less = SeenDrive.found(DriveIdentity(.disk, fsid: "7"), at: FilePath(), isExpected: true)
-        _ = try reconcile(Self.photo) { less }
+        // A command may see more of a drive than a service does.
+        let more = SeenDrive.found(DriveIdentity(.disk, uuid: "1111", fsid: "7"), at: FilePath(), isExpected: true)
+        _ = try reconcile(Self.photo) { more }
         #expect(try world.ledger.database.read { $0.totalChangesCount } == changes)
+    }
+
+    @Test func `what is new on a drive that is not told is of none that is known, until it is told`() throws {
+        let folder = world.folders[0].id
+        world.write(Self.photo)
+        _ = try reconcile(Self.photo) { .untold }
+        try world.storeAll()
+        #expect(try world.ledger.drive(ofFile: "2026/a.jpg", in: folder) == DriveIdentity.untold)
+        let stamp = try #require(world.disk[Self.photo])
+        world.remove(Self.photo)
+        for drive in [Self.first, Self.second] {
+            #expect(try reconcile(drive: { drive }).missing == 0)
+            #expect(try world.ledger.markGone(folder, path: "2026/a.jpg", drive: { _ in drive }, at: world.now) == 0)
+        }
+        world.put(stamp, at: Self.photo)
+        _ = try reconcile(Self.photo) { Self.second }
+        world.remove(Self.photo)
+        #expect(try reconcile(drive: { Self.first }).missing == 0)
+        #expect(try world.state(Self.photo) == .uploaded)
+        #expect(try reconcile(drive: { Self.second }).missing == 1)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `where no drive is told, photos of one that was told are not missing`() throws {
+        try storeFromBoth()
+        let silent = SeenDrive.found(nil, at: FilePath(), isExpected: true)
+        #expect(try reconcile(drive: { silent }).missing == 0)
     }
 
     @Test func `a drive takes the place of the one that is named, and of no third one`() throws {
