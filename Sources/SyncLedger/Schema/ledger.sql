@@ -994,6 +994,13 @@ CREATE TABLE drives (
     identity TEXT NOT NULL UNIQUE              -- as in folder_drives
 ) STRICT;
 
+CREATE TABLE denied_objects (
+    work TEXT NOT NULL,
+    key TEXT NOT NULL,
+    denied_at INTEGER NOT NULL,
+    PRIMARY KEY (work, key)
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO grdb_migrations (identifier) VALUES
     ('folders, photos, objects, attempts'),
     ('restores, classes, memory'),
@@ -1061,7 +1068,8 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('objects by their age'),
     ('stores that refuse photos'),
     ('objects of guests'),
-    ('drives of photos');
+    ('drives of photos'),
+    ('objects that the store denied');
 
 INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects, store_refuses) VALUES
     (1, 0, 0, 1, 0, 0, 0);
