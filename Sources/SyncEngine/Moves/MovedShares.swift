@@ -8,6 +8,11 @@ extension StoreCopy {
             package let share: ShareID
             package let error: any Error
 
+            package init(share: ShareID, error: any Error) {
+                self.share = share
+                self.error = error
+            }
+
             /// Whether another process is at the share: then the same command does it another time.
             package var isInOtherHands: Bool {
                 if case .inOtherHands? = error as? ShareError { true } else { false }
@@ -18,6 +23,8 @@ extension StoreCopy {
         package var left = ProblemList<ObjectProblem>()
         /// Shares of which what guests have sent is not kept here, and would be lost.
         package var failures: [Failure] = []
+
+        package init() {}
     }
 }
 

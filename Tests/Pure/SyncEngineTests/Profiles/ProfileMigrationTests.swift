@@ -179,6 +179,18 @@ import Testing
         #expect(try bench.archive.memory.content(ObjectKey(Self.uuidKey)) == Array("photo of old".utf8))
     }
 
+    @Test func `a photo that the store denies is left and told, and the others are moved`() async throws {
+        try bench.addProfile()
+        var keys: [ObjectKey] = []
+        for event in ["one", "two", "three"] {
+            keys.append(try await bench.archive.put(event, ProfileBench.created, profile: "+17788143739"))
+        }
+        bench.archive.store.add(StoreFault(.get, key: keys[0].rawValue, .failBefore(.accessDenied)))
+        let result = try await bench.migrate()
+        #expect(result.moved == 2 && result.left.map(\.key) == [keys[0]])
+        #expect(bench.archive.memory.content(keys[0]) != nil)
+    }
+
     // MARK: Ids that may tell a number
 
     private func pseudonyms() throws -> Pseudonyms { try Pseudonyms(bench.ledger) }
