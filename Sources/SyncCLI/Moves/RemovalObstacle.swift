@@ -17,8 +17,8 @@ extension StoreCopy.Removal {
             lines.map(\.escapingControls),
             CommandFailure(
                 ExitStatus(gravest.error),
-                "\(shares) did not end in the old store, which the configuration still names; everything is copied: run "
-                    + "the command again")
+                "\(shares) did not end in the old store, which the configuration still names; everything is copied: "
+                    + "run the command again")
         )
     }
 }

@@ -20,7 +20,7 @@ package struct DenialStreak: Hashable, Sendable {
     /// was denied then.
     package mutating func noteGivenBefore() { hasGiven = true }
 
-    /// A server that is in trouble gives one reason now and another one then: whichever it gives, the object was not given.
+    /// A server in trouble gives one reason now and another one then: whichever it is, the object was not given.
     /// - Throws: the error as the store's own, when so many were denied that the next would be, too.
     package mutating func note(_ error: StoreError) throws(StoreError) {
         guard error.isDenial else { return }

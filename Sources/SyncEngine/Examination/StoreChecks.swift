@@ -300,7 +300,8 @@ package final class ScratchFolder: Sendable {
         let left = listed.isEmpty ? [] : try await store.all(below: prefix).keys
         for key in left where failures[key] == nil {
             failures[key] = StoreError(
-                .conflict, operation: "delete", key: key.rawValue, message: "the store says that it is gone, and lists it")
+                .conflict, operation: "delete", key: key.rawValue,
+                message: "the store says that it is gone, and lists it")
         }
         return Self.problems(failures)
     }

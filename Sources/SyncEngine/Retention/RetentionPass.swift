@@ -88,8 +88,7 @@ package struct RetentionPass: Sendable {
     /// - Parameters:
     ///   - unclear: what ``takeIn()`` has answered; `nil` when the folders are to be looked at first.
     ///   - observe: told how many events have been looked after, from any thread.
-    /// - Throws: ``LedgerError``, `CancellationError`. A store that is away as a whole, or takes nothing, ends it, and is
-    ///   told in the summary.
+    /// - Throws: ``LedgerError``, `CancellationError`. A store that is away, or takes none, ends it: the summary tells.
     package func run(
         olderThan days: Int, after unclear: [RetentionSummary.Issue]? = nil,
         observe: @escaping @Sendable (Int) -> Void = { _ in }
@@ -213,7 +212,7 @@ package struct RetentionPass: Sendable {
         let (outage, look) = (Mutex<StoreError?>(nil), moves?.look())
         let verdicts = try await plans(for: batch).concurrently(Self.photosInFlight) { plan in
             if let error = outage.withLock({ $0 }) { return Verdict.outage(error) }
-            let verdict = try await archive(plan, moves: look, denied)
+            let verdict = try await archive(plan, look, denied)
             if case .outage(let error) = verdict { outage.withLock { $0 = error } }
             didArchive()
             return verdict
@@ -264,7 +263,7 @@ package struct RetentionPass: Sendable {
     }
 
     private func archive(
-        _ plan: EventPlan, moves look: MergedPhotosLook?, _ denied: DeniedObjects
+        _ plan: EventPlan, _ moves: MergedPhotosLook?, _ denied: DeniedObjects
     ) async throws -> Verdict {
         switch plan.step {
         case .skip(let reason, let file): return .skip(plan.issue(reason, file))
@@ -272,7 +271,7 @@ package struct RetentionPass: Sendable {
         case .deleteText(let profile): return .freed(Freed(due: plan.due, profile: profile, object: nil))
         case .archive(let place, let occurrences):
             do {
-                switch try await archiver.archive(plan.due.event, at: place, from: occurrences, moves: look) {
+                switch try await archiver.archive(plan.due.event, at: place, from: occurrences, moves: moves) {
                 case .proven(let object, let profile):
                     denied.noteGiven()
                     return .freed(Freed(due: plan.due, profile: profile, object: object))
@@ -281,11 +280,7 @@ package struct RetentionPass: Sendable {
                 case .failed(let reason, let file): return .fail(plan.issue(reason, file))
                 }
             } catch let error as StoreError {
-                do {
-                    try await denied.note(error, in: archiver.store)
-                } catch let outage as StoreError {
-                    return .outage(outage)
-                }
+                if let outage = try await denied.outage(behind: error, in: archiver.store) { return .outage(outage) }
                 return .fail(plan.issue("\(error)", nil))
             }
         }

@@ -71,4 +71,16 @@ final class DeniedObjects: Sendable {
         if !error.concernsWholeStore, let outage = try await store.outage(behind: error) { throw outage }
         if let key { try await note(error, of: key) } else { try note(error) }
     }
+
+    /// The same for whoever tells what ends the work in another way.
+    /// - Returns: what does; `nil` where the others may go on.
+    /// - Throws: `CancellationError`.
+    func outage(behind error: StoreError, in store: any ObjectStore) async throws -> StoreError? {
+        do {
+            try await note(error, in: store)
+            return nil
+        } catch let outage as StoreError {
+            return outage
+        }
+    }
 }

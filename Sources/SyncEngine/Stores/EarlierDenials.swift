@@ -22,7 +22,7 @@ struct EarlierDenials: Sendable {
         self.time = time
     }
 
-    /// - Returns: what is asked for now, in its order, and what comes behind all others: see ``longestAgoFirst(_:by:)``.
+    /// - Returns: what is asked for now, and what comes behind all others: see ``longestAgoFirst(_:by:)``.
     func split<Item>(_ items: [Item], by key: (Item) -> ObjectKey) -> (now: [Item], last: [Item]) {
         if known.isEmpty { return (items, []) }
         return (items.filter { known[key($0)] == nil }, items.filter { known[key($0)] != nil })

@@ -96,7 +96,9 @@ package struct TierMover: Sendable {
         return result
     }
 
-    private func carryOut(_ moves: [ArchiveCopies.Move], _ denied: DeniedObjects, _ result: inout Summary) async throws {
+    private func carryOut(
+        _ moves: [ArchiveCopies.Move], _ denied: DeniedObjects, _ result: inout Summary
+    ) async throws {
         let outcomes = try await moves.concurrently(ArchiveCopies.inFlight) { move in
             if let failure = try await copies.carryOut(move, denied) {
                 try await audit.recheck(move.key, after: failure)

@@ -1,4 +1,5 @@
 import Foundation
+import SyncCore
 import SyncDigest
 import SyncTestSupport
 import SystemPackage

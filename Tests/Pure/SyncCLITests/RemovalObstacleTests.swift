@@ -13,20 +13,20 @@ import Testing
         )
     }
 
-    private func removal(_ id: ShareID) -> StoreCopy.Removal {
-        var removal = StoreCopy.Removal()
+    private func removal(leaving id: ShareID) -> StoreCopy.Removal {
+        var result = StoreCopy.Removal()
         let error = StoreError(.accessDenied, operation: "delete", message: "it is denied")
-        removal.left.note(ObjectProblem(key: ShareKeys(id).manifest, error: error))
-        return removal
+        result.left.note(ObjectProblem(key: ShareKeys(id).manifest, error: error))
+        return result
     }
 
     @Test func `what only stays in the old store keeps no move from its end`() throws {
-        #expect(try removal(shares().0).obstacle?.lines == nil)
+        #expect(try removal(leaving: shares().0).obstacle?.lines == nil)
     }
 
     @Test func `what guests have sent and is not kept here does, and all is told with the gravest reason`() throws {
         let (id, other) = try shares()
-        var removal = removal(id)
+        var removal = self.removal(leaving: id)
         let away = StoreError(.unreachable, operation: "get", message: "no answer")
         removal.failures = [
             StoreCopy.Removal.Failure(share: id, error: ShareError.inOtherHands(id)),
@@ -35,7 +35,7 @@ import Testing
         let obstacle = try #require(removal.obstacle)
         #expect(
             obstacle.lines == [
-                "still there: \(ShareKeys(id).manifest): it is denied",
+                "still there: \(ShareKeys(id).manifest.rawValue): it is denied",
                 "share \(id): in other hands: another process works on it", "share \(other): get: no answer",
             ])
         #expect(obstacle.failure.status == .storeUnreachable)
