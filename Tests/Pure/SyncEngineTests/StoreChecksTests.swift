@@ -227,7 +227,9 @@ private final class HidingStore: WrappedStore {
     func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage { ObjectPage(objects: []) }
 
     func delete(_ key: ObjectKey) async throws {
-        if let kept, key.lastSegment == kept { throw StoreError(.conflict, operation: "delete", message: "it is kept") }
+        if let kept, key.lastSegment == kept {
+            throw StoreError(.accessDenied, operation: "delete", key: key.rawValue, message: "it is kept")
+        }
         keys.withLock { keys in _ = keys.remove(key) }
         try await base.delete(key)
     }
