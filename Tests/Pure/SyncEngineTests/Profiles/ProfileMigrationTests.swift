@@ -163,7 +163,7 @@ import Testing
         StoreFault(.put, number: 1, .failBefore(.unreachable)),
         StoreFault(.put, number: 1, .failAfter(.connectionLost)),
         StoreFault(.head, number: 1, .failBefore(.unreachable)),
-        StoreFault(.get, number: 1, .failBefore(.accessDenied)),
+        StoreFault(.get, number: 1, .failBefore(.credentialsRejected)),
         StoreFault(.get, number: 1, .failAfter(.connectionLost)),
         StoreFault(.delete, number: 1, .failBefore(.unreachable)),
         StoreFault(.delete, number: 1, .failAfter(.serverFailed)),
