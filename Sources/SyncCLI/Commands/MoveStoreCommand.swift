@@ -267,21 +267,9 @@ struct MoveStoreCommand: WorkspaceCommand {
     /// What guests have sent to a share is only in the old store until it is kept here: the move waits for it.
     /// - Throws: ``CommandFailure``, when all is told that is left.
     private func requireEnd(_ removal: StoreCopy.Removal, _ workspace: Workspace) throws {
-        guard let first = removal.failures.first else { return }
-        let errors = workspace.console.errors
-        func tell(_ line: String) { errors.writeLine(line.escapingControls) }
-        for problem in removal.left.first { tell("still there: \(problem.key.rawValue): \(problem.reason)") }
-        if removal.left.unnamed > 0 { tell("and \(Quantities.count(removal.left.unnamed)) more") }
-        for failure in removal.failures {
-            let reason = failure.isInOtherHands ? "in other hands: another process works on it" : "\(failure.error)"
-            tell("share \(failure.share): \(reason)")
-        }
-        let gravest = removal.failures.first { !$0.isInOtherHands } ?? first
-        let shares = Quantities.counted(removal.failures.count, "share")
-        throw CommandFailure(
-            ExitStatus(gravest.error),
-            "\(shares) did not end in the old store, which the configuration still names; everything is copied: run "
-                + "the command again")
+        guard let obstacle = removal.obstacle else { return }
+        for line in obstacle.lines { workspace.console.errors.writeLine(line) }
+        throw obstacle.failure
     }
 
     /// What the store was found to lack is not called safe from now on: the ledger is held against it as `sync` does.

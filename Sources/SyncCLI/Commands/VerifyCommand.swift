@@ -178,7 +178,7 @@ struct VerifyReport: Encodable {
     var costUSD: Double
     /// When the object that waits longest was proved last.
     @Nullable var oldestUnverified: Date?
-    /// Objects of which the store could not tell now, and why.
+    /// Objects of which the store could not tell now, and why: of the first thousand.
     var undecided: Int
     var errors: [String]
     /// `budget` when the money was over before the objects were.
@@ -198,6 +198,7 @@ struct VerifyReport: Encodable {
         var lines = damaged.map { "damaged: \(Self.name($0.path, $0.key)): \($0.reason.escapingControls)" }
         lines += missing.map { "missing: \(Self.name($0.path, $0.key))" }
         lines += errors.map { "not known: \($0)".escapingControls }
+        if undecided > errors.count { lines.append("not known: \(Quantities.count(undecided - errors.count)) more") }
         var line = "\(Quantities.counted(checked, "object")) checked (\(Quantities.bytes(bytes)) read), "
         line += ok == checked ? "all as they were stored" : "\(Quantities.count(ok)) as they were stored"
         if !damaged.isEmpty { line += ", \(Quantities.count(damaged.count)) damaged" }
@@ -239,7 +240,7 @@ extension VerifyReport {
         self.init(
             checked: result.checked, bytes: result.bytes, ok: result.intact, damaged: damaged, missing: missing,
             leftToOthers: result.leftToOthers, repaired: repaired, costUSD: result.costUSD.roundedUSD,
-            oldestUnverified: oldest, undecided: result.undecided, errors: result.failures.map(\.description),
+            oldestUnverified: oldest, undecided: result.undecided, errors: result.failures.first.map(\.description),
             stoppedBy: result.isOverBudget ? "budget" : nil, lost: lost, leftToAgent: leftToAgent)
     }
 }

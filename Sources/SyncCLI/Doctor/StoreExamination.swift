@@ -60,11 +60,18 @@ struct StoreExamination: Sendable {
             let (left, older) = try await installation.time.within(Self.patience) { [installation] in
                 (try await scratch.empty(), try await scratch.removeLeftovers(now: installation.time.now()))
             }
-            let others = older == 0 ? "" : "; so are \(Quantities.counted(older, "object")) of earlier doctors"
+            let others =
+                older.removed == 0 ? "" : "; so are \(Quantities.counted(older.removed, "object")) of earlier doctors"
+            let all = left + older.left
+            guard let first = all.first else {
+                return checks.add(.ok(name, "all that was tried is removed again\(others)"))
+            }
+            let count = Quantities.counted(all.count, "object")
             checks.add(
-                left.isEmpty
-                    ? .ok(name, "all that was tried is removed again\(others)")
-                    : .wrong(name, "\(Quantities.counted(left.count, "object")) could not be removed", remedy: remedy))
+                .wrong(
+                    name, "\(count) could not be removed, of them \(first.key): \(Advice(first.reason).reason)",
+                    remedy: left.isEmpty ? "the next doctor tries again; or delete \(first.key)" : remedy,
+                    cause: first.error))
         } catch let error as StoreError {
             checks.add(.wrong(name, error.description, remedy: remedy, cause: error))
         } catch {

@@ -9,27 +9,26 @@ package struct DenialStreak: Hashable, Sendable {
     /// Where others were given: a folder may be closed, with all that is in it; or a right was taken back meanwhile.
     package static let mostInRow = 1_000
 
-    private var code: StoreError.Code?
     private var count = 0
     private var hasGiven = false
 
     package init() {}
 
-    package mutating func noteGiven() { (code, count, hasGiven) = (nil, 0, true) }
+    package mutating func noteGiven() { (count, hasGiven) = (0, true) }
 
     /// Others are known to have been given: who goes on with what is left of an earlier run may meet at first only what
     /// was denied then.
     package mutating func noteGivenBefore() { hasGiven = true }
 
-    /// - Throws: the error as the store's own, when so many have met it that the next would, too.
+    /// A server in trouble gives one reason now and another one then: whichever it is, the object was not given.
+    /// - Throws: the error as the store's own, when so many were denied that the next would be, too.
     package mutating func note(_ error: StoreError) throws(StoreError) {
         guard error.isDenial else { return }
-        count = error.code == code ? count + 1 : 1
-        code = error.code
+        count += 1
         guard count >= (hasGiven ? Self.mostInRow : Self.mostAtFirst) else { return }
         var all = error
         all.key = nil
-        all.message += "; that is the answer to \(count) objects in a row, and no more of them are asked for"
+        all.message += "; \(count) objects in a row were denied, and no more of them are asked for"
         throw all
     }
 }

@@ -73,11 +73,21 @@ package protocol ObjectStore: ReadableStore {
 
 extension ObjectStore {
     package func delete(_ keys: [ObjectKey]) async throws -> [ObjectKey: StoreError] {
+        try await deleteOneByOne(keys)
+    }
+
+    /// Removes many objects with a request for each.
+    /// - Returns: what could not be removed; one failure does not stop the rest.
+    /// - Throws: when the store as a whole cannot be used, or removes none.
+    package func deleteOneByOne(_ keys: [ObjectKey]) async throws -> [ObjectKey: StoreError] {
         var failures: [ObjectKey: StoreError] = [:]
+        var denied = DenialStreak()
         for key in keys {
             do {
                 try await delete(key)
-            } catch let error as StoreError where !error.concernsWholeStore {
+                denied.noteGiven()
+            } catch let error as StoreError where error.mayConcernOneObject {
+                try denied.note(error)
                 failures[key] = error
             }
         }

@@ -265,6 +265,8 @@ package struct DownloadBatch: Sendable {
     let download: ObjectDownload
     /// How many at once.
     var width = 3
+    /// Of the whole run, where this batch is a part of it.
+    var denied: DeniedObjects?
 
     /// - Parameters:
     ///   - progress: which task, by its index, and how many of its bytes are here; on any thread.
@@ -279,7 +281,7 @@ package struct DownloadBatch: Sendable {
     ) async -> [Outcome] {
         var outcomes: [Outcome?] = Array(repeating: nil, count: tasks.count)
         var obstacle: (any Error)?
-        var denied = DenialStreak()
+        let denied = denied ?? DeniedObjects()
         await withTaskGroup(of: (Int, Outcome).self) { group in
             var rest = tasks.indices.makeIterator()
             func beginNext() {
@@ -295,7 +297,8 @@ package struct DownloadBatch: Sendable {
             for _ in 0..<width { beginNext() }
             while let (index, outcome) = await group.next() {
                 outcomes[index] = outcome
-                obstacle = obstacle ?? Self.obstacle(outcome, &denied)
+                let met = await Self.obstacle(outcome, of: tasks[index].key, denied)
+                obstacle = obstacle ?? met
                 await finished(index, outcome)
                 beginNext()
             }
@@ -322,15 +325,16 @@ package struct DownloadBatch: Sendable {
     }
 
     /// What all others would meet, too.
-    private static func obstacle(_ outcome: Outcome, _ denied: inout DenialStreak) -> (any Error)? {
-        guard case .failure(let error) = outcome else {
-            denied.noteGiven()
-            return nil
-        }
-        if concernsAll(error) { return error }
-        guard let error = error as? StoreError else { return nil }
+    private static func obstacle(
+        _ outcome: Outcome, of key: ObjectKey, _ denied: DeniedObjects
+    ) async -> (any Error)? {
         do {
-            try denied.note(error)
+            switch outcome {
+            case .success: try await denied.noteGiven(key)
+            case .failure(let error) where concernsAll(error): return error
+            case .failure(let error as StoreError): try await denied.note(error, of: key)
+            case .failure: break
+            }
             return nil
         } catch {
             return error

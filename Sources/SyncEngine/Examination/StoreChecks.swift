@@ -288,22 +288,37 @@ package final class ScratchFolder: Sendable {
         return key
     }
 
-    /// Removes all that is in the folder: also what a listing does not show, since some servers lose keys there.
-    /// - Returns: what is still there afterwards.
-    package func empty() async throws -> [ObjectKey] {
-        var keys = made.withLock { $0 }
-        keys.formUnion(try await store.all(below: prefix).objects.map(\.key))
-        let failures = try await store.delete(Array(keys))
-        return Array(try await Set(store.all(below: prefix).objects.map(\.key)).union(failures.keys))
+    /// Removes all that is in the folder: also what a listing does not show, since some servers lose keys there, and
+    /// before it is asked for one, which may be denied.
+    /// - Returns: what is still there afterwards, and why.
+    package func empty() async throws -> [ObjectProblem] {
+        let keys = made.withLock { $0 }
+        var failures = try await store.delete(Array(keys))
+        let listed = try await store.all(below: prefix).keys
+        let again = listed.isEmpty ? [:] : try await store.delete(listed)
+        for key in listed { failures[key] = again[key] }
+        let left = listed.isEmpty ? [] : try await store.all(below: prefix).keys
+        for key in left where failures[key] == nil {
+            failures[key] = StoreError(
+                .conflict, operation: "delete", key: key.rawValue,
+                message: "the store says that it is gone, and lists it")
+        }
+        return Self.problems(failures)
     }
 
     /// Removes what earlier doctors could not.
-    /// - Returns: how many objects.
-    package func removeLeftovers(now: Date) async throws -> Int {
+    /// - Returns: how many objects; and what is still there, and why.
+    package func removeLeftovers(now: Date) async throws -> (removed: Int, left: [ObjectProblem]) {
         let limit = now.addingTimeInterval(-Self.leftoverAge)
         let leftovers = try await store.all(below: family).objects.filter { object in
             !object.key.rawValue.hasPrefix(prefix) && (object.modified.map { $0 < limit } ?? false)
         }
-        return leftovers.count - (try await store.delete(leftovers.map(\.key)).count)
+        if leftovers.isEmpty { return (0, []) }
+        let failures = try await store.delete(leftovers.map(\.key))
+        return (leftovers.count - failures.count, Self.problems(failures))
+    }
+
+    private static func problems(_ failures: [ObjectKey: StoreError]) -> [ObjectProblem] {
+        failures.sorted { $0.key < $1.key }.map { ObjectProblem(key: $0.key, error: $0.value) }
     }
 }

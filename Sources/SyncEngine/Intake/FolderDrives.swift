@@ -6,9 +6,9 @@ import SystemPackage
 /// of a drive that was taken out is a folder full of files, from which all others seem to be deleted.
 ///
 /// Each place in a folder where a file system begins is noted with what that is recognised by (``DriveIdentity``), once
-/// a file that is known there is seen on it. Where it is another one now, or none, these files decide. When they are all
-/// there, with their sizes and times, as after a copy to a new disk, nothing is wrong, and once each was read and is
-/// the photo that it seemed to be, that one takes the place; when one is not, nothing is concluded from what is not seen.
+/// a file that is known there is seen on it. Where it is another one now, or none, these files decide. When all are
+/// there, with their sizes and times, as after a copy to a new disk, nothing is wrong, and once each was read and is the
+/// photo that it seemed to be, that one takes the place; when one is not, nothing is concluded from what is not seen.
 /// So it is while nothing tells which drive is there, as before udev(7) has read its UUID: not told is not the same.
 /// Photos that were found on a third drive do not count in that: each knows its own, and is looked for there
 /// (``SeenDrive``). Everything here blocks.

@@ -103,6 +103,10 @@ package struct SilentObjects: Sendable {
         var suspects: Set<ObjectKey>
         /// Whether what no catalogue names is this machine's to see to.
         var seesToUnnamed: Bool
+        let earlier: EarlierDenials
+        let denied: DeniedObjects
+        /// What an earlier day was denied: it is moved when all else was seen to.
+        var putOff: [ArchiveCopies.Move] = []
         var summary: Summary
     }
 
@@ -114,18 +118,23 @@ package struct SilentObjects: Sendable {
         let (spent, suspects) = try await ledger {
             (try $0.verificationStanding(at: today).spentUSD, try $0.leftToOthers())
         }
+        let earlier = try await EarlierDenials(of: .archive, in: ledger, time: time)
         var round = Round(
             names: found.names,
             choice: DayChoice(
                 percent: verification.percentPerDay, day: Int((now.timeIntervalSince1970 / 86_400).rounded(.down))),
             now: now, budget: max(verification.maximumUSDPerMonth - spent, 0), known: Set(known.map(\.key)),
-            suspects: suspects, seesToUnnamed: machines.values.allSatisfy(\.self), summary: summary)
+            suspects: suspects, seesToUnnamed: machines.values.allSatisfy(\.self), earlier: earlier,
+            denied: DeniedObjects(earlier), summary: summary)
         for problem in found.problems { round.summary.add(problem) }
         try await lookAgain(at: known, found, &round)
         for prefix in prefixes {
             try await store.eachPage(below: prefix, time: time) { page, span, _ in
                 if let span { try await compare(page, span, &round) }
             }
+        }
+        for moves in earlier.longestAgoFirst(round.putOff, by: \.key).grouped(atMost: Self.pageSize) {
+            try await carryOut(moves, &round)
         }
         summary = round.summary
     }
@@ -340,8 +349,6 @@ package struct SilentObjects: Sendable {
     // MARK: The archive
 
     private func archive(_ objects: [ObjectInfo], _ round: inout Round) async throws {
-        guard let copies else { return }
-        let denied = DeniedObjects()
         for rule in rules {
             guard let transition = rule.transition else { continue }
             let before = round.now.addingTimeInterval(-Double(transition.afterDays) * 86_400)
@@ -350,12 +357,20 @@ package struct SilentObjects: Sendable {
                     && object.modified.map { $0 < before } ?? false
                     && object.key.rawValue.utf8.starts(with: rule.prefix.utf8)
             }
-            let failures = try await due.map(\.key).concurrently(ArchiveCopies.inFlight) { key in
-                try await copies.move(key, to: transition.storageClass, denied)
-            }.compactMap(\.self)
-            round.summary.moved += due.count - failures.count
-            for failure in failures { round.summary.add("not moved to the archive: \(failure)") }
+            let moves = due.map { ArchiveCopies.Move(key: $0.key, storageClass: transition.storageClass) }
+            let (next, later) = round.earlier.split(moves, by: \.key)
+            try await carryOut(next, &round)
+            round.putOff += later
         }
+    }
+
+    private func carryOut(_ moves: [ArchiveCopies.Move], _ round: inout Round) async throws {
+        guard let copies else { return }
+        let denied = round.denied
+        let failures = try await moves.concurrently(ArchiveCopies.inFlight) { try await copies.carryOut($0, denied) }
+            .compactMap(\.self)
+        round.summary.moved += moves.count - failures.count
+        for failure in failures { round.summary.add("not moved to the archive: \(failure)") }
     }
 }
 

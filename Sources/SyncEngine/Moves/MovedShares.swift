@@ -2,11 +2,16 @@ package import SyncCore
 package import SyncLedger
 
 extension StoreCopy {
-    /// What came of the ends of shares in the old store.
+    /// What came of the ends of shares that nobody sees to any more.
     package struct Removal: Sendable {
         package struct Failure: Sendable {
             package let share: ShareID
             package let error: any Error
+
+            package init(share: ShareID, error: any Error) {
+                self.share = share
+                self.error = error
+            }
 
             /// Whether another process is at the share: then the same command does it another time.
             package var isInOtherHands: Bool {
@@ -14,10 +19,36 @@ extension StoreCopy {
             }
         }
 
-        /// What the old store has not removed, and why.
+        /// What the store has not removed, and why. Nothing of it is lost with the store.
         package var left = ProblemList<ObjectProblem>()
-        /// Shares that did not end for a reason that is not the store's: what their guests have sent would be lost.
+        /// Shares of which what guests have sent is not kept here, and would be lost.
         package var failures: [Failure] = []
+
+        package init() {}
+    }
+}
+
+extension ShareStorage {
+    /// Ends shares to which nobody sees from now on. One that does not end holds up none of the others.
+    /// - Parameter guests: of the same store.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    func end(_ shares: [ShareID], _ guests: GuestIntake) async throws -> StoreCopy.Removal {
+        var removal = StoreCopy.Removal()
+        for id in shares {
+            let keys = ShareKeys(id)
+            do {
+                do {
+                    try await end(keys, guests)
+                } catch let error as StoreError {
+                    // The store may have failed before, or at, what guests have sent.
+                    try await guests.requireTaken(id)
+                    removal.left.note(ObjectProblem(key: keys.manifest, error: error))
+                }
+            } catch let error where !error.isOfLedgerOrStop {
+                removal.failures.append(StoreCopy.Removal.Failure(share: id, error: error))
+            }
+        }
+        return removal
     }
 }
 
@@ -50,14 +81,8 @@ package struct OverShares: Sendable {
                 if let id = over[String(name)] { found.insert(id) }
             }
         }
-        var failure: (any Error)?
-        for id in found {
-            do {
-                try await ShareStorage(store: store).end(ShareKeys(id), guests)
-            } catch let error where error.mayConcernOneItem {
-                failure = failure ?? error
-            }
-        }
-        if let failure { throw failure }
+        let removal = try await ShareStorage(store: store).end(shares.map(\.id).filter(found.contains), guests)
+        if let failure = removal.failures.first { throw failure.error }
+        if let problem = removal.left.first.first { throw problem.error }
     }
 }

@@ -126,18 +126,7 @@ package struct StoreCopy: Sendable {
     /// - Returns: which did not end, and why. One that does not holds up none of the others.
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func removeOld(_ shares: [ShareID], _ guests: GuestIntake) async throws -> Removal {
-        var removal = Removal()
-        for id in shares {
-            let keys = ShareKeys(id)
-            do {
-                try await ShareStorage(store: source).end(keys, guests)
-            } catch let error as StoreError {
-                removal.left.note(ObjectProblem(key: keys.manifest, error: error))
-            } catch let error where error.mayConcernOneItem {
-                removal.failures.append(Removal.Failure(share: id, error: error))
-            }
-        }
-        return removal
+        try await ShareStorage(store: source).end(shares, guests)
     }
 
     // MARK: Both listings

@@ -80,20 +80,18 @@ package struct OriginalKeeper: Sendable {
 
     /// Keeps what is not kept yet.
     /// - Parameter onProgress: told after each original, in turn, what it has come to by then: also where it throws later.
-    /// - Throws: ``StoreError`` when the store as a whole cannot be used, once those that were under way have ended;
-    ///   ``LedgerError``, `CancellationError`. What was kept by then stays.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used, or takes none, once those that were under way
+    ///   have ended; ``LedgerError``, `CancellationError`. What was kept by then stays.
     package func run(onProgress: @escaping @Sendable (Summary) -> Void = { _ in }) async throws -> Summary {
         let result = Mutex(Summary())
         let refusal = Mutex<StoreError?>(nil)
-        let denied = DeniedObjects()
-        var last: Int64? = 0
-        while let after = last, !result.withLock({ $0.isInterrupted }) {
-            let page = try await ledger { try $0.photosWithoutOriginal(after: after, limit: Self.pageSize) }
-            last = page.last
-            _ = try await page.candidates.concurrently(width) { candidate in
+        let earlier = try await EarlierDenials(of: .originals, in: ledger, time: time)
+        let denied = DeniedObjects(earlier)
+        func attempt(_ candidates: [OriginalCandidate]) async throws {
+            _ = try await candidates.concurrently(width) { candidate in
                 if refusal.withLock({ $0 != nil }) { return }
                 do {
-                    let ending = try await attempt(candidate, denied)
+                    let ending = try await self.attempt(candidate, denied)
                     result.withLock { result in
                         result.note(ending, of: candidate.file)
                         onProgress(result)
@@ -105,7 +103,25 @@ package struct OriginalKeeper: Sendable {
             }
             if let error = refusal.withLock({ $0 }) { throw error }
         }
+        var putOff: [OriginalCandidate] = []
+        var last: Int64? = 0
+        while let after = last, !result.withLock({ $0.isInterrupted }) {
+            let page = try await ledger { try $0.photosWithoutOriginal(after: after, limit: Self.pageSize) }
+            last = page.last
+            let (next, later) = earlier.split(page.candidates, by: Self.key)
+            try await attempt(next)
+            putOff += later
+        }
+        for candidates in earlier.longestAgoFirst(putOff, by: Self.key).grouped(atMost: Self.pageSize)
+        where !result.withLock({ $0.isInterrupted }) {
+            try await attempt(candidates)
+        }
         return result.withLock { $0 }
+    }
+
+    /// By which the store is asked.
+    private static func key(of candidate: OriginalCandidate) -> ObjectKey {
+        candidate.copy.key.original ?? candidate.copy.key
     }
 
     private func attempt(_ candidate: OriginalCandidate, _ denied: DeniedObjects) async throws -> Ending {
@@ -127,7 +143,7 @@ package struct OriginalKeeper: Sendable {
         if let due = try await ledger({ try $0.nextTry(at: now) }), due <= now { return .photoIsDue }
         do {
             let ending = try await store(candidate)
-            if case .kept = ending { denied.noteGiven() }
+            if case .kept = ending { try await denied.noteGiven(Self.key(of: candidate)) }
             return ending
         } catch let error as PhotoError {
             switch error.code {
@@ -139,7 +155,7 @@ package struct OriginalKeeper: Sendable {
             return .left
         } catch let error as StoreError where Self.mayConcernOne(error) {
             // One that a server refuses holds up no other.
-            try await denied.note(error, in: store)
+            try await denied.note(error, of: Self.key(of: candidate), in: store)
             return .failed("\(error)")
         }
     }

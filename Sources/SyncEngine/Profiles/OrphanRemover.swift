@@ -40,21 +40,23 @@ package struct OrphanRemover: Sendable {
     }
 
     /// - Parameter profiles: as the events give them.
-    /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used, or gives none; ``LedgerError``,
+    ///   `CancellationError`.
     package func run(_ profiles: [String]) async throws -> Summary {
         var result = Summary()
+        let denied = DeniedObjects()
         for profile in profiles {
             let batches = DueEventBatches(ledger: ledger, least: Self.batchSize) {
                 try $0.events(ofProfile: profile, after: $1, limit: $2)
             }
-            for try await batch in batches { try await remove(batch, &result) }
+            for try await batch in batches { try await remove(batch, denied, &result) }
         }
         if result.deleted > 0 { try await ledger { try $0.purgeDeleted() } }
         return result
     }
 
-    private func remove(_ batch: [DueEvent], _ result: inout Summary) async throws {
-        let problems = try await batch.concurrently(Self.requestsInFlight) { try await self.problem(with: $0) }
+    private func remove(_ batch: [DueEvent], _ denied: DeniedObjects, _ result: inout Summary) async throws {
+        let problems = try await batch.concurrently(Self.requestsInFlight) { try await self.problem(with: $0, denied) }
         var left: [Int64: RetentionSummary.Issue] = [:]
         var removable: [(due: DueEvent, photo: MD5Digest?)] = []
         for (due, problem) in zip(batch, problems) {
@@ -81,22 +83,19 @@ package struct OrphanRemover: Sendable {
     /// Why an event must stay; `nil` when nothing of it is lost. What the ledger knows of a stored photo is no proof,
     /// and neither is what the store has noted beside it: the photo in the file may be the last one that there is. So
     /// it is read, unless it is archived.
-    private func problem(with due: DueEvent) async throws -> String? {
+    private func problem(with due: DueEvent, _ denied: DeniedObjects) async throws -> String? {
         let event = due.event
         guard event.photoState == .none || event.photoState == .stored else { return "its photo is not stored yet" }
         guard due.places.allSatisfy({ $0.isConfigured || $0.isClean }) else {
             return "it is in a file of a folder that is no gallery of the configuration, which is left as it is"
         }
         guard let object = event.object else { return nil }
-        do {
-            switch try await examiner.look(at: object, reading: .always) {
-            case .intact: return nil
-            case .broken:
-                return "the store does not hold its photo as it was stored (\(object.key)); store it again with: "
-                    + "sync-agent verify --all"
-            }
-        } catch let error as StoreError where !error.concernsWholeStore {
-            return "\(error)"
+        switch try await denied.ask({ try await examiner.look(at: object, reading: .always) }) {
+        case .success(.intact): return nil
+        case .success(.broken):
+            return "the store does not hold its photo as it was stored (\(object.key)); store it again with: "
+                + "sync-agent verify --all"
+        case .failure(let error): return "\(error)"
         }
     }
 }

@@ -94,8 +94,9 @@ package struct ProfileMigration: Sendable {
         for place in archived.unread {
             waiting[place.profile.inBytes, default: Waiting(profile: place.profile)].photos += 1
         }
+        let denied = DeniedObjects()
         for (index, (place, profile)) in archived.movable.enumerated() {
-            switch try await mover.move(place, to: profile, isDryRun: isDryRun) {
+            switch try await mover.move(place, to: profile, denied, isDryRun: isDryRun) {
             case .moved: result.moved += 1
             case .left(let reason): result.left.append(Left(key: place.key, reason: reason))
             }
@@ -168,21 +169,30 @@ struct ArchivedPhotoMover: Sendable {
     let book: ProfileBook
     let time: TimeSource
 
-    /// - Parameter profile: as it is to stand in the key.
-    /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
-    func move(_ place: ArchivedPhotoPlace, to profile: String, isDryRun: Bool) async throws -> Outcome {
+    /// - Parameters:
+    ///   - profile: as it is to stand in the key.
+    ///   - denied: of the whole run.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used, or gives none; ``LedgerError``,
+    ///   `CancellationError`.
+    func move(
+        _ place: ArchivedPhotoPlace, to profile: String, _ denied: DeniedObjects, isDryRun: Bool
+    ) async throws -> Outcome {
         do {
-            guard let old = try await store.head(place.key) else { return .left("the store no longer has it") }
-            guard ArchivedGalleryPhoto(old, at: place).isReadable else {
-                return .left(
-                    "it is archived: bring it back with sync-agent restore, then run sync-agent profiles migrate")
+            switch try await denied.ask({ try await look(at: place, to: profile, isDryRun: isDryRun) }) {
+            case .success(let outcome): return outcome
+            case .failure(let error): return .left("\(error)")
             }
-            return isDryRun ? .moved : try await move(old, at: place, to: profile)
-        } catch let error as StoreError where !error.concernsWholeStore {
-            return .left("\(error)")
         } catch let error as InvalidName {
             return .left("\(error)")
         }
+    }
+
+    private func look(at place: ArchivedPhotoPlace, to profile: String, isDryRun: Bool) async throws -> Outcome {
+        guard let old = try await store.head(place.key) else { return .left("the store no longer has it") }
+        guard ArchivedGalleryPhoto(old, at: place).isReadable else {
+            return .left("it is archived: bring it back with sync-agent restore, then run sync-agent profiles migrate")
+        }
+        return isDryRun ? .moved : try await move(old, at: place, to: profile)
     }
 
     private func move(_ old: ObjectInfo, at place: ArchivedPhotoPlace, to profile: String) async throws

@@ -31,11 +31,9 @@ package struct Verifier: Sendable {
         package fileprivate(set) var costUSD = 0.0
         /// Whether the money was over before the objects were.
         package fileprivate(set) var isOverBudget = false
-        /// Objects of which the store could not tell now, and why; at most ``namedFailures`` of the reasons.
-        package fileprivate(set) var undecided = 0
-        package fileprivate(set) var failures: [StoreError] = []
-
-        package static let namedFailures = 10
+        /// Why the store could not tell of an object now, of each.
+        package fileprivate(set) var failures = ProblemList<StoreError>()
+        package var undecided: Int { failures.count }
 
         /// What was found of this machine's catalogue: what is whole of it is none of the objects that are counted.
         package mutating func add(_ catalog: CatalogAudit.Finding) {
@@ -45,15 +43,11 @@ package struct Verifier: Sendable {
                 checked += 1
                 broken.append(Broken(key: found.key, path: nil, problem: found.problem))
             }
-            undecided += catalog.unclear.count
-            failures += catalog.unclear.prefix(max(Self.namedFailures - failures.count, 0)).map(\.error)
+            failures.note(contentsOf: catalog.unclear.map(\.error))
         }
 
         /// This machine's catalogue could not be looked at: what was found of objects counts.
-        package mutating func addUnreadCatalog(_ error: StoreError) {
-            undecided += 1
-            if failures.count < Self.namedFailures { failures.append(error) }
-        }
+        package mutating func addUnreadCatalog(_ error: StoreError) { failures.note(error) }
     }
 
     private static let looksInFlight = 3
@@ -81,17 +75,20 @@ package struct Verifier: Sendable {
     ///   - limit: US dollars that this may cost; `nil` for any.
     ///   - moment: of all objects, only those are looked at that were proved before it.
     ///   - onProgress: told how many objects were looked at, and how many there are at most.
-    /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used, or gives none; ``LedgerError``,
+    ///   `CancellationError`.
     package func run(
         _ choice: Choice, costingAtMost limit: Double?, provedBefore moment: Date? = nil,
         onProgress: (Int, Int) -> Void = { _, _ in }
     ) async throws -> Summary {
         var result = Summary()
+        let earlier = try await EarlierDenials(of: .verification, in: ledger, time: time)
+        let denied = DeniedObjects(earlier)
         switch choice {
         case .keys(let keys):
-            for part in keys.grouped(atMost: Self.pageSize) where !result.isOverBudget {
+            for part in earlier.order(keys, by: \.self).grouped(atMost: Self.pageSize) where !result.isOverBudget {
                 let page = try await ledger { ledger in try part.compactMap { try ledger.object($0) } }
-                try await look(at: page, limit, &result)
+                try await look(at: page, limit, denied, &result)
                 onProgress(result.checked + result.undecided, keys.count)
             }
         case .percent(let percent):
@@ -101,17 +98,25 @@ package struct Verifier: Sendable {
             // What this run looks at is proved after it has begun, and not met again.
             let began = time.now()
             let before = min(moment ?? .distantFuture, began)
+            var putOff: [ObjectRecord] = []
             // A proof that is still to come was made by a clock that was ahead, and proves nothing: those come first.
             for (start, end) in [(ProofCursor.after(began), Date.distantFuture), (.start, before)] {
                 var cursor: ProofCursor? = start
                 while let from = cursor, left > 0, !result.isOverBudget {
                     let count = min(left, Self.pageSize)
                     let page = try await ledger { try $0.longestUnproven(before: end, after: from, limit: count) }
-                    try await look(at: page.objects, limit, &result)
-                    left -= page.objects.count
+                    let (next, later) = earlier.split(page.objects, by: \.key)
+                    putOff += later
+                    try await look(at: next, limit, denied, &result)
+                    left -= next.count
                     cursor = page.next
                     onProgress(result.checked + result.undecided, total)
                 }
+            }
+            let rest = Array(earlier.longestAgoFirst(putOff, by: \.key).prefix(left))
+            for page in rest.grouped(atMost: Self.pageSize) where !result.isOverBudget {
+                try await look(at: page, limit, denied, &result)
+                onProgress(result.checked + result.undecided, total)
             }
             // Of an object that is asked for by name it is told.
             if result.broken.isEmpty { break }
@@ -122,7 +127,9 @@ package struct Verifier: Sendable {
         return result
     }
 
-    private func look(at page: [ObjectRecord], _ limit: Double?, _ result: inout Summary) async throws {
+    private func look(
+        at page: [ObjectRecord], _ limit: Double?, _ denied: DeniedObjects, _ result: inout Summary
+    ) async throws {
         var affordable: [ObjectRecord] = []
         var price = 0.0
         for record in page {
@@ -145,7 +152,12 @@ package struct Verifier: Sendable {
                     let bytes = source.bytes
                     if bytes > 0 { spent.withLock { $0 += cost.usd(bytes: bytes, in: record.storageClass) } }
                 }
-                return try await look(at: record, in: source, moved)
+                let found = try await look(at: record, in: source, moved)
+                switch found {
+                case .success: try await denied.noteGiven(record.key)
+                case .failure(let error): try await denied.note(error, of: record.key)
+                }
+                return found
             }
         } catch {
             // What has come until then is paid for.
@@ -173,7 +185,7 @@ package struct Verifier: Sendable {
                 return .success(.broken(BrokenObject(record, .missing)))
             case .broken(let problem): return .success(.broken(BrokenObject(record, problem)))
             }
-        } catch let error as StoreError where !error.concernsWholeStore {
+        } catch let error as StoreError where error.mayConcernOneObject {
             return .failure(error)
         }
     }
@@ -195,8 +207,7 @@ package struct Verifier: Sendable {
                 if case .intact = check { result.intact += 1 }
             case .failure(let error):
                 open.append(record)
-                result.undecided += 1
-                if result.failures.count < Summary.namedFailures { result.failures.append(error) }
+                result.failures.note(error)
             }
         }
         let (found, undecided, now) = (checks, open, time.now())

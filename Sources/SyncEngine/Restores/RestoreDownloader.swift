@@ -56,6 +56,7 @@ package struct RestoreDownloader: Sendable {
 
     /// What one run has come to.
     private struct Visit {
+        let denied: DeniedObjects
         var result = SaveSummary()
         /// Folders that are on the disk already.
         var made: Set<FilePath> = []
@@ -103,23 +104,35 @@ package struct RestoreDownloader: Sendable {
     /// - Parameters:
     ///   - job: only what this one brought; `nil` for all.
     ///   - held: items that are not tried: an earlier run could not save them.
-    /// - Throws: ``StoreError`` when the store as a whole is away, ``LedgerError``, `CancellationError`.
+    /// - Throws: ``StoreError`` when the store as a whole is away, or gives none; ``LedgerError``, `CancellationError`.
     package func run(job: RestoreJobID? = nil, leavingOut held: Set<Int64> = []) async throws -> SaveSummary {
-        var visit = Visit()
+        let earlier = try await EarlierDenials(of: .restores, in: ledger, time: time)
+        var visit = Visit(denied: DeniedObjects(earlier))
+        var putOff: [RestoreItem] = []
         let pages = LedgerPages(ledger: ledger, place: \RestoreItem.id) {
             try $0.unsavedRestoredItems(after: $1 ?? 0, limit: Self.pageSize)
         }
         for try await page in pages {
             let items = page.filter { (job == nil || $0.job == job) && !held.contains($0.id) }
-            // Each has a disk of its own: what one of them is short of, another has.
-            for (job, items) in Dictionary(grouping: items, by: \.job).sorted(by: { $0.key < $1.key }) {
-                try await save(items, of: job, &visit)
-            }
+            let (next, later) = earlier.split(items, by: \.key)
+            try await save(next, &visit)
+            putOff += later
+        }
+        for items in earlier.longestAgoFirst(putOff, by: \.key).grouped(atMost: Self.pageSize) {
+            try await save(items, &visit)
         }
         let isComplete = visit.result.problems.isEmpty
         try await folders.leaveEnded()
         for folder in visit.made { await DownloadBatch.tidy(folder, isComplete: isComplete, pool, now: time.now()) }
         return visit.result
+    }
+
+    private func save(_ items: [RestoreItem], _ visit: inout Visit) async throws {
+        // Each has a disk of its own: what one of them is short of, another has.
+        for (job, items) in Dictionary(grouping: items, by: \.job).sorted(by: { $0.key < $1.key }) {
+            try await save(items, of: job, &visit)
+            if let end = visit.denied.end { throw end }
+        }
     }
 
     private func save(_ items: [RestoreItem], of job: RestoreJobID, _ visit: inout Visit) async throws {
@@ -170,6 +183,8 @@ package struct RestoreDownloader: Sendable {
         var running = Dictionary(tasks.map { ($0.item.id, 1) }, uniquingKeysWith: +)
         // Whoever stops the saving has named them as not saved.
         var givenUp: Set<Int64> = []
+        var batch = batch
+        batch.denied = visit.denied
         let outcomes = await batch.run(
             tasks.map(\.task),
             finished: { index, outcome in

@@ -91,7 +91,7 @@ struct EventArchiver: Sendable {
     private func put(_ photo: PreparedPhoto, at place: EventArchiveKey) async throws -> ObjectRecord {
         do {
             return try await uploader.put(photo).object
-        } catch let error as StoreError where !error.concernsWholeStore {
+        } catch let error as StoreError where error.mayConcernOneObject {
             let md5 = photo.examined.digest.md5
             guard let other = try await store.readableHead(photo.plan.key),
                 other.metadata[MetadataName.eventID]?.inBytes == place.event.inBytes,

@@ -88,7 +88,7 @@ package struct RetentionPass: Sendable {
     /// - Parameters:
     ///   - unclear: what ``takeIn()`` has answered; `nil` when the folders are to be looked at first.
     ///   - observe: told how many events have been looked after, from any thread.
-    /// - Throws: ``LedgerError``, `CancellationError`. A store that is away as a whole ends it, and is told in the summary.
+    /// - Throws: ``LedgerError``, `CancellationError`. A store that is away, or takes none, ends it: the summary tells.
     package func run(
         olderThan days: Int, after unclear: [RetentionSummary.Issue]? = nil,
         observe: @escaping @Sendable (Int) -> Void = { _ in }
@@ -99,9 +99,9 @@ package struct RetentionPass: Sendable {
         }
         let files: [RetentionSummary.Issue]
         if let unclear { files = unclear } else { files = try await takeIn() }
-        let count = Mutex(0)
+        let (count, denied) = (Mutex(0), DeniedObjects())
         var summary = try await eachBatch(olderThan: days) { batch, summary in
-            try await carryOut(batch, &summary) { observe(count.add()) }
+            try await carryOut(batch, denied, &summary) { observe(count.add()) }
         }
         for file in kept {
             summary.errors.add(
@@ -201,17 +201,18 @@ package struct RetentionPass: Sendable {
         case freed(Freed)
         case skip(RetentionSummary.Issue)
         case fail(RetentionSummary.Issue)
-        /// The store as a whole is away.
+        /// The store as a whole is away, or takes none.
         case outage(StoreError)
     }
 
     private func carryOut(
-        _ batch: [DueEvent], _ summary: inout RetentionSummary, _ didArchive: @escaping @Sendable () -> Void
+        _ batch: [DueEvent], _ denied: DeniedObjects, _ summary: inout RetentionSummary,
+        _ didArchive: @escaping @Sendable () -> Void
     ) async throws {
         let (outage, look) = (Mutex<StoreError?>(nil), moves?.look())
         let verdicts = try await plans(for: batch).concurrently(Self.photosInFlight) { plan in
             if let error = outage.withLock({ $0 }) { return Verdict.outage(error) }
-            let verdict = try await archive(plan, moves: look)
+            let verdict = try await archive(plan, look, denied)
             if case .outage(let error) = verdict { outage.withLock { $0 = error } }
             didArchive()
             return verdict
@@ -261,22 +262,25 @@ package struct RetentionPass: Sendable {
         }
     }
 
-    private func archive(_ plan: EventPlan, moves look: MergedPhotosLook?) async throws -> Verdict {
+    private func archive(
+        _ plan: EventPlan, _ moves: MergedPhotosLook?, _ denied: DeniedObjects
+    ) async throws -> Verdict {
         switch plan.step {
         case .skip(let reason, let file): return .skip(plan.issue(reason, file))
         case .fail(let reason, let file): return .fail(plan.issue(reason, file))
         case .deleteText(let profile): return .freed(Freed(due: plan.due, profile: profile, object: nil))
         case .archive(let place, let occurrences):
             do {
-                switch try await archiver.archive(plan.due.event, at: place, from: occurrences, moves: look) {
+                switch try await archiver.archive(plan.due.event, at: place, from: occurrences, moves: moves) {
                 case .proven(let object, let profile):
+                    denied.noteGiven()
                     return .freed(Freed(due: plan.due, profile: profile, object: object))
                 // Also when its files are gone and its photo was never stored: nothing of it is left.
                 case .noPhoto: return .freed(Freed(due: plan.due, profile: place.profile, object: nil))
                 case .failed(let reason, let file): return .fail(plan.issue(reason, file))
                 }
             } catch let error as StoreError {
-                if let outage = try await archiver.store.outage(behind: error) { return .outage(outage) }
+                if let outage = try await denied.outage(behind: error, in: archiver.store) { return .outage(outage) }
                 return .fail(plan.issue("\(error)", nil))
             }
         }

@@ -104,6 +104,12 @@ package struct GuestIntake: Sendable {
     ///   `CancellationError`.
     func takeLast(_ share: ShareID) async throws -> Taken? { try await look(share, .last) }
 
+    /// For whoever leaves a store: all that guests have sent there is kept here.
+    /// - Throws: what keeps it from that, of the first photo; as ``takeLast(_:)``.
+    func requireTaken(_ share: ShareID) async throws {
+        if let failure = try await look(share, .asked)?.failure { throw failure }
+    }
+
     private func look(_ share: ShareID, _ occasion: Occasion) async throws -> Taken? {
         let found = try await list(share)
         if found.objects.isEmpty, found.problems.isEmpty {

@@ -96,7 +96,7 @@ package struct OtherShares: Sendable {
         do {
             let manifest = try await store.manifest(of: id).manifest
             return Stray(location: manifest.locationName, expiresAt: manifest.expiresAt)
-        } catch let error as StoreError where !error.concernsWholeStore {
+        } catch let error as StoreError where error.mayConcernOneObject {
         } catch is ShareRefusal {
         }
         return Stray(location: nil, expiresAt: time.now().addingTimeInterval(Self.longestLife))

@@ -114,7 +114,7 @@ package struct SharePublisher: Sendable {
         if strays.isEmpty { return }
         // Of whoever has taken it over since, nothing is known here.
         if let fate = try await notes.follow(share.id) { throw ShareError(fate, of: share.id) }
-        if let failure = try await store.delete(strays).first?.value { throw failure }
+        try await remove(strays)
     }
 
     /// Whether its manifest is one that can be read, of the photos that it has.
@@ -225,7 +225,7 @@ package struct SharePublisher: Sendable {
             return try ledger.sharePhotos(share.id).contains { $0.slot == photo.slot && $0.position != nil }
         }
         if isWanted { return }
-        _ = try await store.delete(share.keys.all(photo.slot))
+        try await remove(share.keys.all(photo.slot))
     }
 
     /// Those that are seen, or are to be.
@@ -274,7 +274,7 @@ package struct SharePublisher: Sendable {
         try await ledger.finish { try $0.noteShareObjects(written.objects, of: id) }
         if let fate = try await notes.follow(id) {
             // Whoever has taken it back on another machine may have listed the store before our last put.
-            if case .revoked = fate { _ = try await store.delete([share.keys.manifest, share.keys.page]) }
+            if case .revoked = fate { try await remove([share.keys.manifest, share.keys.page]) }
             throw ShareError(fate, of: id)
         }
         let isPublished = try await lease.note {
@@ -285,7 +285,7 @@ package struct SharePublisher: Sendable {
         // this may lie over what that one wrote.
         let error = try await lease.loss(of: id)
         if error == .over(id) {
-            _ = try await store.delete([share.keys.manifest, share.keys.page])
+            try await remove([share.keys.manifest, share.keys.page])
         } else {
             try await ledger.finish { try $0.noteShareOverwritten(id) }
         }
@@ -294,11 +294,18 @@ package struct SharePublisher: Sendable {
 
     // MARK: What is no longer shared
 
+    /// - Throws: ``StoreError`` when something stays, which everybody may have who knows its name: of the first one. It is
+    ///   tried again: with the next attempt, or, of a share that is over, by ``sweep(_:)`` and the agent.
+    private func remove(_ keys: [ObjectKey]) async throws {
+        if keys.isEmpty { return }
+        if let failure = try await store.delete(keys).min(by: { $0.key < $1.key })?.value { throw failure }
+    }
+
     private func clean(_ share: ShareRecord) async throws {
         let id = share.id
         let keys = try await ledger { try $0.sharePhotos(id) }.filter { $0.position == nil }
             .flatMap { share.keys.all($0.slot) }
-        if !keys.isEmpty, let failure = try await store.delete(keys).first?.value { throw failure }
+        try await remove(keys)
         try await lease.noteCleaned(id)
     }
 }

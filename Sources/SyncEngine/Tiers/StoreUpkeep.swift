@@ -208,7 +208,10 @@ package struct StoreUpkeep: Sendable {
                 logger.warning("verified: \(what) is damaged in the store (\(broken.key)): \(reason)")
             }
         }
-        for failure in result.failures { logger.warning("not verified: \(failure)") }
+        for failure in result.failures.first.prefix(Self.problemsTold) { logger.warning("not verified: \(failure)") }
+        if result.undecided > Self.problemsTold {
+            logger.warning("not verified: \(result.undecided.counted("object"))")
+        }
         if result.checked > 0 { logger.info("verified: \(result.checked.counted("object")), \(result.intact) whole") }
         // What a listing of it tells is what was noted with the bytes, and not what the disk has now.
         if store.capabilities.digestsInLists {

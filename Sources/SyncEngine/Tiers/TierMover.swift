@@ -60,7 +60,9 @@ package struct TierMover: Sendable {
     ///   `CancellationError`.
     package func run() async throws -> Summary {
         var result = Summary()
-        let denied = DeniedObjects()
+        let earlier = try await EarlierDenials(of: .archive, in: ledger, time: time)
+        let denied = DeniedObjects(earlier)
+        var putOff: [ArchiveCopies.Move] = []
         var offset: TimeInterval?
         for rule in rules {
             guard let transition = rule.transition else { continue }
@@ -82,29 +84,33 @@ package struct TierMover: Sendable {
                     if told != 0 { continue }
                 }
                 last = (storedAt: end.storedAt, key: end.key)
-                for failure in try await move(due, to: transition.storageClass, denied, &result) {
-                    result.failed += 1
-                    if result.failures.count < Summary.namedFailures { result.failures.append(failure) }
-                }
+                let moves = due.map { ArchiveCopies.Move(key: $0.key, storageClass: transition.storageClass) }
+                let (next, later) = earlier.split(moves, by: \.key)
+                try await carryOut(next, denied, &result)
+                putOff += later
             }
+        }
+        for moves in earlier.longestAgoFirst(putOff, by: \.key).grouped(atMost: Self.pageSize) {
+            try await carryOut(moves, denied, &result)
         }
         return result
     }
 
-    private func move(
-        _ objects: [ObjectRecord], to storageClass: StorageClass, _ denied: DeniedObjects, _ result: inout Summary
-    ) async throws -> [StoreError] {
-        let outcomes = try await objects.concurrently(ArchiveCopies.inFlight) { object in
-            if let failure = try await copies.move(object.key, to: storageClass, denied) {
-                try await audit.recheck(object.key, after: failure)
+    private func carryOut(
+        _ moves: [ArchiveCopies.Move], _ denied: DeniedObjects, _ result: inout Summary
+    ) async throws {
+        let outcomes = try await moves.concurrently(ArchiveCopies.inFlight) { move in
+            if let failure = try await copies.carryOut(move, denied) {
+                try await audit.recheck(move.key, after: failure)
                 return failure as StoreError?
             }
-            try await ledger.finish { try $0.setStorageClass(storageClass, of: object.key, at: time.now()) }
+            try await ledger.finish { try $0.setStorageClass(move.storageClass, of: move.key, at: time.now()) }
             return nil
         }
         let failures = outcomes.compactMap(\.self)
         result.moved += outcomes.count - failures.count
-        return failures
+        result.failed += failures.count
+        result.failures += failures.prefix(max(Summary.namedFailures - result.failures.count, 0))
     }
 }
 
@@ -112,28 +118,34 @@ package struct TierMover: Sendable {
 struct ArchiveCopies: Sendable {
     static let inFlight = 3
 
+    struct Move: Sendable {
+        let key: ObjectKey
+        let storageClass: StorageClass
+    }
+
     let store: any ObjectStore
 
     /// - Parameter denied: of the whole run.
     /// - Returns: why it was not moved.
-    /// - Throws: ``StoreError`` when the store is away as a whole, cannot do it at all or moves none;
+    /// - Throws: ``StoreError`` when the store is away as a whole, cannot do it at all or moves none; ``LedgerError``,
     ///   `CancellationError`.
-    func move(_ key: ObjectKey, to storageClass: StorageClass, _ denied: DeniedObjects) async throws -> StoreError? {
+    func carryOut(_ move: Move, _ denied: DeniedObjects) async throws -> StoreError? {
+        let key = move.key
         do {
-            try await store.copy(key, to: key, storageClass: storageClass, condition: .overwrite)
+            try await store.copy(key, to: key, storageClass: move.storageClass, condition: .overwrite)
         } catch let error as StoreError where error.mayConcernOneObject && error.code != .unsupported {
-            if try await isMoved(key, to: storageClass) { return nil }
-            try denied.note(error)
+            if try await isDone(move) { return nil }
+            try await denied.note(error, of: key)
             return error
         }
-        denied.noteGiven()
+        try await denied.noteGiven(key)
         return nil
     }
 
     /// A copy whose answer was lost has happened, and the next try meets an archived object.
-    private func isMoved(_ key: ObjectKey, to storageClass: StorageClass) async throws -> Bool {
+    private func isDone(_ move: Move) async throws -> Bool {
         do {
-            return try await store.head(key)?.storageClass == storageClass
+            return try await store.head(move.key)?.storageClass == move.storageClass
         } catch let error as StoreError where error.mayConcernOneObject {
             return false
         }

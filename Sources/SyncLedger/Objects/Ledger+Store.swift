@@ -50,6 +50,7 @@ extension Ledger {
                 "UPDATE agent SET store = ?, store_id = ?, classes_refreshed_at = NULL, unclear_objects = 0",
                 [store, id])
             try db.run("DELETE FROM unclear_objects")
+            try db.run("DELETE FROM denied_objects")
             guard isCopy else { return }
             try db.run("UPDATE objects SET etag = NULL WHERE etag IS NOT NULL")
             try db.run("DELETE FROM archive_notes")

@@ -165,4 +165,16 @@ extension Migration {
         "ALTER TABLE agent ADD COLUMN store_refuses INTEGER NOT NULL DEFAULT 0 CHECK (store_refuses IN (0, 1))",
         // Of what is noted already nobody knows which it is.
         "UPDATE agent SET store_refuses = 1 WHERE store_error IS NOT NULL")
+
+    static let deniedObjects = Migration(
+        "objects that the store denied",
+        // To a run of some work; its next run asks for them last.
+        """
+        CREATE TABLE denied_objects (
+            work TEXT NOT NULL,
+            key TEXT NOT NULL,
+            denied_at INTEGER NOT NULL,
+            PRIMARY KEY (work, key)
+        ) STRICT, WITHOUT ROWID;
+        """)
 }

@@ -994,7 +994,13 @@ CREATE TABLE drives (
     identity TEXT NOT NULL UNIQUE              -- as in folder_drives
 ) STRICT;
 
-CREATE INDEX restore_items_ended ON restore_items (expires_at) WHERE state = 'expired';
+CREATE INDEX restore_items_ended ON restore_items (expires_at) WHERE state = 'expired',
+CREATE TABLE denied_objects (
+    work TEXT NOT NULL,
+    key TEXT NOT NULL,
+    denied_at INTEGER NOT NULL,
+    PRIMARY KEY (work, key)
+) STRICT, WITHOUT ROWID;
 
 INSERT INTO grdb_migrations (identifier) VALUES
     ('folders, photos, objects, attempts'),
@@ -1066,7 +1072,8 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('drives of photos'),
     ('files of projects of which another content is stored'),
     ('ends of restored copies that are over'),
-    ('photos that count as copies on another drive');
+    ('photos that count as copies on another drive'),
+    ('objects that the store denied');
 
 INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects, store_refuses) VALUES
     (1, 0, 0, 1, 0, 0, 0);

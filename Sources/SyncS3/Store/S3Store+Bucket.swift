@@ -196,19 +196,4 @@ extension S3Store {
         }
         return failures
     }
-
-    private func deleteOneByOne(_ keys: [ObjectKey]) async throws -> [ObjectKey: StoreError] {
-        var failures: [ObjectKey: StoreError] = [:]
-        var denied = DenialStreak()
-        for key in keys {
-            do {
-                try await delete(key)
-                denied.noteGiven()
-            } catch let error as StoreError where error.mayConcernOneObject {
-                try denied.note(error)
-                failures[key] = error
-            }
-        }
-        return failures
-    }
 }

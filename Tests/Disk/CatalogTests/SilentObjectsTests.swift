@@ -107,6 +107,21 @@ import Testing
         #expect(bench.store.count(.copy) == 1)
     }
 
+    @Test func `what the store denied on one day comes last on the next, behind what it lets be moved`() async throws {
+        let texts = (0..<30).map { "a photo with number \($0)" }
+        try await laptopIsGone(Dictionary(uniqueKeysWithValues: texts.map { ("\($0).jpg", $0) }))
+        await bench.time.advance(by: Self.day * 4)
+        // In the order in which a listing tells them.
+        for key in try texts.map({ try key($0) }).sorted().prefix(25) {
+            bench.store.add(StoreFault(.copy, key: key.rawValue, .failBefore(.accessDenied)))
+        }
+        let tower = try bench.machine("tower")
+        #expect(try await jobs(tower, percent: 0, mode: .agent).done == [])
+        await bench.time.advance(by: Self.day)
+        let moved = "moved to the archive for machines that are silent: 5 objects"
+        #expect(try await jobs(tower, percent: 0, mode: .agent).done == [moved])
+    }
+
     @Test func `where the bucket or nobody moves, nothing is`() async throws {
         try await laptopIsGone(["a.jpg": "sunset"])
         await bench.time.advance(by: Self.day * 4)

@@ -9,45 +9,11 @@ import Testing
 @testable import SyncEngine
 
 /// What this machine knows of photos of guests: those that it keeps, and those that it was sent.
-@Suite struct GuestKeptTests {
-    private let tree: TemporaryTree
-    private let time = ManualTime()
-    private let memory: InMemoryStore
-    private let store: FaultyStore
-    private let ledger: LedgerQueue
-    private let folder: FilePath
-    private let box: GuestIntake.Box
-    private let workshop: ShareWorkshop
+@Suite struct GuestKeptTests: GuestSuite {
+    let bench: GuestBench
 
     init() throws {
-        tree = try TemporaryTree()
-        let clock = time
-        memory = InMemoryStore(now: { clock.now })
-        store = FaultyStore(memory)
-        ledger = LedgerQueue(try Ledger.inMemory())
-        folder = try tree.makeFolder("trips/Paris")
-        try tree.write(TellingPhotos.small, to: "trips/Paris/small.jpg")
-        box = GuestIntake.Box(tree.path("state/guests"), freeBytes: { _ in 2 << 30 })
-        workshop = ShareWorkshop(store: store, ledger: ledger, time: time, guestBox: box)
-    }
-
-    /// A share that guests may add to.
-    private func share() async throws -> ShareID {
-        var order = try workshop.order(["small.jpg"], in: folder, taken: "2024-06-16")
-        order.takesGuests = true
-        return try await workshop.share(order).id
-    }
-
-    private func send(
-        _ bytes: [UInt8], to share: ShareID, _ slot: Int, in other: InMemoryStore? = nil
-    ) async throws {
-        _ = try await (other ?? memory).put(
-            ObjectBody(bytes: bytes, digest: ContentDigest(of: bytes)), at: ShareKeys(share).guest(slot),
-            attributes: ObjectAttributes(contentType: "image/jpeg"), condition: .overwrite)
-    }
-
-    private func photos(_ share: ShareID) async throws -> [GuestPhoto] {
-        try await ledger { try $0.guestPhotos(of: share) }
+        bench = try GuestBench()
     }
 
     private func problems() async throws -> [String] { try await ledger { try $0.guestProblems().map(\.problem) } }

@@ -9,25 +9,11 @@ import Testing
 @testable import SyncEngine
 
 /// What becomes of what guests have sent when a share is removed.
-@Suite struct GuestRemovalTests {
-    private let tree: TemporaryTree
-    private let time = ManualTime()
-    private let memory: InMemoryStore
-    private let store: FaultyStore
-    private let ledger: LedgerQueue
-    private let folder: FilePath
-    private let workshop: ShareWorkshop
+@Suite struct GuestRemovalTests: GuestSuite {
+    let bench: GuestBench
 
     init() throws {
-        tree = try TemporaryTree()
-        let clock = time
-        memory = InMemoryStore(now: { clock.now })
-        store = FaultyStore(memory)
-        ledger = LedgerQueue(try Ledger.inMemory())
-        folder = try tree.makeFolder("trips/Paris")
-        try tree.write(TellingPhotos.small, to: "trips/Paris/small.jpg")
-        let box = GuestIntake.Box(tree.path("state/guests"), freeBytes: { _ in 2 << 30 })
-        workshop = ShareWorkshop(store: store, ledger: ledger, time: time, guestBox: box)
+        bench = try GuestBench()
     }
 
     /// The same machine, on whose disk there is no room.
@@ -44,11 +30,11 @@ import Testing
             guestBox: GuestIntake.Box(tree.path("desktop/guests"), freeBytes: { _ in freeBytes }))
     }
 
-    /// A share that guests may add to.
-    private func share() async throws -> ShareID {
-        var order = try workshop.order(["small.jpg"], in: folder, taken: "2024-06-16")
-        order.takesGuests = true
-        return try await workshop.share(order).id
+    /// A move of this machine to another store.
+    private func leaving(_ share: ShareID) -> StoreCopy {
+        StoreCopy(
+            from: store, to: InMemoryStore(), prefixes: [ShareKeys(share).folder], folder: tree.path("state"),
+            pool: BlockingPool(name: "copy", threads: 1), time: time.source)
     }
 
     /// Photos whose bytes differ.
@@ -57,14 +43,7 @@ import Testing
     private func send(
         _ number: Int, to share: ShareID, _ slot: Int, in other: InMemoryStore? = nil
     ) async throws {
-        let bytes = photo(number)
-        _ = try await (other ?? memory).put(
-            ObjectBody(bytes: bytes, digest: ContentDigest(of: bytes)), at: ShareKeys(share).guest(slot),
-            attributes: ObjectAttributes(contentType: "image/jpeg"), condition: .overwrite)
-    }
-
-    private func photos(_ share: ShareID) async throws -> [GuestPhoto] {
-        try await ledger { try $0.guestPhotos(of: share) }
+        try await send(photo(number), to: share, slot, in: other)
     }
 
     /// The names of what the store has of a share.
@@ -294,9 +273,7 @@ import Testing
         let id = try await share()
         let guests = try #require(workshop.guests)
         try await send(0, to: id, 0)
-        let copy = StoreCopy(
-            from: store, to: InMemoryStore(), prefixes: [ShareKeys(id).folder], folder: tree.path("state"),
-            pool: BlockingPool(name: "copy", threads: 1), time: time.source)
+        let copy = leaving(id)
         let removal = try await copy.removeOld([id], guests)
         #expect(removal.left.isEmpty && removal.failures.isEmpty)
         #expect(left(id) == [])
@@ -313,9 +290,7 @@ import Testing
         _ = try await memory.put(
             ObjectBody(bytes: empty, digest: ContentDigest(of: empty)), at: ShareKeys(other).manifest,
             attributes: ObjectAttributes(contentType: "application/json"), condition: .overwrite)
-        let copy = StoreCopy(
-            from: store, to: InMemoryStore(), prefixes: [ShareKeys(id).folder], folder: tree.path("state"),
-            pool: BlockingPool(name: "copy", threads: 1), time: time.source)
+        let copy = leaving(id)
         let guests = try #require(full.guests)
         let removal = try await copy.removeOld([id, other], guests)
         #expect(removal.failures.map(\.share) == [id] && removal.failures.allSatisfy { $0.error is GuestIntake.NoRoom })
@@ -324,14 +299,40 @@ import Testing
         #expect(left(id) == ["guests/0"])
     }
 
+    @Test(arguments: [StoreError.Code.serverFailed, .accessDenied], [true, false])
+    func `what guests have sent, and a store that is left does not give, is not left there unsaid`(
+        code: StoreError.Code, isManifestKept: Bool
+    ) async throws {
+        let id = try await share()
+        try await send(0, to: id, 0)
+        let guests = try #require(workshop.guests)
+        let keys = ShareKeys(id)
+        store.add(StoreFault(.get, key: keys.guest(0).rawValue, numbers: 1...2, .failBefore(code)))
+        // Its end fails before it comes to what guests have sent.
+        if isManifestKept { store.add(StoreFault(.delete, key: keys.manifest.rawValue, .failBefore(code))) }
+        let removal = try await leaving(id).removeOld([id], guests)
+        if code == .accessDenied, !isManifestKept {
+            // Nobody gets it from there any more, and that is noted.
+            #expect(removal.failures.isEmpty && removal.left.isEmpty)
+            #expect(try await photos(id).map(\.state) == [.refused])
+            return
+        }
+        #expect(removal.failures.map(\.share) == [id] && removal.left.isEmpty)
+        #expect(left(id).contains("guests/0"))
+        #expect(try await photos(id).isEmpty)
+        // Then it is kept here, whatever else stays there.
+        for _ in 0..<2 { _ = try await leaving(id).removeOld([id], guests) }
+        let last = try await leaving(id).removeOld([id], guests)
+        #expect(last.failures.isEmpty && last.left.isEmpty != isManifestKept)
+        #expect(try await photos(id).map(\.state) == [.waiting])
+    }
+
     @Test func `of a store that is left, all that did not end is told, also what is in other hands`() async throws {
         let id = try await share()
         try await send(0, to: id, 0)
         let other = try #require(ShareID("5f0c2a8e-7d0b-4c1e-9a57-0d6f3f1f2b11"))
         store.add(StoreFault(.delete, key: ShareKeys(other).manifest.rawValue, .failBefore(.accessDenied)))
-        let copy = StoreCopy(
-            from: store, to: InMemoryStore(), prefixes: [ShareKeys(id).folder], folder: tree.path("state"),
-            pool: BlockingPool(name: "copy", threads: 1), time: time.source)
+        let copy = leaving(id)
         let guests = try #require(workshop.guests)
         let lock = try #require(try workshop.guestBox?.lock(id))
         let removal = try await copy.removeOld([id, other], guests)

@@ -169,8 +169,8 @@ import Testing
         }
         let stored = try #require(try await store.list(prefix: "", after: nil, limit: 1).objects.first?.modified)
         let scratch = ScratchFolder(store, user: "ana", id: 7)
-        #expect(try await scratch.removeLeftovers(now: stored.addingTimeInterval(3_599)) == 0)
-        #expect(try await scratch.removeLeftovers(now: stored.addingTimeInterval(3_601)) == 1)
+        #expect(try await scratch.removeLeftovers(now: stored.addingTimeInterval(3_599)).removed == 0)
+        #expect(try await scratch.removeLeftovers(now: stored.addingTimeInterval(3_601)).removed == 1)
         #expect(try await keys(store) == ["users/ana/photos/x", "users/bob/doctor-00000000000000aa/x"])
     }
 
@@ -180,8 +180,18 @@ import Testing
         _ = try await StoreChecks(store, scratch: scratch).ranges()
         _ = try await StoreChecks(store, scratch: scratch).conditionalPuts()
         #expect(store.count == 2)
-        #expect(try await scratch.empty().map(\.lastSegment) == ["ranges.txt"])
+        let left = try await scratch.empty()
+        #expect(left.map(\.key.lastSegment) == ["ranges.txt"] && left.map(\.reason) == ["it is kept"])
         #expect(store.count == 1)
+    }
+
+    @Test func `Where the store lists nothing, what was made is removed all the same`() async throws {
+        let memory = InMemoryStore()
+        let store = FaultyStore(memory, faults: [StoreFault(.list, .failBefore(.accessDenied))])
+        let (probe, scratch) = probe(store)
+        _ = try await probe.ranges()
+        await #expect(throws: StoreError.self) { try await scratch.empty() }
+        #expect(memory.keys == [])
     }
 
     @Test func `What a listing hides is removed all the same`() async throws {
@@ -217,7 +227,9 @@ private final class HidingStore: WrappedStore {
     func list(prefix: String, after: PageToken?, limit: Int) async throws -> ObjectPage { ObjectPage(objects: []) }
 
     func delete(_ key: ObjectKey) async throws {
-        if let kept, key.lastSegment == kept { throw StoreError(.conflict, operation: "delete", message: "it is kept") }
+        if let kept, key.lastSegment == kept {
+            throw StoreError(.accessDenied, operation: "delete", key: key.rawValue, message: "it is kept")
+        }
         keys.withLock { keys in _ = keys.remove(key) }
         try await base.delete(key)
     }

@@ -356,6 +356,17 @@ import Testing
         #expect(try bench.files() == [])
     }
 
+    @Test func `a photo that the store denies keeps its event, and no other one`() async throws {
+        for number in 0..<3 {
+            try bench.write(bench.event("e\(number)", photo: try RetentionBench.photo(number)), to: "\(number).json")
+        }
+        try await bench.sync()
+        bench.store.add(StoreFault(.put, key: try bench.key("e0").rawValue, .failBefore(.accessDenied)))
+        let summary = try await bench.cleanUp()
+        #expect(summary.outage == nil && summary.archived == 2 && summary.errors.count == 1)
+        #expect(try bench.files() == ["0.json"])
+    }
+
     @Test func `batches follow each other until nothing is due`() async throws {
         for number in 0..<7 {
             try bench.write(bench.event("e\(number)", photo: number == 3 ? "none.jpg" : nil), to: "\(number).json")

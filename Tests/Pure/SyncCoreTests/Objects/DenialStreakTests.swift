@@ -23,8 +23,9 @@ import Testing
     @Test(
         arguments: [
             ([error(.accessDenied)], 20), ([error(.invalidResponse)], 20), ([error(.throttled)], 20),
-            // Each for another reason.
-            ([error(.accessDenied), error(.serverFailed)], nil),
+            // In turns: none was given all the same.
+            ([error(.accessDenied), error(.serverFailed)], 20),
+            ([error(.throttled), error(.archived), error(.connectionLost)], 30),
             // What is said of one object alone.
             ([error(.badDigest)], nil), ([error(.conflict)], nil), ([error(.archived)], nil),
             ([error(.accessDenied, here: true)], nil),

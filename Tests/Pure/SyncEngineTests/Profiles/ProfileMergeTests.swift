@@ -142,7 +142,7 @@ import Testing
         StoreFault(.put, number: 1, .failAfter(.connectionLost)),
         StoreFault(.put, number: 2, .failAfter(.connectionLost)),
         StoreFault(.head, number: 1, .failBefore(.unreachable)),
-        StoreFault(.get, number: 1, .failBefore(.accessDenied)),
+        StoreFault(.get, number: 1, .failBefore(.credentialsRejected)),
         StoreFault(.get, number: 2, .failAfter(.connectionLost)),
         StoreFault(.delete, number: 1, .failBefore(.unreachable)),
         StoreFault(.delete, number: 1, .failAfter(.serverFailed)),
@@ -169,12 +169,12 @@ import Testing
 
     private static let ends: [StoreFault] = [
         StoreFault(.head, number: 1, .failBefore(.unreachable)),
-        StoreFault(.get, number: 1, .failBefore(.accessDenied)),
+        StoreFault(.get, number: 1, .failBefore(.credentialsRejected)),
         StoreFault(.put, number: 1, .failBefore(.unreachable)),
         StoreFault(.put, number: 1, .failAfter(.unreachable)),
         StoreFault(.delete, number: 1, .failBefore(.unreachable)),
         StoreFault(.delete, number: 1, .failAfter(.unreachable)),
-        StoreFault(.get, number: 2, .failBefore(.accessDenied)),
+        StoreFault(.get, number: 2, .failBefore(.credentialsRejected)),
     ]
 
     @Test(arguments: ends, [StoreFault(.list, number: 1, .failBefore(.unreachable))] + ends)

@@ -29,9 +29,9 @@ import Testing
         }
     }
 
-    private func verifier(prices: PriceTable? = nil) -> Verifier {
+    private func verifier(_ store: (any ObjectStore)? = nil, prices: PriceTable? = nil) -> Verifier {
         Verifier(
-            store: bench.store,
+            store: store ?? bench.store,
             ledger: LedgerQueue(bench.ledger),
             cost: VerificationCost(prices: prices), time: bench.time.source)
     }
@@ -142,6 +142,34 @@ import Testing
         let result = try await verifier().run(.percent(100), costingAtMost: nil)
         #expect(result.undecided == 1 && result.checked == 0 && result.broken.isEmpty)
         #expect(try bench.status(Bench.gallery.appending("sun.jpg"))?.state == .uploaded)
+    }
+
+    @Test func `one object that the store denies is named, and ends no verification`() async throws {
+        let keys = try await store("sun", "moon", "star")
+        bench.store.add(StoreFault(.get, key: keys[0].rawValue, .failBefore(.accessDenied)))
+        let result = try await verifier().run(.percent(100), costingAtMost: nil)
+        #expect(result.intact == 2 && result.undecided == 1 && result.broken.isEmpty)
+        #expect(result.failures.first.map(\.key) == [keys[0].rawValue])
+    }
+
+    @Test(arguments: [true, false])
+    func `what was denied comes last in the next verification, and a store that denies all ends it`(
+        isByName: Bool
+    ) async throws {
+        let names = (0..<40).map { "photo \($0)" }
+        for name in names { bench.disk.write(name, to: Bench.gallery.appending("\(name).jpg")) }
+        await bench.time.advance(by: .seconds(3_600))
+        try await bench.pass()
+        await bench.time.advance(by: .seconds(1))
+        let keys = try names.map { try ObjectKey("users/ana/photos/\(ContentDigest(of: Array($0.utf8)).md5).dat") }
+        let choice = isByName ? Verifier.Choice.keys(keys) : .percent(100)
+        let store = FaultyStore.denying(first: 25, .get, of: bench.memory)
+        let error = await #expect(throws: StoreError.self) {
+            _ = try await verifier(store).run(choice, costingAtMost: nil)
+        }
+        #expect(error?.code == .accessDenied && error?.key == nil && store.count(.get) < 25)
+        let result = try await verifier(store).run(choice, costingAtMost: nil)
+        #expect(result.intact == 15 && result.undecided == 25)
     }
 
     private func refresh() async throws {

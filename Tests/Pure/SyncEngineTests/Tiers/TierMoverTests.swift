@@ -122,6 +122,18 @@ import Testing
         #expect(result.moved == 59 && result.failures.map(\.code) == [.accessDenied])
     }
 
+    @Test func `what was denied comes last in the next run, so that the others are moved`() async throws {
+        _ = try await bench.add(30, in: .standard)
+        await bench.time.advance(by: Self.half + .seconds(1))
+        let store = FaultyStore.denying(first: 25, .copy, of: bench.memory)
+        await #expect(throws: StoreError.self) { try await mover(store: store).run() }
+        let result = try await mover(store: store).run()
+        #expect(result.moved == 5 && result.failed == 25)
+        // Those that were denied at first, and are given by now.
+        #expect(try await mover().run().moved == 25)
+        #expect(try bench.ledger.denials(of: .archive, since: .distantPast) == [:])
+    }
+
     @Test func `an outage is thrown, and the rest is moved later`() async throws {
         _ = try await bench.add(20, in: .standard)
         await bench.time.advance(by: Self.half + .seconds(1))

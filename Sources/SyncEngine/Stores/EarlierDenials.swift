@@ -1,0 +1,56 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+
+/// What the store denied to earlier runs of a work that begins with the same objects each time. It is asked for last,
+/// longest ago first: a run that ends by it (``DenialStreak``) has reached the others before.
+struct EarlierDenials: Sendable {
+    /// Seconds. What comes last may never have its turn, where there is always something else; after this it has.
+    private static let life: TimeInterval = 7 * 86_400
+
+    private let work: RecurringWork
+    private let ledger: LedgerQueue
+    private let time: TimeSource
+    private let known: [ObjectKey: Date]
+
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    init(of work: RecurringWork, in ledger: LedgerQueue, time: TimeSource) async throws {
+        let start = time.now().addingTimeInterval(-Self.life)
+        known = try await ledger { try $0.denials(of: work, since: start) }
+        self.work = work
+        self.ledger = ledger
+        self.time = time
+    }
+
+    /// - Returns: what is asked for now, and what comes behind all others: see ``longestAgoFirst(_:by:)``.
+    func split<Item>(_ items: [Item], by key: (Item) -> ObjectKey) -> (now: [Item], last: [Item]) {
+        if known.isEmpty { return (items, []) }
+        return (items.filter { known[key($0)] == nil }, items.filter { known[key($0)] != nil })
+    }
+
+    /// The order of what comes last: those that were denied a moment ago are behind those whose turn did not come.
+    func longestAgoFirst<Item>(_ items: [Item], by key: (Item) -> ObjectKey) -> [Item] {
+        let turns = items.enumerated().map { (at: known[key($1)] ?? .distantPast, place: $0, item: $1) }
+        return turns.sorted { ($0.at, $0.place) < ($1.at, $1.place) }.map(\.item)
+    }
+
+    /// All of them in the order in which they are asked for.
+    func order<Item>(_ items: [Item], by key: (Item) -> ObjectKey) -> [Item] {
+        let (now, last) = split(items, by: key)
+        return now + longestAgoFirst(last, by: key)
+    }
+
+    /// - Throws: ``LedgerError``.
+    func note(_ error: StoreError, of key: ObjectKey) async throws {
+        guard error.isDenial else { return }
+        let (work, now) = (work, time.now())
+        let start = now.addingTimeInterval(-Self.life)
+        try await ledger.finish { try $0.noteDenial(key, of: work, at: now, forgettingBefore: start) }
+    }
+
+    /// - Throws: ``LedgerError``.
+    func noteGiven(_ key: ObjectKey) async throws {
+        guard known[key] != nil else { return }
+        try await ledger.finish { [work] in try $0.endDenial(key, of: work) }
+    }
+}
