@@ -257,6 +257,13 @@ struct MoveStoreCommand: WorkspaceCommand {
                 ExitStatus(error),
                 "\(error). The configuration names the new store already; the same command again goes on")
         }
+        // Another process, as a gallery, may have published them in the old store once more before it could know. An
+        // embedded one takes nothing more from whoever goes by this ledger.
+        if case .s3 = workspace.settings.store,
+            let again = try? await copy.removeOld(shares, workspace.guestIntake(old, ledger))
+        {
+            report.note(left: again.left)
+        }
         report.switched = true
         report.lost = finding.known - finding.found
         report.forgotten = finding.forgotten.count

@@ -90,7 +90,10 @@ struct ShareServices: Sendable {
         let (installation, settings, time) = (workspace.installation, workspace.settings, workspace.time)
         let (store, ledger) = (restores.store, restores.ledger)
         let threads = workspace.threads
-        let lease = ShareLease(ledger: ledger, owner: restores.owner, time: time)
+        let place = installation.placeName(store)
+        let lease = ShareLease(ledger: ledger, owner: restores.owner, time: time) { ledger in
+            try ledger.boundStore().map { $0 == place } ?? true
+        }
         let reducer = workspace.reducer
         let keys = try workspace.keys
         notes = ShareNotes(store: store, ledger: ledger, keys: keys, name: installation.machineName, time: time)
