@@ -127,6 +127,9 @@ struct MoveStoreCommand: WorkspaceCommand {
             .edit(reason: "until \(Quantities.day(workspace.time.now()))")
         if try await isSwitched(to: settings, workspace) { return try await goOn(workspace) }
         try await workspace.takeLock()
+        // A cleanup takes photos out of their files once the old store has them, and what is forgotten is deleted there.
+        let locks = try dryRun ? [] : [workspace.takeCleanupLock(), installation.takeDeletionLock()]
+        defer { withExtendedLifetime(locks) {} }
         let old = try await workspace.store(.writes)
         let new = workspace.keep(try installation.makeStore(settings, access: dryRun ? .reads : .founds))
         guard new.identity.location != old.identity.location else {

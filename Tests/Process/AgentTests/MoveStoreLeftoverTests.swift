@@ -41,6 +41,20 @@ struct MoveStoreLeftoverTests {
         #expect(try await home.pass().uploaded == 0)
     }
 
+    @Test(arguments: ["cleanup.lock", "forget.lock"])
+    func `nothing is moved while a cleanup is at work, or something is deleted`(lock: String) async throws {
+        let home = try AgentHome()
+        try home.gallery.appending("0.jpg").create(SamplePhoto.unique(0))
+        _ = try await home.pass()
+        let new = home.tree.path("new")
+        let held = try HeldObject(lock: home.tree.path("state/sync-agent").appending(lock))
+        #expect(try await home.run("move-store", "--dry-run", new.string).code == 0)
+        #expect(try await home.run("move-store", "--yes", new.string).code == 75)
+        #expect(!isThere(new))
+        held.release()
+        #expect(try await home.run("move-store", "--yes", new.string).code == 0)
+    }
+
     @Test func `a gallery that is open ends when all is moved: it has the old store in hand`() async throws {
         let home = try AgentHome()
         try home.gallery.appending("0.jpg").create(SamplePhoto.unique(0))
