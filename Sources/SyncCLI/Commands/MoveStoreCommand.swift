@@ -127,7 +127,7 @@ struct MoveStoreCommand: WorkspaceCommand {
             .edit(reason: "until \(Quantities.day(workspace.time.now()))")
         if try await isSwitched(to: settings, workspace) { return try await goOn(workspace) }
         try await workspace.takeLock()
-        // A cleanup takes photos out of their files once the old store has them, and what is forgotten is deleted there.
+        // A cleanup takes photos out of their files once the old store has them; what is forgotten is deleted there.
         let locks = try dryRun ? [] : [workspace.takeCleanupLock(), installation.takeDeletionLock()]
         defer { withExtendedLifetime(locks) {} }
         let old = try await workspace.store(.writes)
