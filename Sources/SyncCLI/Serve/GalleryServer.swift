@@ -71,7 +71,7 @@ struct GalleryServer: Service {
     }
 
     /// The first line of a file that only its owner reads.
-    private static func password(_ file: FilePath) throws -> String {
+    static func password(_ file: FilePath) throws -> String {
         func failure(_ reason: String) -> CommandFailure {
             CommandFailure.configuration("serve.password_file: \(file): \(reason)")
         }
