@@ -27,10 +27,10 @@ extension MachineExamination {
     private func notices(_ command: [String]) -> Finding? {
         guard let program = command.first, program.contains("/") else { return nil }
         let name = "notices"
+        let shown = program.escapingControls
         return FilePath(program).allows([.execute])
-            ? .ok(name, "notify.command can be started: \(program.escapingControls)")
-            : .wrong(
-                name, "notify.command (\(program.escapingControls)) cannot be started", remedy: "check its path and mode")
+            ? .ok(name, "notify.command can be started: \(shown)")
+            : .wrong(name, "notify.command (\(shown)) cannot be started", remedy: "check its path and mode")
     }
 
     private func metrics(_ file: FilePath?) -> Finding? {
