@@ -127,6 +127,9 @@ struct MoveStoreCommand: WorkspaceCommand {
             .edit(reason: "until \(Quantities.day(workspace.time.now()))")
         if try await isSwitched(to: settings, workspace) { return try await goOn(workspace) }
         try await workspace.takeLock()
+        // A cleanup takes photos out of their files once the old store has them; what is forgotten is deleted there.
+        let locks = try dryRun ? [] : [workspace.takeCleanupLock(), installation.takeDeletionLock()]
+        defer { withExtendedLifetime(locks) {} }
         let old = try await workspace.store(.writes)
         let new = workspace.keep(try installation.makeStore(settings, access: dryRun ? .reads : .founds))
         guard new.identity.location != old.identity.location else {
@@ -256,6 +259,13 @@ struct MoveStoreCommand: WorkspaceCommand {
             throw CommandFailure(
                 ExitStatus(error),
                 "\(error). The configuration names the new store already; the same command again goes on")
+        }
+        // Another process, as a gallery, may have published them in the old store once more before it could know. An
+        // embedded one takes nothing more from whoever goes by this ledger.
+        if case .s3 = workspace.settings.store,
+            let again = try? await copy.removeOld(shares, workspace.guestIntake(old, ledger))
+        {
+            report.note(left: again.left)
         }
         report.switched = true
         report.lost = finding.known - finding.found

@@ -87,7 +87,7 @@ struct SyncCommand: WorkspaceCommand {
                 delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed),
                 elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage).filter {
                     CalendarDay($0.seenAt) == CalendarDay(now)
-                }, guests: try ledger.guestProblems(),
+                }, shares: try ledger.shareTroubles(),
                 halfDeleted: try projects.map { (folder: $0, ids: try ledger.projectsBeingDeleted(in: $0)) },
                 catalog: refusal,
                 unclear: (store, found.inspection.isWhole ? try ledger.unclearOwnObjects(parts.keys) : 0),

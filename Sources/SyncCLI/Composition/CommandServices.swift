@@ -90,7 +90,9 @@ struct ShareServices: Sendable {
         let (installation, settings, time) = (workspace.installation, workspace.settings, workspace.time)
         let (store, ledger) = (restores.store, restores.ledger)
         let threads = workspace.threads
-        let lease = ShareLease(ledger: ledger, owner: restores.owner, time: time)
+        let lease = ShareLease(ledger: ledger, owner: restores.owner, time: time) { ledger in
+            try installation.isCurrent(store, ledger)
+        }
         let reducer = workspace.reducer
         let keys = try workspace.keys
         notes = ShareNotes(store: store, ledger: ledger, keys: keys, name: installation.machineName, time: time)
@@ -170,10 +172,19 @@ struct ForgetServices: Sendable {
     }
 
     static func deletions(_ workspace: Workspace, store: any ObjectStore) async throws -> ObjectDeletions {
-        ObjectDeletions(
-            store: store, ledger: try await workspace.ledger, others: try await others(workspace, store: store),
-            hold: { [installation = workspace.installation] in try installation.takeDeletionLock() },
-            time: workspace.time)
+        let ledger = try await workspace.ledger
+        return ObjectDeletions(
+            store: store, ledger: ledger, others: try await others(workspace, store: store),
+            hold: { [installation = workspace.installation, ledger = ledger.ledger] in
+                let lock = try installation.takeDeletionLock()
+                // Nothing is moved while it is held.
+                guard try installation.isCurrent(store, ledger) else {
+                    throw CommandFailure.configuration(
+                        "what is stored was moved to another store meanwhile: the next sync deletes there what was "
+                            + "forgotten")
+                }
+                return lock
+            }, time: workspace.time)
     }
 
     private static func others(_ workspace: Workspace, store: any ObjectStore) async throws -> OtherReferences {

@@ -104,7 +104,7 @@ extension ShareError {
         switch self {
         case .tooMany, .tooLarge, .noSuchNumber, .endsTooLate, .noGuests: .usage
         case .inOtherHands: .locked
-        case .nothing, .over, .takenOver, .unseen, .sharedHere: .failed
+        case .nothing, .over, .takenOver, .unseen, .sharedHere, .storeMoved: .failed
         }
     }
 }

@@ -153,6 +153,12 @@ struct Installation: Sendable {
     /// photos safe that are not there.
     func placeName(_ store: any ObjectStore) -> String { "\(store.identity.location)\(userPart)" }
 
+    /// Whether a ledger is about a store still: `move-store` may have been run since that was opened.
+    func isCurrent(_ store: any ObjectStore, _ ledger: Ledger) throws(LedgerError) -> Bool {
+        guard let bound = try ledger.boundStore() else { return true }
+        return bound == placeName(store)
+    }
+
     /// Where this user's objects are in a store.
     var keys: KeyLayout { get throws { try KeyLayout(user: settings.user) } }
 

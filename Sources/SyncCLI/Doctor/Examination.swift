@@ -42,6 +42,7 @@ struct Examination: Sendable {
                 checks.add(machine.clock(ledger))
                 checks.add(machine.verification(ledger, installation?.settings.verify, now: TimeSource.system.now()))
                 checks.add(machine.photos(ledger))
+                checks.add(machine.shares(ledger))
                 if let installation {
                     checks.add(machine.retention(ledger, installation))
                     checks.add(machine.originals(ledger, installation, hasDecoder: pictures.program != nil))
@@ -59,7 +60,10 @@ struct Examination: Sendable {
                 checks.add(PlainConnections(installation.settings, environment: environment).finding)
                 await machine.lookAtFolders(installation.settings.watch, ledger: ledger, agentRuns: agentRuns)
             }
-            await pool.finish { machine.lookAtSpace(places(location, installation)) }
+            await pool.finish {
+                machine.lookAtSpace(places(location, installation))
+                if let installation { machine.lookAtWays(installation.settings) }
+            }
             if let installation { try await examineStore(installation, ledger) }
         }
     }

@@ -71,7 +71,7 @@ struct GalleryServer: Service {
     }
 
     /// The first line of a file that only its owner reads.
-    private static func password(_ file: FilePath) throws -> String {
+    static func password(_ file: FilePath) throws -> String {
         func failure(_ reason: String) -> CommandFailure {
             CommandFailure.configuration("serve.password_file: \(file): \(reason)")
         }
@@ -96,19 +96,39 @@ struct GalleryServer: Service {
     }
 
     /// Shows it, and carries out what was ordered on its pages while no agent does.
-    /// - Throws: ``CommandFailure`` where it cannot listen.
+    /// - Throws: ``CommandFailure`` where it cannot listen, or all was moved to another store.
     func run() async throws {
         do {
             try await cancelWhenGracefulShutdown {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { try await listen() }
                     group.addTask { try await carryOutOrders() }
+                    group.addTask { try await endWhenMoved() }
                     defer { group.cancelAll() }
                     try await group.next()
                 }
             }
         } catch is CancellationError {
             // Told to stop.
+        }
+    }
+
+    /// What is open here is the store of before then. While an agent shows the gallery, nobody moves anything.
+    private func endWhenMoved() async throws {
+        let ledger = try await workspace.ledger
+        var known: String?
+        while true {
+            do {
+                let bound = try await ledger { try $0.boundStore() }
+                if let known, let bound, known != bound {
+                    throw CommandFailure.configuration(
+                        "what is stored is in \(bound) now (move-store): start the gallery again")
+                }
+                known = known ?? bound
+            } catch is LedgerError {
+                // It may be busy, or on a disk that is full: the next look tells.
+            }
+            try await workspace.time.sleep(Self.interval)
         }
     }
 

@@ -55,8 +55,10 @@ struct StatusReader {
         report.store.unclearObjects = try ledger.unclearObjects()
         try addNotes(to: &report, ledger)
         report.originals = try originals(ledger)
+        let troubles = try ledger.shareTroubles()
         report.guests = StatusReport.Guests(
-            waiting: try ledger.waitingGuestPhotos().count, problem: try ledger.guestProblems().first?.problem)
+            waiting: try ledger.waitingGuestPhotos().count, problem: troubles.first { $0.kind == .guests }?.problem)
+        report.shares = StatusReport.Shares(troubles)
         report.retention = StatusReport.Retention(
             try installation.retentionOutlook.standing(ledger, at: installation.time.now()))
         return StatusView(
@@ -258,6 +260,7 @@ struct StatusCheck {
             add(.warning, problem.hasPrefix(folder.path) ? problem : "\(folder.path): \(problem)")
         }
         if let problem = report.guests.problem { add(.warning, "photos of guests cannot be taken in (\(problem))") }
+        if let words = report.shares.words { add(.warning, words) }
         add(
             report.catalog.problem == nil ? nil : .warning,
             "the catalogue is not up to date (\(report.catalog.problem ?? ""))")

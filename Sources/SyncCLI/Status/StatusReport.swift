@@ -200,6 +200,7 @@ struct StatusReport: Encodable {
     var catalog: Catalog
     var originals = Originals()
     var guests = Guests()
+    var shares = Shares()
     var retention = Retention()
     /// What is damaged of machines that are silent, as far as this one has found it.
     var elsewhere: [Elsewhere]

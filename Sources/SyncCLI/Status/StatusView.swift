@@ -255,7 +255,8 @@ struct StatusView {
         let elsewhere = report.elsewhere
         let guests = report.guests.problem.map { "photos of guests cannot be taken in: \($0)" }
         let isWrong = totals.pending + totals.failed + totals.lost + problems.count + report.broken > 0
-        guard isWrong || guests != nil else {
+        let shares = report.shares.words
+        guard isWrong || guests != nil || shares != nil else {
             guard totals.files > 0, totals.leftOut == 0 else {
                 // It stands nowhere else.
                 return lackingOriginals.map { [""] + terminal.wrapped("\($0).", .yellow) } ?? []
@@ -263,7 +264,7 @@ struct StatusView {
             return [""] + safeLines
         }
         var lines = ["", terminal.styled("Not safe yet", .bold)]
-        for problem in problems + [guests].compactMap(\.self) {
+        for problem in problems + [guests, shares].compactMap(\.self) {
             lines += terminal.wrapped(problem, indent: 2, .yellow)
         }
         let named = Set(failed.map(\.path.text) + report.delayed.map(\.path))

@@ -30,8 +30,9 @@ struct SyncReport: Report {
     /// Originals that this pass has kept.
     var originals: Int
     /// Folders that could not be read, files that kept changing, originals that could not be kept, restored photos that
-    /// could not be saved, what today was found to be damaged of machines that are silent, a ledger that is older than its
-    /// own catalogue, stored objects that this pass could not look at, and projects that are half deleted.
+    /// could not be saved, what today was found to be damaged of machines that are silent, a ledger that is older than
+    /// its own catalogue, stored objects that this pass could not look at, photos of guests that could not be taken in,
+    /// shares that are over and could not be removed, and projects that are half deleted.
     var problems: [Problem]
     /// Photos that failed, in this pass or an earlier one; at most ``failuresNamed``.
     var failures: [Problem]
@@ -104,7 +105,7 @@ extension SyncReport {
     ///   - delayed: photos that were tried and wait.
     ///   - originalsRefused: why the pass did not come to the end of the originals.
     ///   - elsewhere: what is damaged of machines that are silent.
-    ///   - guests: what keeps photos of guests from being taken in.
+    ///   - shares: what keeps photos of guests from being taken in, and shares that are over from being removed.
     ///   - halfDeleted: projects folders with projects that are being deleted, and their ids.
     ///   - catalog: why the catalogue in the store is not written any more.
     ///   - unclear: where the objects are, and how many of this ledger's the pass could not look at.
@@ -115,7 +116,7 @@ extension SyncReport {
         originalsRefused: String? = nil, withoutOriginal: Int = 0, overview: Overview,
         leftOut: LeftOutSummary = LeftOutSummary(), unfinished: Int, failed failures: [PhotoStatus],
         delayed: [PhotoStatus], elsewhere: [OtherDamage] = [],
-        guests: [(share: ShareID, location: String, problem: String)] = [],
+        shares: [ShareTrouble] = [],
         halfDeleted: [(folder: FilePath, ids: [String])] = [],
         catalog: Problem? = nil, unclear: (store: String, objects: Int), told: Set<FilePath>
     ) {
@@ -134,11 +135,7 @@ extension SyncReport {
             let reason = originalsRefused ?? "photos came first, or files have changed; the next sync goes on"
             problems.append(Problem(path: unclear.store, message: "\(originals) not kept yet: \(reason)"))
         }
-        problems += guests.map {
-            Problem(
-                path: "\($0.location), share \($0.share)", message: "photos of guests cannot be taken in: \($0.problem)"
-            )
-        }
+        problems += shares.map { Problem(path: $0.name, message: $0.words) }
         problems += halfDeleted.compactMap { folder, ids in
             let isSeen = !intake.problems.contains { $0.path == folder }
             return HalfDeletedProjects(ids, isFolderSeen: isSeen).problem.map {

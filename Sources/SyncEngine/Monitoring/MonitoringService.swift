@@ -38,7 +38,7 @@ package final class MonitoringService: Service {
     package func run() async throws {
         // The pass that an earlier agent has ended was its own to tell.
         try await loop.run(nil as PassSeen?) { seen in
-            let pass = try await self.ledger { PassSeen(try $0.overview()) }
+            let pass = try await self.ledger { try PassSeen($0) }
             try await self.note()
             // One that nobody heard of is told with the next round.
             let isNew = seen.map { $0.endedAt != pass.endedAt } ?? false
@@ -76,11 +76,15 @@ package final class MonitoringService: Service {
 /// What a round knows of the last whole pass.
 private struct PassSeen: Sendable {
     let endedAt: Date?
-    /// Whether nothing has failed, and nothing is lost.
+    /// Whether nothing has failed, nothing is lost, all folders could be read, and every share that is over is gone.
     let isGood: Bool
 
-    init(_ overview: Overview) {
+    init(_ ledger: Ledger) throws(LedgerError) {
+        let overview = try ledger.overview()
+        let troubles = try ledger.shareTroubles()
         endedAt = overview.lastSyncAt
-        isGood = overview.totals[.failed].files == 0 && overview.lost == 0 && overview.store?.error == nil
+        isGood =
+            overview.totals[.failed].files == 0 && overview.lost == 0 && overview.store?.error == nil
+            && overview.folders.allSatisfy { $0.record.problem == nil } && troubles.isEmpty
     }
 }

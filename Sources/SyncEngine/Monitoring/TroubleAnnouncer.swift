@@ -61,7 +61,8 @@ package struct TroubleAnnouncer: Sendable {
         let now = time.now()
         let told = try await ledger { try $0.standingNotices() }
         var troubles = try await ledger { ledger in
-            try inGeneral(ledger, at: now) + inRetention(ledger, at: now) + ofShares(ledger, at: now)
+            try inGeneral(ledger, at: now) + inRetention(ledger, at: now) + ofShares(ledger, told, at: now)
+                + ofEndedShares(ledger, told)
         }
         troubles += try await ofDisks(told)
         // What is not to be told is not noted either: it is news when it is.
@@ -140,19 +141,41 @@ package struct TroubleAnnouncer: Sendable {
         return troubles
     }
 
-    private func ofShares(_ ledger: Ledger, at now: Date) throws(LedgerError) -> [Trouble] {
-        try ledger.unendedShares().filter { share in
+    private func ofShares(
+        _ ledger: Ledger, _ told: Set<StandingNotice>, at now: Date
+    ) throws(LedgerError) -> [Trouble] {
+        func standing(_ share: ShareRecord) -> StandingNotice { StandingNotice(.shareEnds, about: "\(share.id)") }
+        return try ledger.unendedShares().filter { share in
+            // Until it is removed, others may see it: it has not ended.
+            if share.state.isEnding { return told.contains(standing(share)) }
             let life = share.expiresAt.timeIntervalSince(share.createdAt)
             return share.state == .live
                 && share.expiresAt.timeIntervalSince(now) <= min(Self.shareNotice, life / 4)
         }.map { share in
             Trouble(
-                standing: StandingNotice(.shareEnds, about: "\(share.id)"),
+                standing: standing(share),
                 title: "The share of \(share.location) ends soon",
                 message: "Its photos are removed at \(share.expiresAt.formatted(.iso8601)). sync-agent share with "
                     + "--expires makes it last longer.",
                 facts: ["shareId": "\(share.id)", "expiresAt": share.expiresAt.formatted(.iso8601)])
         }
+    }
+
+    /// What follows the id of a share in the subject of a notice that it is over, and not removed.
+    private static let notRemoved = "/removal"
+
+    /// While the store is away, which is told itself, none is news.
+    private func ofEndedShares(_ ledger: Ledger, _ told: Set<StandingNotice>) throws(LedgerError) -> [Trouble] {
+        let left = try ledger.shareTroubles().filter { $0.kind == .end }
+        if left.isEmpty { return [] }
+        let isStoreWell = try ledger.overview().store?.error == nil
+        return left.map { trouble in
+            Trouble(
+                standing: StandingNotice(.shareEnds, about: "\(trouble.share)\(Self.notRemoved)"),
+                title: "The share of \(trouble.location) is over, and cannot be removed",
+                message: "Others may see its photos: \(trouble.problem). It is tried again.",
+                facts: ["shareId": "\(trouble.share)"])
+        }.filter { isStoreWell || told.contains($0.standing) }
     }
 
     private func ofDisks(_ told: Set<StandingNotice>) async throws -> [Trouble] {
@@ -192,14 +215,20 @@ package struct TroubleAnnouncer: Sendable {
             (title, message) = ("The disk of \(standing.subject) has room again", "The agent goes on.")
             facts["place"] = standing.subject
         case .shareEnds:
-            facts["shareId"] = standing.subject
-            let id = ShareID(standing.subject)
+            let isRemoval = standing.subject.hasSuffix(Self.notRemoved)
+            let subject = String(standing.subject.dropLast(isRemoval ? Self.notRemoved.count : 0))
+            facts["shareId"] = subject
+            let id = ShareID(subject)
             let share = try await ledger { ledger in try id.flatMap { try ledger.share($0) } }
-            let name = share.map { "The share of \($0.location)" } ?? "Share \(standing.subject)"
-            (title, message) =
-                share?.state == .live
-                ? ("\(name) lasts longer", "It ends at \(share?.expiresAt.formatted(.iso8601) ?? "").")
-                : ("\(name) has ended", "Nobody can see its photos any more.")
+            let name = share.map { "The share of \($0.location)" } ?? "Share \(subject)"
+            if isRemoval {
+                (title, message) = ("\(name) is removed", "Nothing of it is in the store any more.")
+            } else {
+                (title, message) =
+                    share?.state == .live
+                    ? ("\(name) lasts longer", "It ends at \(share?.expiresAt.formatted(.iso8601) ?? "").")
+                    : ("\(name) has ended", "Nobody can see its photos any more.")
+            }
         case .restoreReady, .restoreFailed, .restoreExpiring, .shareLive, .guestPhotos:
             (title, message) = ("It is over", "")
         }

@@ -116,6 +116,8 @@ package enum ShareError: Error, Hashable, Sendable, CustomStringConvertible {
     case sharedHere(ShareID)
     /// It cannot be taken over: it has no manifest.
     case unseen(ShareID)
+    /// All that is stored was moved to another store since this process has opened this one.
+    case storeMoved
     /// The bucket removes it earlier.
     case endsTooLate(days: Int, rule: Int)
     /// Nobody could send anything to the page of a share.
@@ -158,6 +160,7 @@ package enum ShareError: Error, Hashable, Sendable, CustomStringConvertible {
         case .sharedHere(let id):
             "share \(id) has the same photos of the same folder as one of this machine's; revoke one of them with "
                 + "sync-agent shares --revoke"
+        case .storeMoved: "all that is stored was moved to another store meanwhile: begin again, with that one"
         case .unseen(let id):
             "share \(id) has no manifest in the store, so that nobody sees it. On its own machine, share the vacation again to "
                 + "bring it back; or revoke it, and share the vacation from here"

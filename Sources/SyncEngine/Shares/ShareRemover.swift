@@ -56,16 +56,16 @@ package struct ShareRemover: Sendable {
     private func remove(_ share: ShareRecord) async throws {
         // What another machine has taken back, that one has told.
         let tells = share.state == .revoking && share.endedBy == nil
-        var refusal: StoreError?
-        do {
+        try await ShareStorage(store: store).end(share.keys, guests, untoldAfter: { _ in true }) {
             if tells { try await notes.tellEnd(of: share.id, expiresAt: share.expiresAt) }
-        } catch let error as StoreError {
-            // Nobody's full store keeps it from going.
-            refusal = error
         }
-        try await ShareStorage(store: store).end(share.keys, guests)
-        if refusal != nil { try await notes.tellEnd(of: share.id, expiresAt: share.expiresAt) }
     }
+}
+
+extension Error {
+    /// Whether what keeps one share from its end need not keep others from theirs: a full store takes nothing, and
+    /// deletes all the same.
+    var mayConcernOneEnd: Bool { mayConcernOneItem || (self as? StoreError)?.code == .noSpace }
 }
 
 extension ShareStorage {
@@ -80,6 +80,24 @@ extension ShareStorage {
     func end(_ keys: ShareKeys, _ guests: GuestIntake?) async throws {
         for key in [keys.manifest, keys.page] { try await store.delete(key) }
         try await removeAll(keys, guests)
+    }
+
+    /// Ends a share of which all machines are told first. Nobody's full store keeps it in sight: there it is removed
+    /// first, and told as soon as it can be.
+    /// - Parameter untoldAfter: what the store may have against telling for the share to be removed before.
+    /// - Throws: as ``removeAll(_:_:)``, and what `tell` throws.
+    func end(
+        _ keys: ShareKeys, _ guests: GuestIntake?, untoldAfter: (StoreError) -> Bool,
+        telling tell: () async throws -> Void
+    ) async throws {
+        var isTold = true
+        do {
+            try await tell()
+        } catch let error as StoreError where untoldAfter(error) {
+            isTold = false
+        }
+        try await end(keys, guests)
+        if !isTold { try await tell() }
     }
 
     /// Deletes all objects of a share until a listing shows none. What guests have sent goes last: it is no copy of

@@ -184,7 +184,7 @@ package struct ShareService: Service {
             }
         } catch ShareError.inOtherHands, ShareError.takenOver {
             return
-        } catch let error where error.mayConcernOneItem {
+        } catch let error where action.isEnd ? error.mayConcernOneEnd : error.mayConcernOneItem {
             let patience = action.isEnd ? Self.patienceToEnd : Self.patience
             let rest = rounds.rests.add(share.id, attempt, at: now, for: patience)
             if rounds.told.insert("\(share.id) \(error)").inserted {

@@ -74,7 +74,7 @@ struct SharesElsewhere: Sendable {
             } catch ShareError.inOtherHands {
                 // Another process removes it.
                 continue
-            } catch let error where error.mayConcernOneItem {
+            } catch let error where error.mayConcernOneEnd {
                 memory.rests.add(id, attempt, at: now, for: Self.patience)
                 tell("share \(id) is revoked, and something of it is still in the store: \(error)", &memory)
             }
@@ -87,8 +87,9 @@ struct SharesElsewhere: Sendable {
 }
 
 /// Takes shares of other machines back. The ledger notes it first, then the store tells all machines that the share is over,
-/// and only then anything of it is removed: manifest and page, then everything else, until a listing is empty. The machine that
-/// has it publishes it no more (``ShareNotes``), whenever it comes to it.
+/// and only then anything of it is removed: manifest and page, then everything else, until a listing is empty. From a
+/// store that is full it is removed first. The machine that has it publishes it no more (``ShareNotes``), whenever it
+/// comes to it.
 package struct OtherShareRemover: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
@@ -136,8 +137,10 @@ package struct OtherShareRemover: Sendable {
     func goOn(with id: ShareID) async throws {
         guard let removal = try await ledger({ try $0.shareRemoval(id) }) else { return }
         do {
-            if removal.toldAt == nil { try await tell(removal) }
-            try await ShareStorage(store: store).end(ShareKeys(id), guests)
+            // What does not know that it is over may be published again: what passes by itself is waited for.
+            try await ShareStorage(store: store).end(ShareKeys(id), guests, untoldAfter: { !$0.isTransient }) {
+                if removal.toldAt == nil { try await tell(removal) }
+            }
         } catch ShareError.inOtherHands(let id) {
             throw ShareError.inOtherHands(id)
         } catch let error where !error.isOfLedgerOrStop {

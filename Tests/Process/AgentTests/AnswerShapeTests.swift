@@ -29,7 +29,9 @@ struct AnswerShapeTests {
         let answer = try await answer("status", "--json")
         expect(
             answer, has: "agent", "store", "folders", "totals", "tiers", "restores", "vacations", "delayed",
-            "verification", "catalog", "originals", "retention", "elsewhere", "oldestUnsynced", "lastSyncAt", "notes")
+            "verification", "catalog", "originals", "guests", "shares", "retention", "elsewhere", "oldestUnsynced",
+            "lastSyncAt", "notes")
+        expect(answer["shares"], has: "notRemoved", "problem")
         expect(answer["catalog"], has: "enabled", "machineId", "machine", "writtenAt", "waiting", "problem")
         expect(answer["retention"], has: "events", "kept", "overdue", "lastRunAt", "nextRunAt")
         expect(answer["agent"], has: "running", "pid", "since")

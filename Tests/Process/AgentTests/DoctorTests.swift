@@ -175,6 +175,28 @@ struct DoctorTests {
         }
     }
 
+    @Test func `ways by which nobody could be told are wrong, and those that work are not`() async throws {
+        let tree = try TemporaryTree()
+        let (program, secret) = (try tree.makeFolder("bin").appending("tell"), tree.path("secret"))
+        let home = try AgentHome(
+            more: """
+                notify: {command: ['\(program)']}
+                metrics: {textfile: '\(tree.path("metrics/agent.prom"))'}
+                serve: {password_file: '\(secret)'}
+                """)
+        let names = ["notices", "metrics", "gallery"]
+        let (answer, finished) = try await examine(home)
+        for name in names { #expect(answer[name]?.state == "wrong", "\(name): \(answer[name]?.detail ?? "missing")") }
+        #expect(finished.code == 78)
+        try program.create(Array("#!/bin/sh\n".utf8))
+        try tree.makeFolder("metrics")
+        try secret.create(Array("a long password\n".utf8))
+        #expect(chmod(program.string, 0o700) == 0 && chmod(secret.string, 0o600) == 0)
+        let (mended, _) = try await examine(home)
+        for name in names { #expect(mended[name]?.state == "ok", "\(name): \(mended[name]?.detail ?? "missing")") }
+        withExtendedLifetime(tree) {}
+    }
+
     // MARK: The way there
 
     @Test func `a wrong secret ends with 77, and says where it came from`() async throws {

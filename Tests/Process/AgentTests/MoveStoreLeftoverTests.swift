@@ -41,6 +41,30 @@ struct MoveStoreLeftoverTests {
         #expect(try await home.pass().uploaded == 0)
     }
 
+    @Test(arguments: ["cleanup.lock", "forget.lock"])
+    func `nothing is moved while a cleanup is at work, or something is deleted`(lock: String) async throws {
+        let home = try AgentHome()
+        try home.gallery.appending("0.jpg").create(SamplePhoto.unique(0))
+        _ = try await home.pass()
+        let new = home.tree.path("new")
+        let held = try HeldObject(lock: home.tree.path("state/sync-agent").appending(lock))
+        #expect(try await home.run("move-store", "--dry-run", new.string).code == 0)
+        #expect(try await home.run("move-store", "--yes", new.string).code == 75)
+        #expect(!isThere(new))
+        held.release()
+        #expect(try await home.run("move-store", "--yes", new.string).code == 0)
+    }
+
+    @Test func `a gallery that is open ends when all is moved: it has the old store in hand`() async throws {
+        let home = try AgentHome()
+        try home.gallery.appending("0.jpg").create(SamplePhoto.unique(0))
+        _ = try await home.pass()
+        let gallery = try await ShownGallery.shown(by: home, ["serve"])
+        #expect(try await home.run("move-store", "--yes", home.tree.path("new").string).code == 0)
+        let ended = try await gallery.process.finished()
+        #expect(ended.code == 78 && ended.complaint.contains("start the gallery again"))
+    }
+
     @Test func `a move that has come to its end is no error when it is run once more`() async throws {
         let home = try AgentHome()
         try home.gallery.appending("0.jpg").create(SamplePhoto.unique(0))

@@ -105,6 +105,11 @@ import Testing
         },
         Row(level: .warning, words: "the catalogue is not up to date (full)") { $0.catalog.problem = "full" },
         Row(level: .warning, words: "photos of guests cannot be taken in (full)") { $0.guests.problem = "full" },
+        Row(
+            level: .warning, words: "1 share that is over is not removed, and others may see the photos (Rome: denied)"
+        ) {
+            $0.shares = .init(notRemoved: 1, problem: "Rome: denied")
+        },
         Row(level: .critical, words: "1 lost; 2 cannot be stored") {
             ($0.totals.failed, $0.totals.lost) = (2, 1)
         },

@@ -15,9 +15,9 @@ import Testing
         _ tallies: PhotoTallies, oldest: Overview.Unsynced? = nil, problem: String? = nil, storeError: String? = nil,
         since: Date? = nil, leftOut: LeftOutSummary = LeftOutSummary(), backlog: [StorageClass: ArchiveBacklog] = [:],
         restores: Overview.Restores = Overview.Restores(), elsewhere: [OtherDamage] = [],
-        guests: StatusReport.Guests = StatusReport.Guests(), keepsCatalog: Bool = true, catalogWrittenAt: Date? = nil,
-        catalogProblem: String? = nil, originals: StatusReport.Originals = StatusReport.Originals(),
-        damaged: Int? = nil
+        guests: StatusReport.Guests = StatusReport.Guests(), shares: [ShareTrouble] = [], keepsCatalog: Bool = true,
+        catalogWrittenAt: Date? = nil, catalogProblem: String? = nil,
+        originals: StatusReport.Originals = StatusReport.Originals(), damaged: Int? = nil
     ) -> StatusView {
         let record = FolderRecord(id: FolderID(rawValue: 1), folder: gallery, problem: problem, scannedAt: now)
         let overview = Overview(
@@ -29,6 +29,7 @@ import Testing
             holder: AgentLock.Holder(pid: 1, since: now),
             store: StoreIdentity(type: "directory", location: "/home/ana/store"), storeError: storeError)
         report.guests = guests
+        report.shares = StatusReport.Shares(shares)
         report.catalog.enabled = keepsCatalog
         report.catalog.writtenAt = catalogWrittenAt
         report.catalog.problem = catalogProblem
@@ -163,6 +164,30 @@ import Testing
         let stuck = view(tallies(uploaded: 3), guests: .init(waiting: 0, problem: "there is no room")).text
         #expect(stuck.contains("photos of guests cannot be taken in: there is no room"))
         #expect(!stuck.contains("Everything is safe"))
+    }
+
+    @Test func `a share that is over and stays in the store is told, and then not everything is called safe`() throws {
+        var generator = SystemRandomNumberGenerator()
+        let ids = [ShareID(using: &generator), ShareID(using: &generator)]
+        let troubles = ids.map { ShareTrouble(share: $0, location: "Rome", kind: .end, problem: "it is denied") }
+        let lines = view(tallies(uploaded: 3), shares: troubles).text.split(separator: "\n")
+        let text = lines.map { line in line.drop { $0 == " " } }.joined(separator: " ")
+        #expect(text.contains("2 shares that are over are not removed, and others may see the photos (Rome, share"))
+        #expect(text.contains("\(ids[0]): it is denied)"))
+        #expect(!text.contains("Everything is safe"))
+        let guests = [ShareTrouble(share: ids[0], location: "Rome", kind: .guests, problem: "there is no room")]
+        #expect(view(tallies(uploaded: 3), shares: guests).text.contains("Everything is safe."))
+        for (found, words) in [
+            (troubles, "the share is over, and cannot be removed: it is denied"),
+            (guests, "photos of guests cannot be taken in: there is no room"),
+        ] {
+            let pass = SyncReport(
+                PassSummary(), intake: SyncPass.Scanned(), moved: TierMover.Summary(),
+                overview: Overview(folders: [], tiers: []), unfinished: 0, failed: [], delayed: [], shares: found,
+                unclear: (store: "/home/ana/store", objects: 0), told: [])
+            #expect(pass.status == .partlyDone && pass.problems.first?.message == words)
+            #expect(pass.problems.first?.path == "Rome, share \(ids[0])")
+        }
     }
 
     @Test func `while the catalogue in the store is not up to date, not everything is called safe`() {

@@ -50,6 +50,37 @@ import Testing
         #expect(lines.withLock { $0.first } == "warning: the heartbeat is not heard: Silence()")
     }
 
+    @Test func `a pass that could not read a folder, or after which a share stays that is over, is none to hear of`()
+        async throws
+    {
+        try bench.ledger.noteSync(at: bench.time.now)
+        let service = service
+        let run = Task { try await service.run() }
+        await bench.time.waitForSleepers()
+        var generator = SystemRandomNumberGenerator()
+        let id = ShareID(using: &generator)
+        func end(_ seconds: TimeInterval) async throws {
+            try bench.ledger.noteSync(at: bench.time.now + seconds)
+            await bench.time.advance(by: .seconds(60))
+            await bench.time.waitForSleepers()
+        }
+        try bench.ledger.noteScan(bench.folders[0].id, problem: "it is not there", at: bench.time.now)
+        try await end(1)
+        #expect(beats.withLock { $0 } == 0)
+        try bench.ledger.noteScan(bench.folders[0].id, problem: nil, at: bench.time.now)
+        try bench.ledger.beginShareRemoval(
+            id, location: "Rome", machine: "tower", expiresAt: bench.time.now, at: bench.time.now)
+        try bench.ledger.noteShareRemoval(id, problem: "it is denied", at: bench.time.now)
+        try await end(2)
+        #expect(beats.withLock { $0 } == 0)
+        try bench.ledger.noteShareRemovalTold(id, at: bench.time.now)
+        try bench.ledger.noteShareRemoval(id, problem: nil, at: bench.time.now)
+        try await end(3)
+        #expect(beats.withLock { $0 } == 1)
+        run.cancel()
+        try await run.value
+    }
+
     @Test func `each pass that ends while it runs is told, a minute later when nobody has heard`() async throws {
         try bench.ledger.noteSync(at: bench.time.now)
         let service = service

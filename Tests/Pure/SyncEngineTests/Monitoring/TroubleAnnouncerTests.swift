@@ -112,17 +112,44 @@ import Testing
         #expect(told == ["photoFailed false"])
     }
 
+    private func round(_ bench: ShareBench) async throws {
+        try await TroubleAnnouncer(
+            ledger: bench.queue, notifiers: Notifiers([listener], logger: bench.logger),
+            retention: RetentionOutlook(schedule: DailySchedule(hour: 0, minute: 0, in: .gmt), days: 90), disks: [],
+            pool: BlockingPool(name: "test", threads: 1), time: bench.time.source
+        ).run()
+    }
+
+    @Test func `a share that is over and cannot be removed is told, and has not ended before it is`() async throws {
+        let bench = try ShareBench(givesLinks: true)
+        try await bench.add("a.jpg")
+        let share = try await bench.share()
+        await bench.time.advance(by: .seconds(share.expiresAt.timeIntervalSince(bench.time.now) - 60))
+        try await round(bench)
+        #expect(told == ["shareEnds false"])
+        await bench.time.advance(by: .seconds(60))
+        bench.store.add(StoreFault(.delete, key: share.keys.manifest.rawValue, number: 1, .failBefore(.accessDenied)))
+        try await bench.service().round()
+        try await round(bench)
+        try await round(bench)
+        #expect(told == ["shareEnds false", "shareEnds false"])
+        let notice = try #require(listener.notices.last)
+        #expect(notice.title == "The share of Paris is over, and cannot be removed")
+        #expect(notice.message.contains("scripted by the test") && notice.facts["shareId"] == "\(share.id)")
+        try await bench.service().round()
+        try await round(bench)
+        #expect(told == ["shareEnds false", "shareEnds false", "shareEnds true", "shareEnds true"])
+        #expect(
+            Set(listener.notices.suffix(2).map(\.title))
+                == ["The share of Paris is removed", "The share of Paris has ended"])
+        #expect(listener.notices.allSatisfy { $0.facts["shareId"] == "\(share.id)" })
+    }
+
     @Test func `a share is told of a day before its end, and when it has ended`() async throws {
         let bench = try ShareBench(givesLinks: true)
         try await bench.add("a.jpg")
         let id = try await bench.share().id
-        func round() async throws {
-            try await TroubleAnnouncer(
-                ledger: bench.queue, notifiers: Notifiers([listener], logger: bench.logger),
-                retention: RetentionOutlook(schedule: DailySchedule(hour: 0, minute: 0, in: .gmt), days: 90), disks: [],
-                pool: BlockingPool(name: "test", threads: 1), time: bench.time.source
-            ).run()
-        }
+        func round() async throws { try await self.round(bench) }
         let life = try bench.record(id).expiresAt.timeIntervalSince(bench.time.now)
         await bench.time.advance(by: .seconds(life - 86_401))
         try await round()

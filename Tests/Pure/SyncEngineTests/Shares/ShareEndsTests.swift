@@ -207,6 +207,44 @@ import Testing
         #expect(try bench.record(id).state == .revoked && bench.record(id).endedBy == "another one")
     }
 
+    @Test func `a full store keeps no share in sight, and none from its end`() async throws {
+        let own = try await bench.share().id
+        let second = try await bench.share(bench.order { $0.quality = .full }).id
+        var generator = SystemRandomNumberGenerator()
+        let other = ShareID(using: &generator)
+        try await bench.memory.store([1], at: ShareKeys(other).page)
+        let now = bench.time.now
+        try bench.ledger.beginShareRemoval(
+            other, location: "Rome", machine: "tower", expiresAt: now + 86_400, at: now)
+        for id in [own, second] { try bench.ledger.endShare(id, .revoked) }
+        // Each is told before it is removed, and again after it.
+        bench.store.add(StoreFault(.put, numbers: 1...6, .failBefore(.noSpace)))
+        try await bench.service().round()
+        for id in [own, second, other] { #expect(bench.objects(id) == []) }
+        let troubles = try bench.ledger.shareTroubles()
+        #expect(troubles.map(\.share) == [own, second, other] && troubles.allSatisfy { $0.kind == .end })
+        // There is room again.
+        try await bench.service().round()
+        #expect(try bench.ledger.shareTroubles().isEmpty)
+        for id in [own, second, other] {
+            #expect(try bench.memory.content(KeyLayout.ana.shareEnd(id)) != nil)
+        }
+    }
+
+    @Test func `what passes by itself is waited for before another machine's share is removed`() async throws {
+        var generator = SystemRandomNumberGenerator()
+        let other = ShareID(using: &generator)
+        try await bench.memory.store([1], at: ShareKeys(other).page)
+        let now = bench.time.now
+        try bench.ledger.beginShareRemoval(
+            other, location: "Rome", machine: "tower", expiresAt: now + 86_400, at: now)
+        bench.store.add(StoreFault(.put, number: 1, .failBefore(.serverFailed)))
+        try await bench.service().round()
+        #expect(bench.objects(other) == ["index.html"])
+        try await bench.service().round()
+        #expect(bench.objects(other) == [])
+    }
+
     @Test func `a share of the same id of another user is none of ours`() async throws {
         let id = try await bench.share().id
         try await bench.memory.store([1], at: try KeyLayout(user: "bob").shareEnd(id))
