@@ -18,8 +18,8 @@ static bool is_as_fine(const JQUANT_TBL *ours, const JQUANT_TBL *theirs) {
     return true;
 }
 
-/// The table of a component, or NULL. Its number is whatever byte the file has: libjpeg looks at it when it begins a scan,
-/// and not when it reads the header.
+/// The table of a component, or NULL. Its number is whatever byte the file has: libjpeg looks at it when it begins a
+/// scan, and not when it reads the header.
 static const JQUANT_TBL *table_of(const jpeg_component_info *component, JQUANT_TBL *const *tables) {
     int number = component->quant_tbl_no;
     return number < 0 || number >= NUM_QUANT_TBLS ? NULL : tables[number];
