@@ -18,6 +18,13 @@ static bool is_as_fine(const JQUANT_TBL *ours, const JQUANT_TBL *theirs) {
     return true;
 }
 
+/// The table of a component, or NULL. Its number is whatever byte the file has: libjpeg looks at it when it begins a
+/// scan, and not when it reads the header.
+static const JQUANT_TBL *table_of(const jpeg_component_info *component, JQUANT_TBL *const *tables) {
+    int number = component->quant_tbl_no;
+    return number < 0 || number >= NUM_QUANT_TBLS ? NULL : tables[number];
+}
+
 static bool is_as_coarse(const struct jpeg_decompress_struct *decoder, const struct jpeg_compress_struct *encoder) {
     for (int i = 0; i < decoder->num_components; i++) {
         const jpeg_component_info *theirs = &decoder->comp_info[i], *ours = &encoder->comp_info[i];
@@ -25,8 +32,7 @@ static bool is_as_coarse(const struct jpeg_decompress_struct *decoder, const str
         bool is_sampled_alike = decoder->num_components == 1
             || (theirs->h_samp_factor == ours->h_samp_factor && theirs->v_samp_factor == ours->v_samp_factor);
         if (!is_sampled_alike
-            || !is_as_fine(
-                encoder->quant_tbl_ptrs[ours->quant_tbl_no], decoder->quant_tbl_ptrs[theirs->quant_tbl_no])) {
+            || !is_as_fine(table_of(ours, encoder->quant_tbl_ptrs), table_of(theirs, decoder->quant_tbl_ptrs))) {
             return false;
         }
     }

@@ -163,14 +163,29 @@ static bool take_pixels(const BMP *bmp, const uint8_t *row, uint8_t *pixels, boo
     return true;
 }
 
+/// Whether some pixel has the alpha that the header promises. Many programs of Windows leave it 0 everywhere and mean a
+/// picture that hides nothing, and so browsers and viewers show it. Over white nothing would be left of it.
+static bool find_alpha(const BMP *bmp, uint8_t *row, int64_t bytes, bool *has_alpha) {
+    size_t step = bmp->bits / 8;
+    *has_alpha = false;
+    if (bmp->bits <= 8 || bmp->bits == 24 || bmp->masks[3] == 0) return true;
+    for (int64_t line = 0; line < bmp->height && !*has_alpha; line += 1) {
+        if (!need(bmp->job, row, (size_t)bytes, bmp->samples + line * bytes)) return false;
+        for (size_t x = 0; x < (size_t)bmp->width && !*has_alpha; x += 1) {
+            *has_alpha = (little(row + x * step, (int)step) & bmp->masks[3]) != 0;
+        }
+    }
+    return true;
+}
+
 static bool write_rows(BMP *bmp) {
     Job *job = bmp->job;
-    bool has_alpha = bmp->bits > 8 && bmp->bits != 24 && bmp->masks[3] != 0;
     if (!begin_samples(job, bmp->width, bmp->height, RGB, 1, 1)) return false;
     int64_t bytes = (bmp->width * bmp->bits + 31) / 32 * 4;
     uint8_t *row = take_memory(job, bytes);
     uint8_t *pixels = take_memory(job, bmp->width * 4);
-    bool is_done = row != NULL && pixels != NULL;
+    bool has_alpha = false;
+    bool is_done = row != NULL && pixels != NULL && find_alpha(bmp, row, bytes, &has_alpha);
     for (int64_t line = 0; line < bmp->height && is_done; line += 1) {
         is_done = need(job, row, (size_t)bytes, bmp->samples + line * bytes) && take_pixels(bmp, row, pixels, has_alpha)
             && write_pixels(job, (int32_t)row_of(bmp, line), pixels, has_alpha);

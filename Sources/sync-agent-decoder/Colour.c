@@ -303,3 +303,10 @@ bool write_profile_of(Job *job, int primaries, int transfer) {
     put(&profile, HEADER, TAGS);
     return write_icc(job, profile.bytes, profile.count);
 }
+
+bool require_sdr(Job *job, int transfer) {
+    enum { PQ = 16, HLG = 18 };
+    if (transfer != PQ && transfer != HLG) return true;
+    const char *name = transfer == PQ ? "PQ" : "HLG";
+    return fail(job, CSYNC_DECODER_UNSUPPORTED, "an HDR picture (%s), of which no SDR copy is made", name);
+}

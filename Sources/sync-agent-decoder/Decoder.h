@@ -129,8 +129,11 @@ LabSpace *begin_lab(Job *job, const float *white);
 /// `lightness` from 0 to 100, `red_green` and `yellow_blue` (a and b) around 0. Colours beyond sRGB become those at its edge.
 void lab_to_rgb(const LabSpace *space, float lightness, float red_green, float yellow_blue, uint8_t *rgb);
 
-/// Writes a profile for colours that are not sRGB and are only numbered (ITU-T H.273).
+/// Writes a profile for colours that are not sRGB and are only numbered (ITU-T H.273); none for 0, which is no number.
 bool write_profile_of(Job *job, int primaries, int transfer);
+
+/// Fails for the numbers of HDR: the levels of such a picture are not those of a JPEG.
+bool require_sdr(Job *job, int transfer);
 
 // NewHandler.cc
 

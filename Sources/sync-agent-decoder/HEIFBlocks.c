@@ -66,16 +66,7 @@ struct heif_color_profile_nclx *numbered_colour(
 
 bool write_colour(
     Job *job, const struct heif_image_handle *handle, const struct heif_color_profile_nclx *colour) {
-    if (colour != NULL) {
-        int transfer = (int)colour->transfer_characteristics;
-        if (transfer == heif_transfer_characteristic_ITU_R_BT_2100_0_PQ
-            || transfer == heif_transfer_characteristic_ITU_R_BT_2100_0_HLG) {
-            bool is_pq = transfer == heif_transfer_characteristic_ITU_R_BT_2100_0_PQ;
-            return fail(
-                job, CSYNC_DECODER_UNSUPPORTED, "an HDR picture (%s), of which no SDR copy is made",
-                is_pq ? "PQ" : "HLG");
-        }
-    }
+    if (colour != NULL && !require_sdr(job, (int)colour->transfer_characteristics)) return false;
     size_t count = heif_image_handle_get_raw_color_profile_size(handle);
     if (count > 0 && count <= LARGEST_BLOCK) {
         uint8_t *profile = take_memory(job, (int64_t)count);

@@ -13,6 +13,9 @@ typedef struct PNG {
     png_infop info;
     int64_t position;
     uint8_t *row;
+    /// Of the colours, where the file numbers them (ITU-T H.273); else 0.
+    int primaries;
+    int transfer;
     jmp_buf jump;
 } PNG;
 
@@ -37,11 +40,15 @@ static void read_bytes(png_structp png, png_bytep bytes, size_t count) {
     state->position += (int64_t)count;
 }
 
-/// acTL: an animation, whose first picture is the one that all others decode.
+/// acTL: an animation, whose first picture is the one that all others decode. cICP: colours by their numbers.
 static int read_unknown(png_structp png, png_unknown_chunkp chunk) {
     PNG *state = png_get_user_chunk_ptr(png);
     if (memcmp(chunk->name, "acTL", 4) == 0 && chunk->size >= 4) {
         state->job->reply.pictures = png_get_uint_32(chunk->data);
+    }
+    if (memcmp(chunk->name, "cICP", 4) == 0 && chunk->size == 4) {
+        state->primaries = chunk->data[0];
+        state->transfer = chunk->data[1];
     }
     return 1;
 }
@@ -140,6 +147,7 @@ static bool write_exif_block(Job *job, const uint8_t *block, size_t count) {
 
 static bool write_blocks(PNG *state) {
     Job *job = state->job;
+    if (!require_sdr(job, state->transfer)) return false;
     png_charp name;
     int method;
     png_bytep block;
@@ -147,6 +155,7 @@ static bool write_blocks(PNG *state) {
     if (png_get_iCCP(state->png, state->info, &name, &method, &block, &count) != 0 && !write_icc(job, block, count)) {
         return false;
     }
+    if (job->reply.icc_bytes == 0 && !write_profile_of(job, state->primaries, state->transfer)) return false;
     if (png_get_eXIf_1(state->png, state->info, &count, &block) != 0) {
         if (!write_exif_block(job, block, count)) return false;
     }
@@ -177,7 +186,7 @@ bool decode_png(Job *job) {
         png_set_user_limits(state.png, 0x7fffffff, 0x7fffffff);
         png_set_chunk_malloc_max(state.png, LARGEST_BLOCK);
         png_set_keep_unknown_chunks(state.png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
-        png_set_keep_unknown_chunks(state.png, PNG_HANDLE_CHUNK_IF_SAFE, (png_const_bytep) "acTL", 1);
+        png_set_keep_unknown_chunks(state.png, PNG_HANDLE_CHUNK_IF_SAFE, (png_const_bytep) "acTL\0cICP", 2);
         png_set_read_user_chunk_fn(state.png, &state, read_unknown);
         read_picture_data(&state);
         isDone = write_blocks(&state);

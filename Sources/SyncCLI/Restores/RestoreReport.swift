@@ -109,6 +109,12 @@ extension RestoreReport.Skipped {
         case .notStored(let why): (state, reason) = ("pending", "it is not stored yet: \(why)")
         case .noMD5(let why):
             (state, reason) = ("pending", "it was never read whole, so that its MD5 is not known: \(why)")
+        case .changed(let why):
+            (state, reason) = (
+                "pending",
+                "its file has changed since it was stored, and is not stored as it is now: \(why); --version 1 brings "
+                    + "back what was stored"
+            )
         case .ambiguous(let folders): reason = "\(VacationLookupError.ambiguous(problem.name, folders: folders))"
         case .noOriginal:
             reason = "its own bytes are not kept (photos.keep_originals); without --original its stored copy comes back"

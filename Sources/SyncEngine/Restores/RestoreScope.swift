@@ -305,8 +305,9 @@ extension RestoreSelection {
             else {
                 guard told.insert(photo.id).inserted else { return }
                 let why = photo.why ?? photo.state.rawValue
-                problems.append(
-                    Problem(name: photo.path.text, reason: photo.md5 == nil ? .noMD5(why) : .notStored(why)))
+                let hasVersions = try !photo.isOfEvents && !ledger.versions(of: photo).isEmpty
+                let unstored: Problem.Reason = photo.md5 == nil ? .noMD5(why) : .notStored(why)
+                problems.append(Problem(name: photo.path.text, reason: hasVersions ? .changed(why) : unstored))
                 return
             }
             if !photo.isOfEvents { add(record, of: photo, at: destination) }

@@ -29,6 +29,9 @@ package struct RestoreSelection: Sendable {
             case notStored(String)
             /// The photo was never read whole, so that it has no MD5, and no object is known to be its copy.
             case noMD5(String)
+            /// The file has changed since it was stored, and is not stored as it is now; why, in plain words. What was
+            /// stored is an earlier version.
+            case changed(String)
             /// More than one vacation has this name: their folders.
             case ambiguous([FilePath])
             /// Something is stored by this name, and the store cannot tell what.

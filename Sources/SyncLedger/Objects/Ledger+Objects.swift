@@ -79,11 +79,16 @@ extension Ledger {
             """, [storageClass.rawValue, time.milliseconds, key.rawValue])
     }
 
-    /// Where the photos are, or were, of which an object is the stored copy: absolute paths, first seen first.
+    /// Where the photos are, or were, of which an object is the stored copy: absolute paths, first seen first. Where
+    /// there is none, those whose file has changed since and is not stored as it is now; else those that it is an
+    /// earlier version of.
     package func photoPaths(of key: ObjectKey, limit: Int) throws(LedgerError) -> [FilePath] {
         try read("look up the photos of an object") { db in
-            let places = try db.rows(LedgerQuery.photosOfObject, [key.named.rawValue, limit], as: PhotoPlace.self)
-            return try places.isEmpty ? db.photos(ofVersion: key.named, limit: limit) : places.map(\.absolute)
+            for query in [LedgerQuery.photosOfObject, LedgerQuery.anyPhotosOfObject] {
+                let places = try db.rows(query, [key.named.rawValue, limit], as: PhotoPlace.self)
+                if !places.isEmpty { return places.map(\.absolute) }
+            }
+            return try db.photos(ofVersion: key.named, limit: limit)
         }
     }
 }

@@ -48,20 +48,22 @@ struct JPEGCopy {
             guard let anew else { return try copy(kept, size, exif, keeping: exif) }
             return try copy(anew.bytes, anew.size, exif, keeping: block)
         }
-        let block =
+        let own =
             policy.stripLocation
-            ? exif?.withoutPlace(size: target, orientation: 1) ?? timeBlock(size: target)
-            : exif?.corrected(size: target) ?? exif?.shortened(size: target, orientation: 1) ?? timeBlock(size: target)
+            ? exif?.withoutPlace(size: target, orientation: 1)
+            : exif?.corrected(size: target) ?? exif?.shortened(size: target, orientation: 1)
+        // A new block with the capture time is none of the photo's.
+        let block = own ?? timeBlock(size: target)
         guard isWithin else {
             let output = try reader.reduce(plan, exif: block)
-            return try copy(output.bytes, output.size, exif, keeping: block)
+            return try copy(output.bytes, output.size, exif, keeping: own)
         }
         guard let output = try smaller(reader, plan, exif: block, open) else {
             var copy = unchanged
             (copy.width, copy.height) = (size.width, size.height)
             return copy
         }
-        return try copy(output.bytes, output.size, exif, keeping: block)
+        return try copy(output.bytes, output.size, exif, keeping: own)
     }
 
     /// What `encode` makes of a picture that stands alone in its bytes, or `nil` where that would not be worth it. The picture

@@ -51,6 +51,8 @@ enum PictureTargets {
         promise(info.width > 0 && info.height > 0, "a picture without a size was opened")
         promise(Int64(info.width) * Int64(info.height) <= limits.pixels, "more pixels than the limit were let in")
         promise(info.coefficient_bytes <= limits.memory_bytes, "more coefficients than the limit were let in")
+        // What it says is no matter here: it looks at a header that no decoder has judged.
+        _ = CSyncJPEG_isAsCoarse(reader, options.quality)
         var count = 0
         if let block = CSyncJPEG_exif(reader, &count) {
             exif = Array(UnsafeBufferPointer(start: block, count: min(count, 65_527)))

@@ -87,4 +87,16 @@ import Testing
         #expect(try world.ledger.photoPaths(of: key, limit: 1).count == 1)
         #expect(try world.ledger.photoPaths(of: ObjectKey("x"), limit: 9) == [])
     }
+
+    @Test func `an object knows the photo whose file has changed since and is not stored anew`() throws {
+        let world = try World()
+        let path: FilePath = "/pictures/gallery/a.jpg"
+        world.write(path)
+        try world.scan()
+        try world.storeAll()
+        let key = try #require(try world.status(path)?.key)
+        world.write(path)
+        try world.scan()
+        #expect(try world.ledger.photoPaths(of: key, limit: 9) == [path])
+    }
 }

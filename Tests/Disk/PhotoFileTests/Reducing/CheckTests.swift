@@ -48,6 +48,18 @@ import Testing
         }
     }
 
+    /// The number stands in the frame header, behind the factors of its component.
+    @Test(arguments: 0..<3, [4, 63, 120, 200, 255] as [UInt8])
+    func `a picture with the number of no table is damaged`(component: Int, number: UInt8) throws {
+        var file = try JPEGSegments(try photo("camera-profile.jpg", quality: 80))
+        let frame = try #require(file.segments.firstIndex { $0.marker == 0xC0 })
+        file.segments[frame].body[6 + 3 * component + 2] = number
+        let bytes = file.bytes
+        #expect(bytes.count > JPEGCopy.worthACheck)
+        #expect(try !isAsCoarse(bytes))
+        #expect(outcome { _ = try Workbench().copy(of: bytes, policy: Self.policy) } == .corrupt)
+    }
+
     @Test(arguments: cameras, [50, 70, 80, 85, 92])
     func `it is decided as if it had been encoded`(name: String, quality: Int) throws {
         let bytes = try photo(name, quality: quality)

@@ -55,6 +55,18 @@ import Testing
         #expect(try dropped(photo([body])) == (isNamed ? [.applicationData] : []))
     }
 
+    @Test func `EXIF that cannot be corrected is named, also where its capture time goes along`() throws {
+        var bytes = try Fixture.bytes("camera-nikon.jpg")
+        #expect(try dropped(bytes) == [.xmp])
+        // The directory of the position lies nowhere.
+        let pointer = try #require(bytes.firstRange(of: [0x25, 0x88, 4, 0, 1, 0, 0, 0] as [UInt8])?.upperBound)
+        bytes.replaceSubrange(pointer..<pointer + 4, with: [0xFF, 0xFF, 0xFF, 0])
+        let copy = try Workbench().copy(of: bytes, policy: Self.policy)
+        #expect(copy.dropped == [.xmp, .exif])
+        #expect(copy.takenAt?.description == "2008-10-22T16:28:39")
+        #expect(try JPEGSegments(try copy.reduced()).exif != nil)
+    }
+
     @Test func `IPTC goes with every reduced copy, and is named`() throws {
         #expect(try dropped(photo([Self.segment(0xED, "Photoshop 3.0\0")])) == [.iptc])
     }

@@ -107,6 +107,15 @@ import Testing
         }
     }
 
+    @Test func `what was stored of a file that has changed since keeps its name, and is told of`() async throws {
+        let key = try await bench.add("Paris/1.jpg")
+        try bench.sight("Paris/1.jpg", "another content of the file")
+        let selection = try await select("Paris/1.jpg")
+        #expect(selection.objects == [])
+        #expect(selection.problems.map(\.reason) == [.changed("it waits for its turn")])
+        #expect(try await select(key.rawValue).objects.map(\.destination) == ["1.jpg"])
+    }
+
     @Test(arguments: [
         "nothing.jpg", "Par?", "vacationphotos://share/none", "users/ana/photos/none.dat", "", "/", "a//b",
     ])
