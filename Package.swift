@@ -252,8 +252,7 @@ let package = Package(
         // Disk, network and processes.
         suite("ConfigFileTests", in: "Disk", ["SyncConfig"]),
         // Decodes JPEGs by itself, as a second opinion.
-        suite(
-            "PhotoFileTests", in: "Disk", ["SyncPhotos", "CSyncJPEG", "SyncDigest"], inTests: optimised),
+        suite("PhotoFileTests", in: "Disk", ["SyncPhotos", "CSyncJPEG", "SyncDigest"], inTests: optimised),
         suite("WatchTests", in: "Disk", ["SyncWatch"]),
         suite("SystemTests", in: "Disk", ["CSyncLibrary"]),
         suite("LedgerFileTests", in: "Disk", ["SyncLedger", grdb]),
