@@ -79,12 +79,15 @@ func module(_ name: String, _ dependencies: [Target.Dependency], inTests flags: 
     .target(name: name, dependencies: dependencies, swiftSettings: strict(inTests: flags))
 }
 
-func suite(_ name: String, in group: String, _ dependencies: [Target.Dependency]) -> Target {
+/// - Parameter flags: ``optimised`` for tests that look at every byte themselves.
+func suite(
+    _ name: String, in group: String, _ dependencies: [Target.Dependency], inTests flags: [String] = asInDebug
+) -> Target {
     .testTarget(
         name: name,
         dependencies: dependencies + ["SyncCore", "SyncSystem", "SyncTestSupport", systemPackage],
         path: "Tests/\(group)/\(name)",
-        swiftSettings: strict(inTests: asInDebug)
+        swiftSettings: strict(inTests: flags)
     )
 }
 
@@ -248,12 +251,14 @@ let package = Package(
             ["SyncCLI", "SyncEngine", "SyncLedger", "SyncConfig", "SyncS3", argumentParser]),
         // Disk, network and processes.
         suite("ConfigFileTests", in: "Disk", ["SyncConfig"]),
-        suite("PhotoFileTests", in: "Disk", ["SyncPhotos", "CSyncJPEG", "SyncDigest"]),
+        // Decodes JPEGs by itself, as a second opinion.
+        suite("PhotoFileTests", in: "Disk", ["SyncPhotos", "CSyncJPEG", "SyncDigest"], inTests: optimised),
         suite("WatchTests", in: "Disk", ["SyncWatch"]),
         suite("SystemTests", in: "Disk", ["CSyncLibrary"]),
         suite("LedgerFileTests", in: "Disk", ["SyncLedger", grdb]),
         suite("StoreTests", in: "Disk", ["SyncLocalStore", "SyncS3", "SyncDigest"]),
-        suite("ArchiveFileTests", in: "Disk", ["SyncArchive"]),
+        // Reads back a ZIP file of 66,000 files.
+        suite("ArchiveFileTests", in: "Disk", ["SyncArchive"], inTests: optimised),
         suite("HTTPTests", in: "Disk", ["SyncHTTP", logging]),
         suite("MirrorTests", in: "Disk", ["SyncEngine", "SyncS3", "SyncDigest"]),
         suite(

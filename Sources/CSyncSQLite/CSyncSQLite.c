@@ -5,6 +5,7 @@
 // Settings of the whole process, which SQLite takes before its first use only: so they are made when the program is loaded.
 __attribute__((constructor)) static void configure(void) {
     sqlite3_config(SQLITE_CONFIG_PAGECACHE, (void *)0, 0, 0);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     // Not one KiB more: it is written at once, and SQLite can write no more than 131,071 bytes so (seekAndWriteFd()).
     // Beyond that, each statement that has to write it fails, as if the disk were full.
     sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, 127 * 1024);

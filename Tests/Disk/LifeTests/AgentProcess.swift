@@ -26,7 +26,8 @@ final class AgentProcess {
         self.home = home
         self.store = store
         self.isAlive = isAlive
-        ledger = try Ledger(at: home.ledgerFile)
+        // Each of several connections would read the whole schema, and there are thousands of processes.
+        ledger = try Ledger(at: home.ledgerFile, connections: .single)
         queue = LedgerQueue(ledger)
         keys = try KeyLayout(user: "ana")
         time = home.clock.source(isAlive: isAlive)

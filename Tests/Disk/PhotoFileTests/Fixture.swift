@@ -20,7 +20,7 @@ enum Fixture {
 
 /// A folder with one photo in it, and the reducer at work on it.
 struct Workbench {
-    let tree = try? TemporaryTree()
+    let tree = try? TemporaryTree(in: .memory)
     private let reducer: PhotoFileReducer
 
     init(pictures: PictureWorkers = .none) {

@@ -16,7 +16,8 @@ import Testing
     private let time = ManualTime()
 
     init() throws {
-        tree = try TemporaryTree()
+        // What a disk keeps of it is reckoned, and not left to one.
+        tree = try TemporaryTree(in: .memory)
     }
 
     /// Shares photos, then others of the same vacation, and takes the share back.
@@ -103,7 +104,7 @@ import Testing
     ) async throws {
         let folder = tree.path(name)
         try FileManager.default.copyItem(atPath: state.ledger.string, toPath: folder.string)
-        let ledger = try Ledger(at: folder.appending("ledger.sqlite"))
+        let ledger = try Ledger(at: folder.appending("ledger.sqlite"), connections: .single)
         let memory = state.store.copy()
         let queue = LedgerQueue(ledger)
         try await body(ShareWorkshop(store: memory, ledger: queue, time: time, owner: "next"), memory, ledger)
@@ -199,7 +200,7 @@ private final class Timeline: TransactionObserver, Sendable {
     }
 
     private static func known(in folder: FilePath) throws -> Set<String> {
-        let ledger = try Ledger(at: folder.appending("ledger.sqlite"))
+        let ledger = try Ledger(at: folder.appending("ledger.sqlite"), connections: .single)
         defer { try? ledger.close() }
         return try ledger.unendedShares().reduce(into: []) { known, share in
             known.formUnion([share.keys.manifest, share.keys.page].map(\.rawValue))

@@ -11,7 +11,7 @@ import Testing
     private let time = ManualTime()
 
     init() throws {
-        tree = try TemporaryTree()
+        tree = try TemporaryTree(in: .memory)
     }
 
     /// Each is what a later process would open.

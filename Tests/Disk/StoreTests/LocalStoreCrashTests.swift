@@ -12,7 +12,7 @@ struct LocalStoreCrashTests {
     private let key: ObjectKey
 
     init() throws {
-        tree = try TemporaryTree()
+        tree = try TemporaryTree(in: .memory)
         key = try ObjectKey("users/ana/photos/photo.dat")
     }
 

@@ -20,7 +20,7 @@ struct LocalStoreProofTests {
     private let bytes = [UInt8].noise(10_000)
 
     init() throws {
-        tree = try TemporaryTree()
+        tree = try TemporaryTree(in: .memory)
         key = try ObjectKey("users/ana/photos/photo.dat")
     }
 

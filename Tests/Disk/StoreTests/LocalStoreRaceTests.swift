@@ -12,7 +12,7 @@ struct LocalStoreRaceTests {
     private let stores: [LocalStore]
 
     init() throws {
-        let tree = try TemporaryTree()
+        let tree = try TemporaryTree(in: .memory)
         self.tree = tree
         stores = (0..<2).map { _ in
             LocalStore(root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(3_600))

@@ -19,7 +19,7 @@ enum TestedStore: Sendable, CustomTestStringConvertible {
 
     /// Hands `body` a new store, or a new corner of a shared one.
     func run(_ body: (StoreUnderTest) async throws -> Void) async throws {
-        let tree = try TemporaryTree()
+        let tree = try TemporaryTree(in: .memory)
         let time = ManualTime()
         switch self {
         case .memory:

@@ -91,7 +91,7 @@ import Testing
         #expect(try await home.run("sync").code == 0)
         let place = try home.tree.makeFolder("bound")
         let drive = try Drive(of: home.store.root, at: place)
-        let before = try home.tree.files(below: "store")
+        let before = try home.storeFiles()
         for folder in [place, place.appending("new")] {
             let refused = try await home.run(
                 "restore", "--yes", "--output", folder.string, home.gallery.appending("1.jpg").string)
@@ -101,7 +101,7 @@ import Testing
         #expect(moved.code == 64 && moved.complaint.contains("name another folder"), "\(moved)")
         let migrated = try await home.run("projects", "migrate", place.string, home.tree.path("New").string)
         #expect(migrated.code == 64 && migrated.complaint.contains(" is the store, \(home.store.root)"), "\(migrated)")
-        #expect(try home.tree.files(below: "store") == before)
+        #expect(try home.storeFiles() == before)
         try drive.unmount()
     }
 }

@@ -4,9 +4,11 @@ import SyncTestSupport
 import SystemPackage
 
 /// A home folder of its own for the program: three watched folders, a configuration, a state folder and the embedded
-/// store, all in one temporary tree.
+/// store, all in temporary trees.
 final class AgentHome: Sendable {
     let tree: TemporaryTree
+    /// Where the embedded store lies: always in memory, since each of its puts would wait for the disk.
+    private let storeTree: TemporaryTree
     let gallery: FilePath
     let vacations: FilePath
     let projects: FilePath
@@ -18,16 +20,17 @@ final class AgentHome: Sendable {
     ///   - store: the `store` section, in YAML's flow form; by default the embedded one in the tree.
     ///   - restoring: how many seconds a restore takes in the embedded store.
     ///   - more: further lines of the configuration.
-    ///   - place: where all of it lies. What is in memory is on no drive that the program would know again.
+    ///   - place: where all of it lies but the store. What is in memory is on no drive that the program would know again.
     init(
         settle: String = "0.2", store section: String? = nil, restoring: Int = 5, more: String = "",
         environment extra: [String: String] = [:], in place: TemporaryTree.Place = .memory
     ) throws {
         tree = try TemporaryTree(in: place)
+        storeTree = place == .memory ? tree : try TemporaryTree(in: .memory)
         gallery = try tree.makeFolder("home/Gallery")
         vacations = try tree.makeFolder("home/Vacations")
         projects = try tree.makeFolder("home/Projects")
-        store = StoreFolder(root: tree.path("store"))
+        store = StoreFolder(root: storeTree.path("store"))
         environment = [
             "HOME": tree.path("home").string,
             "XDG_STATE_HOME": tree.path("state").string,
@@ -53,6 +56,9 @@ final class AgentHome: Sendable {
     func configure(_ text: String) throws {
         try tree.write(text + "\n", to: "config.yaml")
     }
+
+    /// The names of all files of the embedded store.
+    func storeFiles() throws -> [String] { try storeTree.files(below: "store") }
 
     // MARK: The program
 

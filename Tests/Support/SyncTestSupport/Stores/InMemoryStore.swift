@@ -133,18 +133,16 @@ package final class InMemoryStore: ObjectStore {
         guard (1...1_000).contains(limit) else {
             throw StoreError(.invalidRequest, operation: "list", key: prefix, message: "limit \(limit)")
         }
-        let unreadable = entries.withLock { $0.compactMapValues(\.unreadable) }
-        let found = entries.withLock { entries in
-            entries.values.map { $0.info(at: now()) }
-                .filter { $0.key.rawValue.utf8.starts(with: prefix.utf8) }
-                .filter { info in
-                    after.map { $0.rawValue.utf8.lexicographicallyPrecedes(info.key.rawValue.utf8) } ?? true
-                }
-                .sorted { $0.key < $1.key }
+        let time = now()
+        let (page, isLast) = entries.withLock { entries in
+            let keys = entries.keys.filter { key in
+                key.rawValue.utf8.starts(with: prefix.utf8)
+                    && after.map { $0.rawValue.utf8.lexicographicallyPrecedes(key.rawValue.utf8) } ?? true
+            }
+            return (keys.sorted().prefix(limit).compactMap { entries[$0] }, keys.count <= limit)
         }
-        let page = found.prefix(limit)
-        let objects = page.filter { unreadable[$0.key] == nil }.map { info in
-            var info = info
+        let objects = page.filter { $0.unreadable == nil }.map { entry in
+            var info = entry.info(at: time)
             info.contentType = nil
             info.metadata = [:]
             info.isInArchiveTier = false
@@ -153,10 +151,12 @@ package final class InMemoryStore: ObjectStore {
             if listedDigests == .none { info.etag = nil }
             return info
         }
-        let problems = page.compactMap { info in
-            unreadable[info.key].map { ObjectProblem(key: info.key, error: Self.unreadable(info.key, "list", $0)) }
+        let problems = page.compactMap { entry in
+            entry.unreadable.map {
+                ObjectProblem(key: entry.info.key, error: Self.unreadable(entry.info.key, "list", $0))
+            }
         }
-        let next = found.count > limit ? page.last.map { PageToken(rawValue: $0.key.rawValue) } : nil
+        let next = isLast ? nil : page.last.map { PageToken(rawValue: $0.info.key.rawValue) }
         return ObjectPage(objects: objects, problems: problems, next: next)
     }
 
