@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Logging
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -7,72 +8,19 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-/// Hints of a test's choosing.
-private final class ScriptedSource: ChangeSource {
-    private struct State {
-        var hints: [ChangeHint] = []
-        var isStopped = false
-        var appeared: [AppearedFile] = []
-        var knownUntold: [FilePath: UntoldFile]?
-    }
-
-    private let state = Mutex(State())
-    private let changed = Wakeup()
-    private let time = ManualTime()
-
-    func send(_ hints: ChangeHint...) {
-        state.withLock { $0.hints += hints }
-        changed.signal()
-    }
-
-    func start(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async {
-        state.withLock { $0.knownUntold = untold }
-    }
-
-    func reports() -> [WatchReport] {
-        let untold = state.withLock { $0.appeared.last }.map { UntoldFile(path: $0.path, found: $0.changed) }
-        return [WatchReport(root: Bench.gallery, mode: .polling, note: "a network drive", untold: untold)]
-    }
-
-    func judge(_ appeared: [AppearedFile], below root: FilePath) {
-        state.withLock { $0.appeared += appeared }
-    }
-
-    /// What scans have handed over, and what was known at the start.
-    var judged: [AppearedFile] { state.withLock { $0.appeared } }
-    var knownUntold: [FilePath: UntoldFile]? { state.withLock { $0.knownUntold } }
-
-    func next() async -> [ChangeHint]? {
-        while !Task.isCancelled {
-            let (hints, isStopped) = state.withLock { state in
-                defer { state.hints = [] }
-                return (state.hints, state.isStopped)
-            }
-            if isStopped { return nil }
-            if !hints.isEmpty { return hints }
-            await changed.wait(atMost: nil, time: time.source)
-        }
-        return nil
-    }
-
-    func stop() async {
-        state.withLock { $0.isStopped = true }
-        changed.signal()
-    }
-}
-
 @Suite struct IntakeTests {
-    private let bench: Bench
-    private let source = ScriptedSource()
+    let bench: Bench
+    let source = ScriptedSource()
     private let skipped = Wakeup()
     /// The thread that has told of it.
     private let teller = Mutex("")
-    private let photo = Bench.gallery.appending("a.jpg")
+    let photo = Bench.gallery.appending("a.jpg")
 
     init() throws { bench = try Bench() }
 
     /// Runs the intake while `body` plays with it.
-    private func running(_ body: @Sendable () async throws -> Void) async throws {
+    /// - Parameter logger: that of the bench, which says nothing, else.
+    func running(_ logger: Logger? = nil, _ body: @Sendable () async throws -> Void) async throws {
         let intake = Intake(
             folders: bench.folders, ledger: LedgerQueue(bench.ledger), scanner: bench.disk,
             reducer: bench.disk, source: source, pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2),
@@ -82,7 +30,7 @@ private final class ScriptedSource: ChangeSource {
                 let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
                 teller.withLock { $0 = name ?? "unknown" }
                 skipped.signal()
-            }, time: bench.time.source, logger: bench.logger)
+            }, time: bench.time.source, logger: logger ?? bench.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 do { try await intake.run(onWatching: {}) } catch is CancellationError {}

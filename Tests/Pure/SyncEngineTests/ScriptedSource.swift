@@ -1,0 +1,74 @@
+import SyncCore
+import SyncEngine
+import SyncSystem
+import SyncTestSupport
+import SystemPackage
+
+/// Hints of a test's choosing.
+final class ScriptedSource: ChangeSource {
+    private struct State {
+        var hints: [ChangeHint] = []
+        var isStopped = false
+        var appeared: [AppearedFile] = []
+        var knownUntold: [FilePath: UntoldFile]?
+        var note: String? = "a network drive"
+        var cause: WatchReport.Cause?
+        var scanned: [FilePath] = []
+    }
+
+    private let state = Mutex(State())
+    private let changed = Wakeup()
+    private let time = ManualTime()
+
+    func send(_ hints: ChangeHint...) {
+        state.withLock { $0.hints += hints }
+        changed.signal()
+    }
+
+    func start(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async {
+        state.withLock { $0.knownUntold = untold }
+    }
+
+    func reports() -> [WatchReport] {
+        let untold = state.withLock { $0.appeared.last }.map { UntoldFile(path: $0.path, found: $0.changed) }
+        let (note, cause) = state.withLock { ($0.note, $0.cause) }
+        return [WatchReport(root: Bench.gallery, mode: .polling, note: note, untold: untold, cause: cause)]
+    }
+
+    func setReport(_ note: String?, _ cause: WatchReport.Cause?) {
+        state.withLock { ($0.note, $0.cause) = (note, cause) }
+    }
+
+    func noteScan(of tree: FilePath, _ cost: ScanCost) {
+        state.withLock { $0.scanned.append(tree) }
+    }
+
+    /// What scans have told of.
+    var scanned: [FilePath] { state.withLock { $0.scanned } }
+
+    func judge(_ appeared: [AppearedFile], below root: FilePath) {
+        state.withLock { $0.appeared += appeared }
+    }
+
+    /// What scans have handed over, and what was known at the start.
+    var judged: [AppearedFile] { state.withLock { $0.appeared } }
+    var knownUntold: [FilePath: UntoldFile]? { state.withLock { $0.knownUntold } }
+
+    func next() async -> [ChangeHint]? {
+        while !Task.isCancelled {
+            let (hints, isStopped) = state.withLock { state in
+                defer { state.hints = [] }
+                return (state.hints, state.isStopped)
+            }
+            if isStopped { return nil }
+            if !hints.isEmpty { return hints }
+            await changed.wait(atMost: nil, time: time.source)
+        }
+        return nil
+    }
+
+    func stop() async {
+        state.withLock { $0.isStopped = true }
+        changed.signal()
+    }
+}
