@@ -37,6 +37,8 @@ package actor Intake {
     private var emptyFolders: Set<FolderID> = []
     /// Of the kernel's queue, by root, as far as they are counted.
     private var overflows: [FilePath: Int] = [:]
+    /// Why roots are not watched wholly, as far as that was told.
+    private var toldCauses: [FilePath: WatchReport.Cause] = [:]
     /// What is new and older than that came while nobody watched.
     private var watchedSince: Date?
 
@@ -278,9 +280,15 @@ package actor Intake {
 
     private func scan(_ folder: FolderRecord, from tree: FilePath) async throws {
         let now = time.now()
-        let result = try await pool.run { [scan, watchedSince] in
-            try scan.run(folder, from: tree, at: now, appearedAfter: watchedSince)
+        let (result, cost) = try await pool.run { [scan, watchedSince] in
+            let clock = StepWatch.clockOfThread()
+            let start = clock()
+            let result = try scan.run(folder, from: tree, at: now, appearedAfter: watchedSince)
+            let end = clock()
+            let cost = ScanCost(lasted: end.wall - start.wall, processor: end.processor - start.processor)
+            return (result, cost)
         }
+        source.noteScan(of: tree, cost)
         if !result.appeared.isEmpty { source.judge(result.appeared, below: folder.path) }
         for (file, wait) in result.unsettled { settling.note(file, after: wait, at: time.monotonic()) }
         for directory in result.mixed { othersSettling.note(directory, at: time.monotonic()) }
@@ -289,8 +297,8 @@ package actor Intake {
         if tree == folder.path {
             if result.seemsEmpty { emptyFolders.insert(folder.id) } else { emptyFolders.remove(folder.id) }
             tell(result.problems, of: folder)
-        } else if !result.problems.isEmpty || knownProblems.contains(where: { $0.path.starts(with: tree) }) {
-            // What a folder's problems are is noted by a scan of all of it.
+        } else if Set(result.problems) != knownProblems.filter({ $0.path.starts(with: tree) }) {
+            // What a folder's problems are is noted by a scan of all of it; a part with a known one is polled alone.
             enqueue(folder.path)
         }
         try await noteWatching()
@@ -324,6 +332,7 @@ package actor Intake {
 
     private func noteWatching() async throws {
         let reports = source.reports()
+        tellCauses(reports)
         let overflowed = countOverflows(reports)
         try await ledger { [folders] ledger in
             if overflowed > 0 { try ledger.countOverflows(overflowed) }
@@ -331,6 +340,20 @@ package actor Intake {
                 guard let report = reports.first(where: { $0.root == folder.path }) else { continue }
                 try ledger.noteWatching(folder.id, report)
             }
+        }
+    }
+
+    /// Told when it begins and when it ends. The note's numbers may be others each time; `status` has them. That a
+    /// folder is not there, its scan tells.
+    private func tellCauses(_ reports: [WatchReport]) {
+        for report in reports where toldCauses[report.root] != report.cause {
+            let root = report.root.string.escapingControls
+            switch (report.cause, report.note) {
+            case (nil, _): logger.notice("\(root): all of it is watched")
+            case (.absent?, _), (_, nil): break
+            case (_, let note?): logger.notice("\(root): \(note)")
+            }
+            toldCauses[report.root] = report.cause
         }
     }
 

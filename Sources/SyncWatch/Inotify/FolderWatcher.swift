@@ -30,7 +30,8 @@ package final class FolderWatcher: ChangeSource {
     private let state = Mutex(State.idle)
 
     /// - Parameters:
-    ///   - pollInterval: how often a root, or a part of it, that cannot be watched gets a `.tree` hint.
+    ///   - pollInterval: how often a root, or a part of it, that cannot be watched gets a `.tree` hint, at most. Less
+    ///     often where its scans take long (``PollPace``).
     ///   - checkInterval: how often it is seen whether a root is still there, or there again.
     package convenience init(pollInterval: Duration = .seconds(30), checkInterval: Duration = .seconds(5)) {
         self.init(pollInterval: pollInterval, checkInterval: checkInterval, calls: .system)
@@ -59,8 +60,15 @@ package final class FolderWatcher: ChangeSource {
                     state = .running(try session(roots, untold) { ready.resume() })
                     return true
                 } catch {
-                    let note = WatchProblem.noThread(error).note(poll: pollInterval, check: checkInterval)
-                    state = .broken(roots.map { WatchReport(root: $0, mode: .polling, note: note) })
+                    let problem = WatchProblem.noThread(error)
+                    let pace = Mutex(PollPace(shortest: pollInterval, from: calls.now()))
+                    state = .broken(
+                        roots.map { root in
+                            WatchedRoot(
+                                report: WatchReport(root: root, mode: .polling), problem: problem, pace: pace,
+                                checkInterval: checkInterval
+                            ).current
+                        })
                     return false
                 }
             }
@@ -77,6 +85,12 @@ package final class FolderWatcher: ChangeSource {
 
     package func judge(_ appeared: [AppearedFile], below root: FilePath) {
         if case .running(let session) = state.withLock({ $0 }) { session.board.appear(appeared, below: root) }
+    }
+
+    package func noteScan(of tree: FilePath, _ cost: ScanCost) {
+        if case .running(let session) = state.withLock({ $0 }) {
+            session.board.noteScan(of: tree, cost, endedAt: calls.now())
+        }
     }
 
     package func reports() -> [WatchReport] {
@@ -124,7 +138,7 @@ final class WatcherState: Sendable {
     let mailbox: HintMailbox
     let wakePipe: WakePipe
     private let stopping = Atomic(false)
-    private let published = Mutex<[WatchReport]>([])
+    private let published = Mutex<[WatchedRoot]>([])
     /// What scans have found to be new, by root. Few: a scan hands over no more than it needs to.
     private let appeared = Mutex<[FilePath: [AppearedFile]]>([:])
 
@@ -135,10 +149,17 @@ final class WatcherState: Sendable {
 
     var isStopping: Bool { stopping.load(ordering: .relaxed) }
 
-    var reports: [WatchReport] { published.withLock { $0 } }
+    var reports: [WatchReport] { published.withLock { $0 }.map(\.current) }
 
-    func publish(_ reports: [WatchReport]) {
-        published.withLock { $0 = reports }
+    func publish(_ roots: [WatchedRoot]) {
+        published.withLock { $0 = roots }
+    }
+
+    /// Whoever asks for the reports next finds how often what is polled is polled from now on.
+    func noteScan(of tree: FilePath, _ cost: ScanCost, endedAt now: Duration) {
+        for root in published.withLock({ $0 }) where tree.starts(with: root.report.root) {
+            root.pace.withLock { $0.noteScan(of: tree, cost, endedAt: now) }
+        }
     }
 
     /// For the watching thread, which knows what was told. It looks at its next turn, some seconds from now at the latest.
@@ -157,110 +178,20 @@ final class WatcherState: Sendable {
     }
 }
 
-/// Why a root, or a part of it, is not watched by inotify.
-enum WatchProblem: Hashable {
-    /// There is nothing to watch: the root cannot be opened.
-    case absent(Errno)
-    /// The root is on a file system whose changes others make.
-    case remote(type: String)
-    /// A folder below the root is.
-    case remoteBelow(RelativePath, type: String, device: UInt64)
-    /// No inotify instance.
-    case noQueue(Errno, allowed: Int?)
-    /// The table of watches is full. `first` is a folder, relative to the root, that got none.
-    case noWatch(first: RelativePath, needed: Int, allowed: Int?)
-    /// A bind mount shows the same folder at two places; events tell only one of them.
-    case shownTwice(RelativePath, and: RelativePath)
-    /// The kernel grants the watch, and tells nothing of the folder.
-    case silent
-    /// A file turned up that no event has told of.
-    case untold(UntoldFile)
-    /// A folder could not be watched for any other reason.
-    case refused(RelativePath, Errno)
-    /// The thread could not be started; there are no hints at all.
-    case noThread(Errno)
+/// What the watching thread tells of a root. Its note is made when it is asked for.
+struct WatchedRoot: Sendable {
+    /// Without note and cause.
+    var report: WatchReport
+    var problem: WatchProblem?
+    let pace: Mutex<PollPace>
+    let checkInterval: Duration
 
-    /// What `status` shows: the reason and the remedy.
-    /// - Parameters:
-    ///   - poll: how often a root is polled; `check`: how often one that is absent is looked for.
-    func note(poll: Duration, check: Duration) -> String {
-        let polled = "looked at every \(poll.inSeconds)"
-        switch self {
-        case .absent(let reason):
-            return "the folder cannot be opened (\(reason.description)); looked for every \(check.inSeconds)"
-        case .remote(let type):
-            return "\(type) does not tell of changes that others make; \(polled)"
-        case .remoteBelow(let path, let type, _):
-            return "\(Self.shown(path)) is on \(type), which does not tell of changes that others make; \(polled)"
-        case .noQueue(let reason, let allowed):
-            let limit = allowed.map { "the limit is \($0) for each user" } ?? reason.description
-            return "no inotify instance is left (\(limit)); \(polled). "
-                + Self.sysctl("max_user_instances", atLeast: (allowed ?? 128) * 2)
-        case .noWatch(_, let needed, let allowed):
-            let limit = allowed.map { "the system allows \($0) for all programs of the user" } ?? "too few are left"
-            let folders = needed.counted("folder needs", "folders need")
-            return "\(folders) an inotify watch each and \(limit); what is left over is \(polled). "
-                + Self.sysctl("max_user_watches", atLeast: max((allowed ?? 0) + needed, 524_288))
-        case .shownTwice(let path, _):
-            return "\(Self.shown(path)) shows a folder that is watched at another place already; \(polled)"
-        case .silent:
-            return "the kernel takes a watch of the folder, and tells nothing of it; \(polled)"
-        case .untold(let file):
-            return "\(file.path.string.escapingControls) came without an event, as where others change the file system,"
-                + " too; \(polled)"
-        case .refused(let path, let reason):
-            return "\(Self.shown(path)) cannot be watched (\(reason.description)); \(polled)"
-        case .noThread(let reason):
-            return "no thread could be started to watch (\(reason.description)); only the regular rescan finds changes"
-        }
-    }
-
-    private static func shown(_ path: RelativePath) -> String {
-        path.isEmpty ? "the folder" : path.filePath.string.escapingControls
-    }
-
-    static func sysctl(_ name: String, atLeast value: Int) -> String {
-        "Allow more: put fs.inotify.\(name)=\(value) in /etc/sysctl.d/60-sync-agent.conf and run sysctl --system"
-    }
-}
-
-extension Duration {
-    fileprivate var inSeconds: String {
-        let tenths = (components.seconds * 10) + components.attoseconds / 100_000_000_000_000_000
-        return tenths % 10 == 0 ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
-    }
-}
-
-/// What inotify allows each user (inotify(7)), and what watching takes of it. Every folder needs a watch.
-package enum InotifyNeed {
-    /// `fs.inotify.max_user_watches`; `nil` where the system does not tell.
-    package static var allowedWatches: Int? { WatchCalls.system.maximumWatches() }
-    /// `fs.inotify.max_user_instances`, of which each watched root takes one.
-    package static var allowedInstances: Int? { WatchCalls.system.maximumQueues() }
-
-    /// Folders below a root, with itself. Goes through the whole tree; what cannot be opened is not counted.
-    package static func folders(below root: FilePath) throws(Errno) -> Int {
-        var count = 0
-        FolderWalk.run(from: try DirectoryHandle(root: root), at: RelativePath()) { visit in
-            guard case .success(let folder) = visit.folder else { return [] }
-            count += 1
-            return (try? folder.folders()) ?? []
-        }
-        return count
-    }
-
-    /// Opens and reads a root, as the watcher would.
-    package static func requireReadable(_ root: FilePath) throws(Errno) {
-        _ = try DirectoryHandle(root: root).folders()
-    }
-
-    /// The setting that allows more, as a remedy.
-    package static func remedy(watches: Int) -> String {
-        WatchProblem.sysctl("max_user_watches", atLeast: watches)
-    }
-
-    package static func remedy(instances: Int) -> String {
-        WatchProblem.sysctl("max_user_instances", atLeast: instances)
+    var current: WatchReport {
+        var report = report
+        let pace = pace.withLock { $0 }
+        report.note = problem?.note(poll: pace, check: checkInterval)
+        report.cause = problem?.cause
+        return report
     }
 }
 

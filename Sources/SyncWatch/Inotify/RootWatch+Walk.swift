@@ -25,12 +25,14 @@ extension RootWatch {
                 let above = visit.depth == 0 ? parent : walk.chain[visit.depth - 1].watch
                 let device = visit.depth == 0 ? folder.identity.device : walk.chain[visit.depth - 1].device
                 if folder.identity.device != device, let type = remoteType(of: folder.identity.device) {
-                    problem = .remoteBelow(visit.path, type: type, device: folder.identity.device)
+                    hinder(.remoteBelow(visit.path, type: type, device: folder.identity.device), at: visit.path)
                     return []
                 }
                 let outcome = add(folder, at: visit.path, under: above, of: &walk)
                 if outcome?.isKnown == true, visit.depth == 0, unlessKnown { isDue = false }
                 guard isDue, let outcome else { return [] }
+                // Below a folder without a watch, nothing has one.
+                if outcome.watch == nil, visit.depth == 0 || above != nil { unwatched.insert(visit.path) }
                 walk.enter(depth: visit.depth, watch: outcome.watch, device: folder.identity.device)
                 return try folder.folders()
             } catch {
@@ -41,7 +43,7 @@ extension RootWatch {
         if walk.unwatched > 0, let first = walk.firstUnwatched {
             var needed = tree.count + walk.unwatched
             if case .noWatch(_, let before, _) = problem { needed = max(before + walk.unwatched, needed) }
-            problem = .noWatch(first: first, needed: needed, allowed: calls.maximumWatches())
+            hinder(.noWatch(first: first, needed: needed, allowed: calls.maximumWatches()), at: first)
         }
         return isDue
     }
@@ -81,7 +83,7 @@ extension RootWatch {
             let other = tree.path(of: watch)
             let place = other.filePath(below: root)
             if FolderIdentity(at: place, followsLinks: other.isEmpty) == folder.identity {
-                problem = .shownTwice(path, and: other)
+                hinder(.shownTwice(path, and: other), at: path)
                 return nil
             }
         }
@@ -94,9 +96,16 @@ extension RootWatch {
     /// A folder that is gone again or may not be read is no problem of watching: the first has events of its own, the
     /// second is told by the scan, and by an event of its parent when that changes.
     private func note(_ reason: Errno, at path: RelativePath) {
-        switch reason {
-        case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels, .permissionDenied, .notPermitted: break
-        default: problem = .refused(path, reason)
+        if !reason.needsNoWatch { hinder(.refused(path, reason), at: path) }
+    }
+}
+
+extension Errno {
+    /// Of opening or reading a folder below a root.
+    var needsNoWatch: Bool {
+        switch self {
+        case .noSuchFileOrDirectory, .notDirectory, .tooManySymbolicLinkLevels, .permissionDenied, .notPermitted: true
+        default: false
         }
     }
 }
@@ -231,6 +240,7 @@ extension RootWatch {
         if !mask.isDisjoint(with: [.delete, .movedFrom]) {
             // When it only moved, its new place is about to be told, and it is watched again there.
             if let known { removeWatches(tree.remove(known)) }
+            unwatched.remove(relative)
             hints.append(.gone(path))
             // Where two exchange their names (renameat2(2)), the last that is told of one of them is that it is gone,
             // and the watch that was just taken away may be that of the folder which has the name now.

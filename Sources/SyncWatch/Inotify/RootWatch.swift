@@ -20,7 +20,6 @@ final class RootWatch {
 
     let root: FilePath
     let calls: WatchCalls
-    let pollInterval: Duration
     let checkInterval: Duration
     /// Ends a walk through a large tree when the watcher is stopped.
     let isStopping: () -> Bool
@@ -28,6 +27,8 @@ final class RootWatch {
     var tree = WatchTree()
     var hints: [ChangeHint] = []
     var problem: WatchProblem?
+    /// What has no watch, where that is not the whole root.
+    var unwatched = UnwatchedTops()
     var overflows = 0
     /// The tree of watches can no longer be trusted; set while events are read, acted upon after.
     var hasToStartOver = false
@@ -35,14 +36,15 @@ final class RootWatch {
     private var mounts: [MountPoint] = []
     /// What the hints have told of, but those of polling.
     private var told: ToldChanges
-    /// The next hints are to have one for the whole root, because it is polled.
-    private var isPollDue = false
+    /// The next hints are to have one for each of these, because they are polled.
+    private var polled: [FilePath] = []
     /// A writer is at work: reading its events one by one would cost as much as its writes.
     var sawWriting = false
 
     private(set) var phase = Phase.absent
     private var nextCheck = Duration.zero
-    private var nextPoll = Duration.zero
+    /// Shared with the threads that scan.
+    private let pace: Mutex<PollPace>
 
     init(
         root: FilePath, calls: WatchCalls, pollInterval: Duration, checkInterval: Duration,
@@ -50,10 +52,10 @@ final class RootWatch {
     ) {
         self.root = root
         self.calls = calls
-        self.pollInterval = pollInterval
         self.checkInterval = checkInterval
         self.isStopping = isStopping
         told = ToldChanges(since: calls.date())
+        pace = Mutex(PollPace(shortest: pollInterval, from: calls.now()))
     }
 
     deinit {
@@ -64,11 +66,11 @@ final class RootWatch {
         if case .present(_, let queue) = phase { queue } else { nil }
     }
 
-    var report: WatchReport {
-        WatchReport(
-            root: root, mode: problem == nil ? .inotify : .polling,
-            note: problem?.note(poll: pollInterval, check: checkInterval), watches: tree.count, overflows: overflows,
+    var published: WatchedRoot {
+        let report = WatchReport(
+            root: root, mode: problem == nil ? .inotify : .polling, watches: tree.count, overflows: overflows,
             untold: untold)
+        return WatchedRoot(report: report, problem: problem, pace: pace, checkInterval: checkInterval)
     }
 
     private var untold: UntoldFile? {
@@ -76,17 +78,15 @@ final class RootWatch {
     }
 
     /// When ``tick()`` has something to do.
-    var nextTick: Duration { isPolled ? min(nextCheck, nextPoll) : nextCheck }
+    var nextTick: Duration { isPolled ? min(nextCheck, pace.withLock { $0.nextLook }) : nextCheck }
 
     /// Begins to watch, and leaves a `.tree` hint for the root once its watches are in place.
     /// - Parameter untold: the file by which it was found out earlier that not all is told.
     func begin(untold: UntoldFile?) {
         open()
-        if let untold, problem == nil { problem = .untold(untold) }
+        if let untold, isWatchedAtLeastInPart { problem = .untold(untold) }
         if phase == .absent { hints.append(.tree(root)) }
-        let now = calls.now()
-        nextCheck = now + checkInterval
-        nextPoll = now + pollInterval
+        nextCheck = calls.now() + checkInterval
     }
 
     /// Does what is due: polls, looks for a root that is away, and sees whether another folder has taken the root's place.
@@ -96,35 +96,63 @@ final class RootWatch {
             nextCheck = now + checkInterval
             check()
         }
-        if isPolled, now >= nextPoll {
-            nextPoll = now + pollInterval
-            isPollDue = true
-            tryToWatch()
-        }
+        if isPolled, pace.withLock({ $0.isDue(at: now) }) { pollUnwatched() }
+    }
+
+    /// Has what is not watched scanned, unless it can be watched by now.
+    private func pollUnwatched() {
+        let clock = StepWatch.clockOfThread()
+        let before = clock().processor
+        tryToWatch()
+        guard isPolled else { return }
+        let places =
+            problem?.isOfPart == true ? unwatched.all.map { $0.isEmpty ? root : $0.filePath(below: root) } : [root]
+        // Opened anew, all of it is scanned.
+        polled = hints.contains(.tree(root)) ? [] : places
+        let (now, spent) = (calls.now(), clock().processor - before)
+        pace.withLock { $0.begin(places, spent: spent, at: now) }
     }
 
     /// The hints since the last call. They are noted as told.
     func takeHints() -> [ChangeHint] {
         defer {
             hints.removeAll(keepingCapacity: true)
-            isPollDue = false
+            polled = []
         }
         // What is told of names that are never stored tells nothing of the files beside them.
         let ofFiles = hints.filter { if case .others = $0 { false } else { true } }
         if !ofFiles.isEmpty { told.note(ofFiles, at: calls.date()) }
-        return isPollDue ? hints + [.tree(root)] : hints
+        return hints + polled.map(ChangeHint.tree)
     }
 
-    /// A scan came upon files that were not known. When one of them appeared while all seemed to be watched and was not
+    /// A scan came upon files that were not known. When one of them appeared in what seemed to be watched and was not
     /// told, the root is polled from now on; until it is opened anew, as after a mount.
     ///
     /// What its queue held when the scan ended has to be read and taken.
     func judge(_ appeared: [AppearedFile]) {
-        guard problem == nil || untold != nil, queue != nil,
-            let file = appeared.last(where: { !told.explains($0, below: root) })
+        guard isWatchedAtLeastInPart || untold != nil, queue != nil,
+            let file = appeared.last(where: { !isUnwatched($0) && !told.explains($0, below: root) })
         else { return }
-        if problem == nil { nextPoll = calls.now() }
+        if untold == nil {
+            let now = calls.now()
+            pace.withLock { $0.hurry(at: now) }
+        }
         problem = .untold(UntoldFile(path: file.path, found: calls.date()))
+    }
+
+    private func isUnwatched(_ file: AppearedFile) -> Bool {
+        RelativePath(root.pushing(file.path), below: root).map { unwatched.covers($0) } ?? false
+    }
+
+    /// A part of the root gets no watch. Of several reasons, what is wrong with the whole root is told first, then that
+    /// watches have run out: once they have not, the root is opened anew, and the others are found again.
+    func hinder(_ reason: WatchProblem, at top: RelativePath) {
+        unwatched.insert(top)
+        switch (problem, reason) {
+        case (.noWatch, .noWatch): problem = reason
+        case (.noWatch, _): break
+        default: if isWatchedAtLeastInPart { problem = reason }
+        }
     }
 
     /// The table of mounts has changed. What was mounted or unmounted at the root, below it, or on the way to it, changes
@@ -150,6 +178,8 @@ final class RootWatch {
         if wasPresent { hints.append(.gone(root)) }
     }
 
+    var isWatchedAtLeastInPart: Bool { problem?.isOfPart ?? true }
+
     private var isRemote: Bool {
         if case .remote = problem { true } else { false }
     }
@@ -164,6 +194,7 @@ final class RootWatch {
             phase = .present(identity, queue: nil)
         }
         tree = WatchTree()
+        unwatched = UnwatchedTops()
     }
 
     private func open() {
@@ -184,7 +215,7 @@ final class RootWatch {
             do throws(Errno) {
                 phase = .present(handle.identity, queue: try calls.openQueue())
                 addWatches(from: handle, at: RelativePath(), under: nil)
-                if problem == nil, calls.tellsOfOpening(handle) == false { problem = .silent }
+                if calls.tellsOfOpening(handle) == false { problem = .silent }
             } catch {
                 problem = .noQueue(error, allowed: calls.maximumQueues())
             }
@@ -212,8 +243,11 @@ final class RootWatch {
     /// Sees whether what hindered a watch is still there.
     private func tryToWatch() {
         switch problem {
-        case .noQueue, .refused:
+        case .noQueue:
             startOver()
+        case .refused(let path, _), .noWatch(let path, _, _):
+            // One folder tells for all: setting out for every one of them each time would cost a walk.
+            if isWatchable(path) { startOver() }
         case .shownTwice(let path, let other):
             let identities = [path, other].map { place in
                 FolderIdentity(at: place.filePath(below: root), followsLinks: place.isEmpty)
@@ -221,15 +255,6 @@ final class RootWatch {
             if identities[0] != identities[1] { startOver() }
         case .remoteBelow(_, let type, let device):
             if calls.fileSystem(device) != type { startOver() }
-        case .noWatch(let first, _, _):
-            // One folder tells for all: setting out for every one of them each time would cost a walk.
-            guard let queue, let folder = try? DirectoryHandle(root: root, descending: first) else {
-                return startOver()
-            }
-            if let watch = try? calls.addWatch(queue, folder) {
-                calls.removeWatch(queue, watch)
-                startOver()
-            }
         case .silent:
             if let folder = try? DirectoryHandle(root: root), calls.tellsOfOpening(folder) != false { startOver() }
         case .absent, .remote, .untold, .noThread, nil:
@@ -237,132 +262,23 @@ final class RootWatch {
         }
     }
 
+    /// Whether a folder that got no watch would get one now, or needs none any more.
+    private func isWatchable(_ path: RelativePath) -> Bool {
+        guard let queue else { return true }
+        do throws(Errno) {
+            let folder = try DirectoryHandle(root: root, descending: path)
+            let watch = try calls.addWatch(queue, folder)
+            // It has one, where only what is in it could not be read.
+            if tree[watch] == nil { calls.removeWatch(queue, watch) }
+            _ = try folder.folders()
+            return true
+        } catch {
+            return error.needsNoWatch
+        }
+    }
+
     /// The type of a file system that has to be polled; `nil` for one that tells its changes.
     func remoteType(of device: UInt64) -> String? {
         calls.fileSystem(device).flatMap { MountTable.isRemote($0) ? $0 : nil }
-    }
-}
-
-/// What was told lately of one root's changes, to find out whether a file that a scan has come upon was told of.
-///
-/// Bounded: beyond ``limit`` paths it forgets all, and knows nothing of what changed before that.
-struct ToldChanges {
-    static let limit = 4_096
-
-    /// Nanoseconds since 1970, as are all times here. Of what changed before, nothing is known.
-    private var since: Int64
-    /// By the hash of a path, when it was told last. Two paths with one hash: then a file counts as told that was not.
-    private var times: [Int: Int64] = [:]
-
-    init(since: Int64) {
-        self.since = since
-    }
-
-    mutating func note(_ hints: [ChangeHint], at now: Int64) {
-        guard times.count + hints.count <= Self.limit else {
-            self = Self(since: now)
-            return
-        }
-        for hint in hints { times[hint.path.hashValue] = now }
-    }
-
-    /// Whether a file's appearance was told, or may have been.
-    ///
-    /// A hint for the file counts whenever it came: a link that is made or removed elsewhere changes its ctime, and is not
-    /// told. One for a folder above counts for what was in it by then.
-    func explains(_ file: AppearedFile, below root: FilePath) -> Bool {
-        if file.changed <= since { return true }
-        var path = root.pushing(file.path)
-        if times[path.hashValue] != nil { return true }
-        while path != root, path.removeLastComponent() {
-            if let told = times[path.hashValue], told >= file.changed { return true }
-        }
-        return false
-    }
-}
-
-/// Which watch stands for which folder below one root. Each folder knows its name and its parent, so a rename moves
-/// everything below it in one step.
-struct WatchTree {
-    typealias WatchID = InotifyEvent.WatchID
-
-    struct Folder {
-        /// `nil` for the root.
-        fileprivate(set) var parent: WatchID?
-        fileprivate(set) var name: EntryName?
-        fileprivate var children: [EntryName: WatchID] = [:]
-        var access: FolderAccess
-    }
-
-    private var folders: [WatchID: Folder] = [:]
-
-    var count: Int { folders.count }
-
-    subscript(id: WatchID) -> Folder? { folders[id] }
-
-    func child(_ name: EntryName, of parent: WatchID) -> WatchID? {
-        folders[parent]?.children[name]
-    }
-
-    mutating func update(_ access: FolderAccess, of id: WatchID) {
-        folders[id]?.access = access
-    }
-
-    mutating func insertRoot(_ id: WatchID, access: FolderAccess) {
-        folders[id] = Folder(parent: nil, name: nil, access: access)
-    }
-
-    /// Puts a folder under `parent`; when it stood elsewhere it is moved, with what is below it.
-    /// - Returns: the watches that stood for what had this name before; `nil`, and nothing is done, when `parent` is
-    ///   below the folder or unknown.
-    mutating func place(
-        _ id: WatchID, named name: EntryName, under parent: WatchID, access: FolderAccess
-    ) -> [WatchID]? {
-        guard folders[parent] != nil, !isAt(parent, orBelow: id) else { return nil }
-        var folder = folders[id] ?? Folder(access: access)
-        // First out of its old place: that may be below what is displaced, and it stays.
-        if let old = folder.parent, let oldName = folder.name { folders[old]?.children[oldName] = nil }
-        let displaced = child(name, of: parent).map { remove($0) } ?? []
-        folder.parent = parent
-        folder.name = name
-        folder.access = access
-        folders[id] = folder
-        folders[parent]?.children[name] = id
-        return displaced
-    }
-
-    /// Takes out a folder and all below it.
-    /// - Returns: their watches.
-    mutating func remove(_ id: WatchID) -> [WatchID] {
-        guard let top = folders[id] else { return [] }
-        if let parent = top.parent, let name = top.name { folders[parent]?.children[name] = nil }
-        var removed: [WatchID] = []
-        var pending = [id]
-        while let next = pending.popLast() {
-            guard let folder = folders.removeValue(forKey: next) else { continue }
-            removed.append(next)
-            pending.append(contentsOf: folder.children.values)
-        }
-        return removed
-    }
-
-    /// Where a watched folder is, relative to the root.
-    func path(of id: WatchID) -> RelativePath {
-        var names: [EntryName] = []
-        var current = folders[id]
-        while let name = current?.name {
-            names.append(name)
-            current = current?.parent.flatMap { folders[$0] }
-        }
-        return RelativePath(names.reversed())
-    }
-
-    private func isAt(_ id: WatchID, orBelow ancestor: WatchID) -> Bool {
-        var current: WatchID? = id
-        while let here = current {
-            if here == ancestor { return true }
-            current = folders[here]?.parent
-        }
-        return false
     }
 }

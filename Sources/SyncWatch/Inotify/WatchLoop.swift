@@ -38,7 +38,7 @@ struct WatchLoop {
             root.begin(untold: untold[root.root])
             deliver(root)
         }
-        board.publish(roots.map(\.report))
+        board.publish(roots.map(\.published))
         ready()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferSize, alignment: 8)
         defer { buffer.deallocate() }
@@ -56,7 +56,7 @@ struct WatchLoop {
                 root.tick()
                 deliver(root)
             }
-            board.publish(roots.map(\.report))
+            board.publish(roots.map(\.published))
             if roots.contains(where: \.sawWriting) { pause() }
         }
     }
@@ -78,7 +78,7 @@ struct WatchLoop {
     private func deliver(_ root: RootWatch) {
         let hints = root.takeHints()
         guard !hints.isEmpty else { return }
-        board.publish(roots.map(\.report))
+        board.publish(roots.map(\.published))
         board.mailbox.post(hints, of: root.root)
     }
 

@@ -206,6 +206,7 @@ import Testing
 
         func start(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async {}
         func judge(_ appeared: [AppearedFile], below root: FilePath) {}
+        func noteScan(of tree: FilePath, _ cost: ScanCost) {}
         func reports() -> [WatchReport] { [] }
         func stop() async {}
 

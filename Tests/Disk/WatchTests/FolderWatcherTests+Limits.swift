@@ -86,11 +86,62 @@ extension FolderWatcherTests {
             #expect(note.contains("5 folders need an inotify watch"))
             #expect(note.contains("the system allows 600000"))
             #expect(note.contains("fs.inotify.max_user_watches=600005 in /etc/sysctl.d/"))
-            try await log.wait { $0.count { $0 == .tree(tree.root) } >= 2 }
+            // One of "a" and "d" has got the second watch: what has none is polled, and not the rest.
+            let (top, tops) = (tree.path("a"), [tree.path("a/b"), tree.path("d")])
+            try await log.wait { seen in
+                seen.contains(.tree(top)) || tops.allSatisfy { seen.contains(.tree($0)) }
+            }
+            var polled = log.seen.contains(.tree(top)) ? [top] : tops
+            // What comes in a watched folder, and gets no watch, is polled from then on.
+            polled.append(try tree.makeFolder("new"))
+            try tree.makeFolder("a/b/below")
+            for _ in 1...2 {
+                log.forget()
+                try await log.wait { seen in polled.allSatisfy { seen.contains(.tree($0)) } }
+            }
+            #expect(!log.seen.contains(.tree(tree.root)))
+            #expect(watcher.reports().first?.note?.contains("6 folders need an inotify watch") == true)
 
             limit.withLock { $0 = 100 }
             try await log.wait { _ in watcher.reports().first?.mode == .inotify }
+            #expect(watcher.reports().first == WatchReport(root: tree.root, mode: .inotify, watches: 7))
+            log.forget()
+            let photo = try tree.write("a/b/below/a.jpg")
+            try await log.wait(for: .file(photo))
+        }
+    }
+
+    @Test func `a folder that is refused a watch is polled alone, the less often the more its scans take`()
+        async throws
+    {
+        let bad = try tree.makeFolder("bad")
+        try tree.makeFolder("bad/deep")
+        try tree.makeFolder("good")
+        let refused = try #require(FolderIdentity(at: bad))
+        let isRefusing = Mutex(true)
+        var calls = WatchCalls.system
+        calls.addWatch = { (queue, folder) throws(Errno) in
+            if folder.identity == refused, isRefusing.withLock({ $0 }) { throw .ioError }
+            return try WatchCalls.system.addWatch(queue, folder)
+        }
+        try await withWatcher([tree.root], pollInterval: .milliseconds(20), calls: calls) { watcher, log in
+            try await log.wait { $0.count { $0 == .tree(bad) } >= 3 }
+            #expect(Set(log.seen) == [.tree(bad)])
+            let report = try #require(watcher.reports().first)
+            #expect(report.watches == 2)
+            #expect(report.cause == .refused)
+            let new = try tree.makeFolder("good/new")
+            try await log.wait(for: .tree(new))
+
+            isRefusing.withLock { $0 = false }
+            try await log.wait { _ in watcher.reports().first?.mode == .inotify }
             #expect(watcher.reports().first == WatchReport(root: tree.root, mode: .inotify, watches: 5))
+        }
+        isRefusing.withLock { $0 = true }
+        try await withWatcher([tree.root], pollInterval: .milliseconds(20), calls: calls) { watcher, log in
+            log.cost = ScanCost(lasted: .zero, processor: .seconds(30))
+            try await log.wait(for: .tree(bad))
+            #expect(watcher.reports().first?.note?.hasSuffix("looked at every 10 min") == true)
         }
     }
 
@@ -138,7 +189,8 @@ extension FolderWatcherTests {
         var calls = WatchCalls.system
         calls.fileSystem = { $0 == identity.device ? "devtmpfs" : "nfs4" }
         try await withWatcher([root], pollInterval: .milliseconds(20), calls: calls) { watcher, log in
-            try await log.wait(for: .tree(root))
+            try await log.wait(for: .tree(root.appending("pts")))
+            #expect(!log.seen.contains(.tree(root)))
             let report = try #require(watcher.reports().first)
             #expect(report.mode == .polling)
             #expect(report.watches > 0)

@@ -62,6 +62,41 @@ extension FolderWatcherTests {
         }
     }
 
+    @Test func `where a part has no watch, a file there is no surprise, and one elsewhere has the whole polled`()
+        async throws
+    {
+        let bad = try tree.makeFolder("bad")
+        let refused = try #require(FolderIdentity(at: bad))
+        let isDeaf = Mutex(false)
+        var calls = WatchCalls.system
+        calls.addWatch = { (queue, folder) throws(Errno) in
+            if folder.identity == refused { throw .ioError }
+            return try WatchCalls.system.addWatch(queue, folder)
+        }
+        calls.readQueue = { (queue, buffer) throws(Errno) in
+            let count = try WatchCalls.system.readQueue(queue, buffer)
+            return isDeaf.withLock { $0 } ? 0 : count
+        }
+        try await withWatcher(
+            [tree.root], pollInterval: .milliseconds(50), checkInterval: .milliseconds(20), calls: calls
+        ) { watcher, log in
+            try await tick()
+            try tree.write("bad/a.jpg")
+            watcher.judge([try appeared("bad/a.jpg", below: tree.root)], below: tree.root)
+            // It is judged after the first of these, and before the second.
+            try await log.settle(tree)
+            try await log.settle(tree, "settle too.jpg")
+            #expect(watcher.reports().first?.untold == nil)
+            try await tick()
+            isDeaf.withLock { $0 = true }
+            try tree.write("lost.jpg")
+            watcher.judge([try appeared("lost.jpg", below: tree.root)], below: tree.root)
+            try await log.wait { _ in watcher.reports().first?.untold?.path == "lost.jpg" }
+            log.forget()
+            try await log.wait(for: .tree(tree.root))
+        }
+    }
+
     @Test func `what an earlier agent has found out has a root polled from the beginning, until it is opened anew`()
         async throws
     {

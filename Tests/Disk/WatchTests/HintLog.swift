@@ -5,6 +5,7 @@ import SystemPackage
 @testable import SyncWatch
 
 /// Consumes the hints of a watcher and waits for some of them. A hint that does not come is told by what came in its place.
+/// What is to be scanned counts as scanned at once: what is polled is polled again only then.
 struct HintLog {
     struct TimedOut: Error, CustomStringConvertible {
         var description: String
@@ -13,6 +14,8 @@ struct HintLog {
     let watcher: FolderWatcher
     /// All hints since the last ``forget()``.
     private(set) var seen: [ChangeHint] = []
+    /// Of each scan.
+    var cost = ScanCost(lasted: .zero, processor: .zero)
 
     init(_ watcher: FolderWatcher) {
         self.watcher = watcher
@@ -40,6 +43,7 @@ struct HintLog {
             throw TimedOut(description: "no hint for \(Patience.limit); so far: \(seen.suffix(50))")
         }
         seen += hints
+        for case .tree(let path) in hints { watcher.noteScan(of: path, cost) }
         return hints
     }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Logging
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -8,17 +9,18 @@ import SystemPackage
 import Testing
 
 @Suite struct IntakeTests {
-    private let bench: Bench
-    private let source = ScriptedSource()
+    let bench: Bench
+    let source = ScriptedSource()
     private let skipped = Wakeup()
     /// The thread that has told of it.
     private let teller = Mutex("")
-    private let photo = Bench.gallery.appending("a.jpg")
+    let photo = Bench.gallery.appending("a.jpg")
 
     init() throws { bench = try Bench() }
 
     /// Runs the intake while `body` plays with it.
-    private func running(_ body: @Sendable () async throws -> Void) async throws {
+    /// - Parameter logger: that of the bench, which says nothing, else.
+    func running(_ logger: Logger? = nil, _ body: @Sendable () async throws -> Void) async throws {
         let intake = Intake(
             folders: bench.folders, ledger: LedgerQueue(bench.ledger), scanner: bench.disk,
             reducer: bench.disk, source: source, pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2),
@@ -28,7 +30,7 @@ import Testing
                 let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
                 teller.withLock { $0 = name ?? "unknown" }
                 skipped.signal()
-            }, time: bench.time.source, logger: bench.logger)
+            }, time: bench.time.source, logger: logger ?? bench.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 do { try await intake.run(onWatching: {}) } catch is CancellationError {}

@@ -11,6 +11,9 @@ final class ScriptedSource: ChangeSource {
         var isStopped = false
         var appeared: [AppearedFile] = []
         var knownUntold: [FilePath: UntoldFile]?
+        var note: String? = "a network drive"
+        var cause: WatchReport.Cause?
+        var scanned: [FilePath] = []
     }
 
     private let state = Mutex(State())
@@ -28,8 +31,20 @@ final class ScriptedSource: ChangeSource {
 
     func reports() -> [WatchReport] {
         let untold = state.withLock { $0.appeared.last }.map { UntoldFile(path: $0.path, found: $0.changed) }
-        return [WatchReport(root: Bench.gallery, mode: .polling, note: "a network drive", untold: untold)]
+        let (note, cause) = state.withLock { ($0.note, $0.cause) }
+        return [WatchReport(root: Bench.gallery, mode: .polling, note: note, untold: untold, cause: cause)]
     }
+
+    func setReport(_ note: String?, _ cause: WatchReport.Cause?) {
+        state.withLock { ($0.note, $0.cause) = (note, cause) }
+    }
+
+    func noteScan(of tree: FilePath, _ cost: ScanCost) {
+        state.withLock { $0.scanned.append(tree) }
+    }
+
+    /// What scans have told of.
+    var scanned: [FilePath] { state.withLock { $0.scanned } }
 
     func judge(_ appeared: [AppearedFile], below root: FilePath) {
         state.withLock { $0.appeared += appeared }
