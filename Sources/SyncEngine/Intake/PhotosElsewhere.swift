@@ -38,8 +38,8 @@ package struct PhotosElsewhere {
         let isThere = (try? scanner.stamp(of: photo.path)) != nil
         // What waits to be compared is told by its own reason.
         guard isThere, photo.state != .pending, photo.state != .uploading else { return away }
-        return "\(away), and the file of this name there is not stored; sync-agent sync, or, where it is another photo, "
-            + "give it another name"
+        return "\(away), and the file of this name there is not stored; sync-agent sync, "
+            + "or, where it is another photo, give it another name"
     }
 
     private mutating func look(at folder: FolderRecord) throws(LedgerError) -> Look {
