@@ -18,15 +18,16 @@ import Testing
         #expect(isDue == [false, true])
     }
 
-    @Test(arguments: [
-        (.milliseconds(10), .seconds(30), "looked at every 30 s"),
-        (.milliseconds(1_600), .seconds(32), "looked at every 32 s"),
-        (.milliseconds(1_601), .seconds(33), "looked at every 33 s"),
-        (.seconds(6), .seconds(120), "looked at every 120 s"),
-        (.milliseconds(6_001), .seconds(180), "looked at every 3 min"),
-        (.seconds(20), .seconds(420), "looked at every 7 min"),
-        (.seconds(10_000), .seconds(3_600), "looked at every 60 min"),
-    ] as [(Duration, Duration, String)])
+    @Test(
+        arguments: [
+            (.milliseconds(10), .seconds(30), "looked at every 30 s"),
+            (.milliseconds(1_600), .seconds(32), "looked at every 32 s"),
+            (.milliseconds(1_601), .seconds(33), "looked at every 33 s"),
+            (.seconds(6), .seconds(120), "looked at every 120 s"),
+            (.milliseconds(6_001), .seconds(180), "looked at every 3 min"),
+            (.seconds(20), .seconds(420), "looked at every 7 min"),
+            (.seconds(10_000), .seconds(3_600), "looked at every 60 min"),
+        ] as [(Duration, Duration, String)])
     func `the pause is twenty times what the processor did, an hour at most`(
         processor: Duration, interval: Duration, words: String
     ) {

@@ -15,20 +15,21 @@ import Testing
         return tops
     }
 
-    @Test(arguments: [
-        // What is below one of them is told by it, whichever comes first.
-        (["a", "a/b", "c/d/e"], 4, ["a", "c/d/e"]),
-        (["a/b", "a", "ab"], 4, ["a", "ab"]),
-        ([""], 4, [""]),
-        (["a", ""], 4, [""]),
-        // Too many: the deepest are joined first, in the folder that holds them.
-        (["a", "b/c/d", "b/c/e"], 2, ["a", "b/c"]),
-        (["a/1", "a/2", "b/1", "b/2", "c"], 3, ["a", "b", "c"]),
-        (["a/1/x", "b/1", "b"], 2, ["a/1/x", "b"]),
-        // Many in one folder: then it is that one, up to the root.
-        (["x/1", "x/2", "x/3"], 2, ["x"]),
-        (["1", "2", "3"], 2, [""]),
-    ] as [([String], Int, [String])])
+    @Test(
+        arguments: [
+            // What is below one of them is told by it, whichever comes first.
+            (["a", "a/b", "c/d/e"], 4, ["a", "c/d/e"]),
+            (["a/b", "a", "ab"], 4, ["a", "ab"]),
+            ([""], 4, [""]),
+            (["a", ""], 4, [""]),
+            // Too many: the deepest are joined first, in the folder that holds them.
+            (["a", "b/c/d", "b/c/e"], 2, ["a", "b/c"]),
+            (["a/1", "a/2", "b/1", "b/2", "c"], 3, ["a", "b", "c"]),
+            (["a/1/x", "b/1", "b"], 2, ["a/1/x", "b"]),
+            // Many in one folder: then it is that one, up to the root.
+            (["x/1", "x/2", "x/3"], 2, ["x"]),
+            (["1", "2", "3"], 2, [""]),
+        ] as [([String], Int, [String])])
     func `they are the uppermost, and no more than the limit`(paths: [String], limit: Int, expected: [String]) throws {
         let tops = try make(paths, limit: limit)
         #expect(Set(tops.all.map { $0.filePath.string }) == Set(expected))
