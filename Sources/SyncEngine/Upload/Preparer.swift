@@ -100,7 +100,7 @@ package struct Preparer: Sendable {
             let found = try ledger.lookUp(
                 upload.key, of: examined.digest,
                 orBelow: upload.condition == .ifAbsent ? planner.keys.photos : nil)
-            try ledger.requireNotBeingDeleted(found.holding?.key ?? upload.key)
+            if found.isBeingDeleted { throw StoreError.beingDeleted(found.holding?.key ?? upload.key) }
             if let object = found.holding {
                 return .ready(PreparedFile(claim: claim, content: .known(examined.digest, object)))
             }
@@ -199,14 +199,12 @@ package struct PreparedFile: Sendable {
     package let content: Content
 }
 
-extension Ledger {
+extension StoreError {
     /// What is there may be gone in a moment. When it is, the photo is stored anew.
     ///
     /// That spares vain work, and nothing more: of a deletion that begins later, the commit of what was sent decides.
-    /// - Throws: ``StoreError``, ``LedgerError``.
-    func requireNotBeingDeleted(_ key: ObjectKey) throws {
-        guard try isBeingDeleted(key) else { return }
-        throw StoreError(
+    static func beingDeleted(_ key: ObjectKey) -> StoreError {
+        StoreError(
             .conflict, operation: "put", key: key.rawValue,
             message:
                 "what is stored of this photo is being deleted for good (sync-agent forget); the photo is stored when "
