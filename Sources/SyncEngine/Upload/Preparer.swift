@@ -223,45 +223,62 @@ extension PhotoPipeline {
     private static let slice = Duration.milliseconds(20)
 
     /// What has nothing to send is committed; what has, is handed on.
-    func prepare(_ group: [Claim], handOn: @Sendable (PreparedFile) async throws -> Void) async throws {
+    /// - Parameters:
+    ///   - handOn: called by the thread that has read it, for all that it has read in its slice of time.
+    ///   - taken: waits until somebody has taken what was handed on.
+    func prepare(
+        _ group: [Claim], handOn: @escaping @Sendable (PreparedFile) -> Void, taken: () async -> Void = {}
+    ) async throws {
         var rest = group[...]
         while let first = rest.first, !isStopping {
             let results =
-                first.isSuspect ? [try await prepareSuspect(first)] : try await read(rest.prefix { !$0.isSuspect })
+                first.isSuspect
+                ? [try await prepareSuspect(first, handOn)] : try await read(rest.prefix { !$0.isSuspect }, handOn)
             for (claim, result) in zip(rest, results) {
-                switch result {
-                case .ready(let file): try await handOn(file)
-                case .done(let outcome): try await endings.add(ClaimEnding(claim, outcome, at: time.now()))
-                }
+                guard case .done(let outcome) = result else { continue }
+                try await endings.add(ClaimEnding(claim, outcome, at: time.now()))
             }
+            await taken()
             rest = rest.dropFirst(results.count)
         }
     }
 
     /// One suspect at a time: an agent that ends with it in hand tells which one it was. What is too large for any decoder
     /// is read for longer than the others shall wait.
-    private func prepareSuspect(_ claim: Claim) async throws -> Preparer.Preparation {
-        guard claim.stamp.size <= PhotoLimits().fileSize else { return try await read([claim])[0] }
-        return try await suspects.withSlot { try await read([claim])[0] }
+    private func prepareSuspect(
+        _ claim: Claim, _ handOn: @escaping @Sendable (PreparedFile) -> Void
+    ) async throws -> Preparer.Preparation {
+        guard claim.stamp.size <= PhotoLimits().fileSize else { return try await read([claim], handOn)[0] }
+        return try await suspects.withSlot { try await read([claim], handOn)[0] }
     }
 
     /// Reads one after the other for a while. What is being read when the agent stops is not read to its end.
     /// - Returns: what became of the first ones, of one at least.
-    private func read(_ claims: ArraySlice<Claim>) async throws -> [Preparer.Preparation] {
-        let results = Mutex<[Preparer.Preparation]>([])
+    private func read(
+        _ claims: ArraySlice<Claim>, _ handOn: @escaping @Sendable (PreparedFile) -> Void
+    ) async throws -> [Preparer.Preparation] {
+        let (results, ready) = (Mutex<[Preparer.Preparation]>([]), Mutex<[PreparedFile]>([]))
+        let handOnReady = { @Sendable () -> Void in
+            for file in ready.withLock({ exchange(&$0, with: []) }) { handOn(file) }
+        }
         do {
             let pool = claims.first?.isLarge == true ? largePool : pool
-            try await cancelWhenGracefulShutdown { [preparer, time] in
-                try await pool.run {
+            let work = pool.makeWork()
+            try await withGracefulShutdownHandler {
+                try await pool.run(as: work) { [preparer, time] in
                     let end = time.monotonic() + Self.slice
                     for claim in claims {
                         let result = try preparer.prepare(claim)
                         // Somebody else has answered for it.
                         if PooledWork.isGivenUp { return }
+                        if case .ready(let file) = result { ready.withLock { $0.append(file) } }
                         results.withLock { $0.append(result) }
-                        if time.monotonic() >= end { return }
+                        if time.monotonic() >= end { break }
                     }
+                    handOnReady()
                 }
+            } onGracefulShutdown: {
+                work.cancel()
             }
         } catch let error as PhotoError {
             // Its thread was given up.
@@ -271,6 +288,8 @@ extension PhotoPipeline {
             try Task.checkCancellation()
             results.withLock { $0.append(.done(.released)) }
         }
+        // What was ready when the thread was cut short.
+        handOnReady()
         return results.withLock { $0 }
     }
 
