@@ -260,9 +260,9 @@ extension PhotoPipeline {
     private func read(
         _ claims: ArraySlice<Claim>, _ handOn: @escaping @Sendable (PreparedFile) -> Void
     ) async throws -> [Preparer.Preparation] {
-        let (results, ready) = (Mutex<[Preparer.Preparation]>([]), Mutex<[PreparedFile]>([]))
+        let slice = Mutex(ReadSlice())
         let handOnReady = { @Sendable () -> Void in
-            for file in ready.withLock({ exchange(&$0, with: []) }) { handOn(file) }
+            for file in slice.withLock({ exchange(&$0.ready, with: []) }) { handOn(file) }
         }
         do {
             let pool = claims.first?.isLarge == true ? largePool : pool
@@ -272,10 +272,7 @@ extension PhotoPipeline {
                     let end = time.monotonic() + Self.slice
                     for claim in claims {
                         let result = try preparer.prepare(claim)
-                        // Somebody else has answered for it.
-                        if PooledWork.isGivenUp { return }
-                        if case .ready(let file) = result { ready.withLock { $0.append(file) } }
-                        results.withLock { $0.append(result) }
+                        if PooledWork.isGivenUp || !slice.withLock({ $0.note(result) }) { return }
                         if time.monotonic() >= end { break }
                     }
                     handOnReady()
@@ -285,18 +282,46 @@ extension PhotoPipeline {
             }
         } catch let error as PhotoError {
             // Its thread was given up.
-            let outcome = try await outcome(of: error, for: claims[claims.startIndex + results.withLock { $0.count }])
-            results.withLock { $0.append(.done(outcome)) }
+            let count = slice.withLock { $0.end() }
+            if let claim = claims.dropFirst(count).first {
+                let outcome = try await outcome(of: error, for: claim)
+                slice.withLock { $0.results.append(.done(outcome)) }
+            }
         } catch is CancellationError {
             try Task.checkCancellation()
-            results.withLock { $0.append(.done(.released)) }
+            slice.withLock { slice in
+                _ = slice.end()
+                slice.results.append(.done(.released))
+            }
         }
         // What was ready when the thread was cut short.
         handOnReady()
-        return results.withLock { $0 }
+        return slice.withLock { $0.results }
     }
 
     func outcome(of error: PhotoError, for claim: Claim) async throws -> Outcome {
         try await pool.run { [preparer] in try preparer.outcome(of: error, for: claim) }
+    }
+}
+
+/// What a thread has read in its slice of time, and what of that nobody has yet. It ends when the thread is given up, or
+/// stopped: what that comes to later counts for nothing, for somebody else has answered for it.
+private struct ReadSlice: Sendable {
+    var results: [Preparer.Preparation] = []
+    var ready: [PreparedFile] = []
+    private var isOver = false
+
+    /// - Returns: `false` when it is over, and the result counts for nothing.
+    mutating func note(_ result: Preparer.Preparation) -> Bool {
+        if isOver { return false }
+        results.append(result)
+        if case .ready(let file) = result { ready.append(file) }
+        return true
+    }
+
+    /// - Returns: how many results there are.
+    mutating func end() -> Int {
+        isOver = true
+        return results.count
     }
 }
