@@ -16,6 +16,8 @@ package struct OrphanRemover: Sendable {
     }
 
     private static let batchSize = 500
+    /// Each photo of a batch is read whole before the first text of it goes: what is read in vain when that is cut off.
+    private static let mostRead = 2_000
     private static let requestsInFlight = 3
     /// Of a photo that no event has: an event without one is then taken out of its file as those with one are.
     private static let noPhoto = ContentDigest(of: [UInt8]()).md5
@@ -46,7 +48,7 @@ package struct OrphanRemover: Sendable {
         var result = Summary()
         let denied = DeniedObjects()
         for profile in profiles {
-            let batches = DueEventBatches(ledger: ledger, least: Self.batchSize) {
+            let batches = DueEventBatches(ledger: ledger, least: Self.batchSize, most: Self.mostRead) {
                 try $0.events(ofProfile: profile, after: $1, limit: $2)
             }
             for try await batch in batches { try await remove(batch, denied, &result) }

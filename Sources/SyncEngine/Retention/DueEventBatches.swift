@@ -5,8 +5,6 @@ import SyncLedger
 struct DueEventBatches: AsyncSequence, Sendable {
     typealias Element = [DueEvent]
 
-    /// Events. More of them are not in memory at once: some 2 KB each, with what is found out about it.
-    private static let most = 16_384
     /// Events of a batch for each of its files, from which the next one is larger.
     private static let many = 2
 
@@ -21,7 +19,7 @@ struct DueEventBatches: AsyncSequence, Sendable {
             last = end.event
             let files = Set(batch.flatMap(\.places).map(\.photoID)).count
             let grows = batch.count > DueEventBatches.many * files
-            size = grows ? Swift.max(batches.least, Swift.min(2 * size, DueEventBatches.most)) : batches.least
+            size = grows ? Swift.max(batches.least, Swift.min(2 * size, batches.most)) : batches.least
             return batch
         }
     }
@@ -29,6 +27,9 @@ struct DueEventBatches: AsyncSequence, Sendable {
     let ledger: LedgerQueue
     /// Events of the first batch, and of all where files hold few.
     let least: Int
+    /// More events are not in a batch: some 2 KB of memory each, with what is found out about it. What the caller has
+    /// proved of a whole batch is lost when it ends in the midst of it.
+    let most: Int
     /// Gives so many events behind one.
     let read: @Sendable (Ledger, EventRecord?, Int) throws -> [DueEvent]
 

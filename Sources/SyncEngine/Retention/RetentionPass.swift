@@ -174,7 +174,7 @@ package struct RetentionPass: Sendable {
     ) async throws -> RetentionSummary {
         let cutoff = cutoff(days: days)
         var summary = RetentionSummary()
-        let batches = DueEventBatches(ledger: ledger, least: rules.batchSize) {
+        let batches = DueEventBatches(ledger: ledger, least: rules.batchSize, most: 16_384) {
             try $0.dueEvents(createdBefore: cutoff, after: $1, limit: $2)
         }
         for try await batch in batches {

@@ -17,9 +17,14 @@ enum TestedStore: Sendable, CustomTestStringConvertible {
         [.memory, .embedded, .scripted] + TestServer.available.map { .server($0) }
     }
 
+    private var isEmbedded: Bool {
+        if case .embedded = self { true } else { false }
+    }
+
     /// Hands `body` a new store, or a new corner of a shared one.
     func run(_ body: (StoreUnderTest) async throws -> Void) async throws {
-        let tree = try TemporaryTree(in: .memory)
+        // The embedded store promises what it does of a disk.
+        let tree = try TemporaryTree(in: self.isEmbedded ? .disk : .memory)
         let time = ManualTime()
         switch self {
         case .memory:

@@ -32,7 +32,7 @@ import Testing
         try await bench.sync()
         let ledger = LedgerQueue(bench.ledger)
         let now = bench.start
-        let batches = DueEventBatches(ledger: ledger, least: 3) {
+        let batches = DueEventBatches(ledger: ledger, least: 3, most: 16_384) {
             try $0.dueEvents(createdBefore: now, after: $1, limit: $2)
         }
         var sizes: [Int] = []
