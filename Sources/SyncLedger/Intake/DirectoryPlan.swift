@@ -47,7 +47,7 @@ struct DirectoryPlan {
     /// Files that wait until somebody says which drive counts.
     private(set) var waiting = 0
     /// Rows of which nothing is stored, and whose file is seen on another drive than they tell; or on the one that is
-    /// known of the place, where they tell none.
+    /// known of the place, where they tell none; or that were met while nothing told on which drive.
     private(set) var relocated: [Int64] = []
     private(set) var supposed: [Supposition] = []
     /// Rows of which a file on another drive counted as a copy, and whose own drive is there.
