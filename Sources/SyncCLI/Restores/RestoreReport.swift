@@ -20,7 +20,7 @@ struct RestoreReport: Encodable {
     struct Skipped: Encodable {
         @Nullable var path: String?
         @Nullable var key: String?
-        /// What it is instead: `retrieving`, `restored`, `readable`, `original`, `unknown`, `pending`.
+        /// What it is instead: `retrieving`, `restored`, `readable`, `original`, `unknown`, `pending`, `lost`.
         var state: String
         var reason: String
     }
@@ -72,7 +72,7 @@ struct RestoreReport: Encodable {
     var status: ExitStatus {
         let failed = items.count { $0.error != nil }
         if failed > 0, failed == items.count { return .failed }
-        let isAnyLeft = failed > 0 || skipped.contains { ["unknown", "pending"].contains($0.state) }
+        let isAnyLeft = failed > 0 || skipped.contains { ["unknown", "pending", "lost"].contains($0.state) }
         let isIncomplete = isAnyLeft || !problems.isEmpty
         return isIncomplete ? .partlyDone : .done
     }
@@ -115,6 +115,9 @@ extension RestoreReport.Skipped {
                 "its file has changed since it was stored, and is not stored as it is now: \(why); --version 1 brings "
                     + "back what was stored"
             )
+        case .lost(let why, let hasVersions):
+            let remedy = hasVersions ? "; --version 1 brings back what was stored before" : ""
+            (state, reason) = ("lost", "it is lost: \(why)\(remedy)")
         case .ambiguous(let folders): reason = "\(VacationLookupError.ambiguous(problem.name, folders: folders))"
         case .noOriginal:
             reason = "its own bytes are not kept (photos.keep_originals); without --original its stored copy comes back"

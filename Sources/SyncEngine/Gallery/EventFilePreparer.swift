@@ -55,8 +55,9 @@ package struct EventFilePreparer: Sendable {
         let digest = ContentDigest(of: bytes)
         if digest.md5 == known { return .known }
         let key = try planner.pooled(PhotoID(digest.md5), .unknown).key
-        let known = try ledger.object(key)
-        try ledger.requireNotBeingDeleted(key)
+        let found = try ledger.lookUp(key, of: digest, orBelow: nil)
+        if found.isBeingDeleted { throw StoreError.beingDeleted(key) }
+        let known = found.atKey
         if mayBeStored, let known, known.md5 == digest.md5, known.problem == nil { return .stored(digest.md5, known) }
         // Whatever its event is called, and however the file has grown since: these are the bytes that ended the agent.
         if let reason = try ledger.whySetAside(digest.md5, in: claim) { throw PhotoError(.corrupt, reason) }

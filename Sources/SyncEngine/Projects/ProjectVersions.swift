@@ -79,8 +79,7 @@ package struct ProjectVersions: Sendable {
     ) async throws -> Uploader.Receipt {
         guard let current = try await store.readableHead(photo.plan.key) else { return try await upload(photo) }
         let subject = Subject(project, at: photo.plan.key)
-        let isOurs = photo.known?.md5 != nil && photo.known?.md5 == current.photoMD5
-        if subject.kind == .metadata, isOurs { return try await upload(photo) }
+        if subject.kind == .metadata, try await isOurs(current) { return try await upload(photo) }
         // It has come so far before; or it is the same image, reduced by other settings.
         let isSame = current.photoMD5 == photo.examined.digest.md5
         var isThere = current.proof(of: photo.body) == true
@@ -103,6 +102,12 @@ package struct ProjectVersions: Sendable {
         let receipt = try await upload(photo)
         await prune(subject, except: receipt.object.key)
         return receipt
+    }
+
+    /// Whether this machine has stored it, as far as is known. What others have stored is in the ledger after a rebuild.
+    private func isOurs(_ stored: ObjectInfo) async throws -> Bool {
+        guard let md5 = stored.photoMD5 else { return false }
+        return try await ledger { try $0.isOurs(stored.key, content: md5) }
     }
 
     /// - Returns: `false` when the object cannot be copied, or replaced.

@@ -304,10 +304,9 @@ extension RestoreSelection {
             guard let record = try photo.object.map({ try $0.problem == nil ? $0 : ledger.original(of: $0.key) ?? $0 })
             else {
                 guard told.insert(photo.id).inserted else { return }
-                let why = photo.why ?? photo.state.rawValue
                 let hasVersions = try !photo.isOfEvents && !ledger.versions(of: photo).isEmpty
-                let unstored: Problem.Reason = photo.md5 == nil ? .noMD5(why) : .notStored(why)
-                problems.append(Problem(name: photo.path.text, reason: hasVersions ? .changed(why) : unstored))
+                let reason = Problem.Reason(of: photo, hasVersions: hasVersions)
+                problems.append(Problem(name: photo.path.text, reason: reason))
                 return
             }
             if !photo.isOfEvents { add(record, of: photo, at: destination) }

@@ -32,12 +32,26 @@ package struct RestoreSelection: Sendable {
             /// The file has changed since it was stored, and is not stored as it is now; why, in plain words. What was
             /// stored is an earlier version.
             case changed(String)
+            /// Nothing is left of it as it was stored last; why, in plain words.
+            case lost(String, hasVersions: Bool)
             /// More than one vacation has this name: their folders.
             case ambiguous([FilePath])
             /// Something is stored by this name, and the store cannot tell what.
             case unreadable(String)
             /// Its own bytes were asked for, and only a copy of it is stored.
             case noOriginal
+
+            /// Of a photo of which nothing is stored as it is now.
+            init(of photo: PhotoStatus, hasVersions: Bool) {
+                let why = photo.why ?? photo.state.rawValue
+                if photo.state == .lost {
+                    self = .lost(why, hasVersions: hasVersions)
+                } else if hasVersions {
+                    self = .changed(why)
+                } else {
+                    self = photo.md5 == nil ? .noMD5(why) : .notStored(why)
+                }
+            }
         }
 
         package var name: String

@@ -9,6 +9,8 @@ package struct ObjectLookup: Hashable, Sendable {
     package let atKey: ObjectRecord?
     /// An object of which nothing is known to be wrong, of the photo with these bytes, or with these bytes itself.
     package let holding: ObjectRecord?
+    /// Whether that object, or else the one under the key, is being deleted at this moment: nobody can count on it.
+    package let isBeingDeleted: Bool
 }
 
 extension Ledger {
@@ -17,32 +19,28 @@ extension Ledger {
         try read("look up an object") { try $0.row(LedgerQuery.object, [key.rawValue]) }
     }
 
-    /// What is known under a key, and what is stored of some bytes already.
+    /// What is known under a key, what is stored of some bytes already, and whether that is on its way out.
     /// - Parameter prefix: where else than under the key they may be stored; `nil` for nowhere.
     package func lookUp(
         _ key: ObjectKey, of digest: ContentDigest, orBelow prefix: String?
     ) throws(LedgerError) -> ObjectLookup {
         try read("look up an object") { db in
             let atKey: ObjectRecord? = try db.row(LedgerQuery.object, [key.rawValue])
+            var holding: ObjectRecord?
             if let atKey, atKey.problem == nil, atKey.md5 == digest.md5 || atKey.sha256 == digest.sha256 {
-                return ObjectLookup(atKey: atKey, holding: atKey)
+                holding = atKey
+            } else if let prefix {
+                let range = KeyRange(prefix: prefix, after: nil)
+                holding = try db.row(LedgerQuery.objectOfDigest, [digest.sha256.blob, range.from, range.to])
             }
-            guard let prefix else { return ObjectLookup(atKey: atKey, holding: nil) }
-            let range = KeyRange(prefix: prefix, after: nil)
-            return ObjectLookup(
-                atKey: atKey,
-                holding: try db.row(LedgerQuery.objectOfDigest, [digest.sha256.blob, range.from, range.to]))
+            let isBeingDeleted = try db.isBeingDeleted(holding?.key ?? key, isSent: true)
+            return ObjectLookup(atKey: atKey, holding: holding, isBeingDeleted: isBeingDeleted)
         }
     }
 
     /// What is kept of a photo's own bytes; `nil` when only its copy is.
     package func original(of copy: ObjectKey) throws(LedgerError) -> ObjectRecord? {
         try read("look up an original") { try $0.original(of: copy) }
-    }
-
-    /// Whether the object is being deleted at this moment, so that it is of no use to look for it.
-    package func isBeingDeleted(_ key: ObjectKey) throws(LedgerError) -> Bool {
-        try read("look up a deletion") { try $0.isBeingDeleted(key, isSent: true) }
     }
 
     /// A page of the objects that may move to an archive class, the oldest first, and by their keys: those whose key

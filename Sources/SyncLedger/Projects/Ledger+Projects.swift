@@ -218,6 +218,13 @@ extension Ledger {
         }
     }
 
+    /// Whether a content that the store has under a key is that of a file in a folder of this machine, as it was stored.
+    package func isOurs(_ key: ObjectKey, content md5: MD5Digest) throws(LedgerError) -> Bool {
+        try read("look up whose an object is") { db in
+            try db.number(LedgerQuery.ownPhotoOfContent, [key.rawValue, md5.blob]) != nil
+        }
+    }
+
     /// How many earlier images each project has.
     package func projectVersionCounts() throws(LedgerError) -> [ByteString: Int] {
         try read("count the versions of projects") { db in
@@ -305,6 +312,12 @@ extension LedgerQuery {
         SELECT \(ObjectRecord.columns) FROM project_versions
         JOIN objects ON objects.key = project_versions.key
         WHERE project_versions.project_id = ? AND EXISTS (SELECT 1 FROM photos WHERE photos.object_id = objects.id)
+        """
+    package static let ownPhotoOfContent = """
+        SELECT photos.id FROM objects
+        JOIN photos ON photos.object_id = objects.id
+        JOIN folders ON folders.id = photos.folder_id
+        WHERE objects.key = ? AND objects.md5 = ? AND folders.machine IS NULL LIMIT 1
         """
     /// The last two arguments are `{id}.` and `{id}/`: names that begin with the id and a dot.
     package static let statesOfProjectImages = """

@@ -231,11 +231,24 @@ extension Migration {
         "files of projects of which another content is stored",
         """
         CREATE TEMP TABLE not_stored AS
-        SELECT photos.id FROM photos
+        SELECT photos.id, photos.object_id AS other, (
+            SELECT kept.id FROM project_versions JOIN objects AS kept ON kept.key = project_versions.key
+            WHERE kept.md5 = photos.md5 AND kept.problem IS NULL AND photos.state <> 'uploading'
+            ORDER BY kept.key DESC LIMIT 1
+        ) AS version
+        FROM photos
         JOIN folders ON folders.id = photos.folder_id
         JOIN objects ON objects.id = photos.object_id
         WHERE folders.kind = 'projects' AND folders.machine IS NULL AND photos.object_generation = photos.generation
             AND photos.md5 <> objects.md5;
+        -- Their content was kept when the other one took its place: the version is what they are stored as, and stays.
+        UPDATE photos SET object_id = (SELECT version FROM not_stored WHERE not_stored.id = photos.id),
+            state = IIF(state = 'lost', 'missing', state), error = IIF(state = 'lost', NULL, error)
+        WHERE id IN (SELECT id FROM not_stored WHERE version IS NOT NULL);
+        -- A trigger takes that for new contents of theirs.
+        DELETE FROM photo_versions
+        WHERE (photo_id, object_id) IN (SELECT id, other FROM not_stored WHERE version IS NOT NULL);
+        DELETE FROM not_stored WHERE version IS NOT NULL;
         -- Nothing of these is left.
         DELETE FROM photos WHERE id IN (SELECT id FROM not_stored) AND state IN ('missing', 'lost');
         UPDATE photos SET object_id = NULL, object_generation = NULL, uploaded_at = NULL,

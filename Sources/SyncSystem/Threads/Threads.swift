@@ -208,7 +208,8 @@ package final class PooledWork: Sendable {
         return result
     }
 
-    func cancel() {
+    /// Tells the work to stop, also when it has not begun; a step is given up.
+    package func cancel() {
         flag.set()
         giveUp(CancellationError())
     }

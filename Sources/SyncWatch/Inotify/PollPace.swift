@@ -65,7 +65,18 @@ struct PollPace {
             awaited = left
         }
         spent += cost.processor
-        guard awaited.isEmpty else { return }
+        if awaited.isEmpty { end(at: now) }
+    }
+
+    /// A folder is gone, or moved: nobody may scan it by this name, and the others wait for no scan of it.
+    mutating func forget(_ place: FilePath, at now: Duration) {
+        let left = awaited.filter { !$0.starts(with: place) }
+        guard left.count < awaited.count else { return }
+        awaited = left
+        if awaited.isEmpty { end(at: now) }
+    }
+
+    private mutating func end(at now: Duration) {
         isMeasured = true
         interval = max(shortest, min((spent * Self.pausePerScan).rounded, Self.longest))
         nextLook = now + interval

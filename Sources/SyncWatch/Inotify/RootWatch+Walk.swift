@@ -240,7 +240,7 @@ extension RootWatch {
         if !mask.isDisjoint(with: [.delete, .movedFrom]) {
             // When it only moved, its new place is about to be told, and it is watched again there.
             if let known { removeWatches(tree.remove(known)) }
-            unwatched.remove(relative)
+            forgetUnwatched(relative, at: path)
             hints.append(.gone(path))
             // Where two exchange their names (renameat2(2)), the last that is told of one of them is that it is gone,
             // and the watch that was just taken away may be that of the folder which has the name now.

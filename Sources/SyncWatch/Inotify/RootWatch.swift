@@ -155,6 +155,13 @@ final class RootWatch {
         }
     }
 
+    /// A folder is gone from its place, with all below it.
+    func forgetUnwatched(_ place: RelativePath, at path: FilePath) {
+        unwatched.remove(place)
+        let now = calls.now()
+        pace.withLock { $0.forget(path, at: now) }
+    }
+
     /// The table of mounts has changed. What was mounted or unmounted at the root, below it, or on the way to it, changes
     /// what is seen of it: then it is watched and scanned anew. No event of inotify tells of a mount.
     func noteMounts(_ table: [UInt8]) {

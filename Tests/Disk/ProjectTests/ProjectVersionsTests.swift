@@ -3,6 +3,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncTestSupport
+import SystemPackage
 import Testing
 
 @Suite struct ProjectVersionsTests {
@@ -131,6 +132,32 @@ import Testing
         let targets = try await other.makeRemover().find("a", in: [other.folder])
         #expect(try await other.makeRemover().remove(targets).map(\.failures) == [[]])
         #expect(other.stored.filter { $0.hasPrefix("a") } == [])
+    }
+
+    @Test func `metadata that a rebuild has found of another machine stays as a version, too`() async throws {
+        let (bench, name) = (try bench(), "a-metadata.json")
+        let other = try ProjectBench(memory: bench.memory)
+        try other.list([ProjectBench.record("a")])
+        try other.write("image 1.", to: "a.jpg")
+        try other.write(#"{"by": "another"}"#, to: name)
+        try await other.pass()
+        let stored = try #require(try other.ledger.object(try other.key(name)))
+        let found = try await bench.memory.list(prefix: stored.key.rawValue, after: nil, limit: 1).objects
+        try bench.ledger.noteListed(
+            found, keys: KeyLayout(user: "ana"), tellsRestores: false, at: bench.clock.now)
+        let folder = try bench.ledger.folderForCatalog(.projects, at: "/machines/b/projects", of: .machine("b"))
+        try bench.ledger.noteCatalog(
+            [
+                CatalogPhoto(
+                    place: CatalogPlace(folder: 1, path: FilePath(name)), file: nil, md5: stored.md5, key: stored.key,
+                    sha256: stored.sha256, size: stored.size, contentType: stored.contentType)
+            ], in: [1: folder], at: bench.clock.now)
+        #expect(try bench.ledger.object(stored.key)?.md5 == stored.md5)
+        try bench.write("image 1.", to: "a.jpg")
+        try bench.write(#"{"by": "us"}"#, to: name)
+        try await bench.pass()
+        #expect(try bench.content(name) == #"{"by": "us"}"#)
+        #expect(try versions(bench) == [#"{"by": "another"}"#])
     }
 
     @Test func `an archived image is never overwritten: the new one is stored beside it, and that is told`()

@@ -174,6 +174,25 @@ import Testing
         }
     }
 
+    @Test func `work that is cancelled by others than its task ends, whether it has begun or not`() async throws {
+        let entry = Entry()
+        let pool = BlockingPool(name: "test", threads: 1, watch: Clocks().watch)
+        let begun = pool.makeWork()
+        let answer = Task {
+            try await pool.run(as: begun) { () throws -> Void in
+                entry.signal.yield()
+                while true { try PhotoError.checkStopped() }
+            }
+        }
+        await entry.wait()
+        begun.cancel()
+        await #expect(throws: CancellationError.self) { try await answer.value }
+        let queued = pool.makeWork()
+        queued.cancel()
+        await #expect(throws: CancellationError.self) { try await pool.run(as: queued) { 1 } }
+        #expect(try await pool.run { 2 } == 2)
+    }
+
     @Test func `code that runs on no pool is never told to stop`() throws {
         #expect(!PooledWork.isCancelled)
         #expect(PooledWork.step { 3 } == 3)

@@ -66,6 +66,20 @@ import Testing
         #expect(pace.nextLook == .seconds(1_060))
     }
 
+    @Test func `what is gone is waited for no longer, with all below it`() {
+        var pace = pace
+        pace.begin(["/a/b/c", "/a/b/d", "/a/e"], spent: .zero, at: .seconds(30))
+        pace.forget("/a/b", at: .seconds(31))
+        pace.forget("/a/x", at: .seconds(32))
+        #expect(pace.nextLook == .seconds(60))
+        pace.noteScan(of: "/a/e", cost(.seconds(3)), endedAt: .seconds(40))
+        #expect(pace.nextLook == .seconds(100))
+        pace.begin(["/a/e"], spent: .zero, at: .seconds(100))
+        pace.forget("/a/e", at: .seconds(101))
+        let isDue = [pace.isDue(at: .seconds(130)), pace.isDue(at: .seconds(131))]
+        #expect(isDue == [false, true])
+    }
+
     @Test func `scans that never come are given up after an hour, and who is in a hurry waits for none`() {
         var (pace, other) = (pace, pace)
         pace.begin(["/a"], spent: .zero, at: .seconds(30))

@@ -46,6 +46,23 @@ import Testing
         return unnamed == [key]
     }
 
+    @Test func `a look-up before an upload tells of a deletion that was begun, until the object is gone`() throws {
+        let claim = try beginUpload()
+        let digest = try World.digest(of: claim.stamp)
+        world.remove(path)
+        try world.scan()
+        let photo = try #require(try world.status(path))
+        let key = try #require(photo.key)
+        let isBeingDeleted = { try world.ledger.lookUp(key, of: digest, orBelow: nil).isBeingDeleted }
+        #expect(try !isBeingDeleted())
+        #expect(try world.ledger.beginForget([(photo.id, photo.state)], at: world.now) == [photo.id])
+        #expect(try !isBeingDeleted())
+        #expect(try world.ledger.beginDeletions([key], at: world.now) == [key])
+        #expect(try isBeingDeleted())
+        try world.ledger.endDeletions([key], at: world.now)
+        #expect(try !isBeingDeleted())
+    }
+
     @Test func `uploads that have ended hold nothing up`() throws {
         #expect(try isForgotten(try delete()))
         #expect(try world.state(other) == .uploaded)

@@ -71,8 +71,8 @@ extension LedgerQuery {
         generationOfPhoto, filesOfEvent, photoBeside, eventTallies, newestRetentionRecords, queuedEventFiles,
         eventFilesInHand,
         unreadableEventFiles, allMalformedEventFiles, projectsOfFolder, project, projectsToGiveUp,
-        versionsOfProject, versionsInUse, statesOfProjectImages, firstUnsynced, unfinishedImages, brokenObject,
-        brokenObjectOfPhoto, firstLost, listedObjects, longestUnproven, oldestProof, anyPhotosOfObject,
+        versionsOfProject, versionsInUse, ownPhotoOfContent, statesOfProjectImages, firstUnsynced, unfinishedImages,
+        brokenObject, brokenObjectOfPhoto, firstLost, listedObjects, longestUnproven, oldestProof, anyPhotosOfObject,
         objectOfDigest, versionsOfPhoto, photosOfVersion, brokenStock, lostBesidePhotos, photosWithoutOriginal,
         brokenOfUnwatched, originals, photoOfKey, counters, verifiedObjects, retentionRuns, timelineOfObject,
     ]

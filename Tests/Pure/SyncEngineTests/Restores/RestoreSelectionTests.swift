@@ -104,7 +104,25 @@ import Testing
             let selection = try await select(name)
             #expect(selection.objects.map(\.path) == ["/pictures/trips/Paris/1.jpg"], "\(name)")
             #expect(selection.problems.map(\.name) == ["/pictures/trips/Paris/1.xmp"], "\(name)")
+            #expect(isLost(selection, hasVersions: false))
         }
+    }
+
+    private func isLost(_ selection: RestoreSelection, hasVersions: Bool) -> Bool {
+        selection.problems.allSatisfy { problem in
+            if case .lost(_, hasVersions: hasVersions) = problem.reason { true } else { false }
+        }
+    }
+
+    @Test func `a photo that is lost is no file that has changed, and an earlier version of it is told`() async throws {
+        try await bench.add("Paris/1.jpg")
+        let key = try await bench.add("Paris/1.jpg", "another content of the file")
+        try bench.delete("Paris/1.jpg")
+        let record = try #require(try bench.ledger.object(key))
+        _ = try bench.ledger.markBroken([BrokenObject(record, .missing)], at: bench.time.now)
+        let selection = try await select("Paris/1.jpg")
+        #expect(selection.objects == [] && selection.problems.count == 1)
+        #expect(isLost(selection, hasVersions: true))
     }
 
     @Test func `what was stored of a file that has changed since keeps its name, and is told of`() async throws {
