@@ -57,6 +57,14 @@ package struct DriveIdentity: Hashable, Sendable {
         return isLasting || noted.isLasting ? .untold : .same
     }
 
+    /// Whether both tell something that can be compared, whichever folders of drives they are.
+    package func isComparable(to other: DriveIdentity) -> Bool {
+        let (own, known) = (withoutFolder, other.withoutFolder)
+        return own.likeness(to: known) != .untold
+    }
+
+    private var withoutFolder: DriveIdentity { DriveIdentity(kind, uuid: uuid, fsid: fsid, source: source) }
+
     /// The same of a folder below.
     /// - Parameter path: relative to it.
     package func below(_ path: FilePath) -> DriveIdentity {

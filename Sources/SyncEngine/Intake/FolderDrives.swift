@@ -52,6 +52,9 @@ package struct FolderDrives: Sendable {
             return place.seen(isExpected: stranger(above: path) == nil)
         }
 
+        /// As ``Places/isAway(_:of:)``.
+        func isAway(_ drive: DriveIdentity?, of path: FilePath) -> Bool { seen.isAway(drive, of: path) }
+
         /// The place that a path is at.
         func place(above path: FilePath) -> FilePath { seen.holding(path)?.path ?? FilePath() }
     }
@@ -77,6 +80,16 @@ package struct FolderDrives: Sendable {
         func seen(at path: FilePath) -> SeenDrive {
             guard let place = holding(path) else { return .known }
             return place.seen(isExpected: !place.isOther)
+        }
+
+        /// Whether the drive of a photo, which is not known to be there, is away for certain.
+        /// - Parameters:
+        ///   - drive: `nil` where none is known of the photo.
+        ///   - path: of the photo, below the folder.
+        func isAway(_ drive: DriveIdentity?, of path: FilePath) -> Bool {
+            guard let place = holding(path) else { return false }
+            guard let drive else { return place.likeness == .other }
+            return !place.seen(isExpected: !place.isOther).isUntold(of: drive)
         }
 
         /// The place that a path is at.

@@ -42,9 +42,9 @@ struct FolderPresence {
             guard seen.isOther(than: drive, in: file.removingLastComponent()) else { return nil }
             let place = folder.path.pushing(drives.place(above: file))
             let (name, command) = (place.text.escapingControls, OtherDrive.command(at: place))
-            guard drives.stranger(above: file)?.isCertain ?? (seen != .untold && drive?.isLasting != false) else {
+            guard drives.isAway(drive, of: file) else {
                 return Absence(
-                    reason: "nothing tells whether the drive at \(name) is the one that it was found on",
+                    reason: OtherDrive.isUntold(at: name),
                     remedy: "where it is, or takes its place, while no agent runs: \(command)")
             }
             return Absence(

@@ -50,6 +50,12 @@ package struct OtherDrive: Hashable, Sendable {
         return "mount the right drive, or, where \(drive), and while no agent runs: \(Self.command(at: path))"
     }
 
+    /// Of a photo whose drive may be there, or not.
+    /// - Parameter name: of the place.
+    static func isUntold(at name: String) -> String {
+        "nothing tells whether the drive at \(name) is the one that it was found on"
+    }
+
     /// Why nothing is stored of a file.
     static let isOtherPhoto = """
         it has the name, the size and the time of a photo that was found on another drive, and is another one; it is \

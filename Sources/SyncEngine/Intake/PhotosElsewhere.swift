@@ -34,6 +34,7 @@ package struct PhotosElsewhere {
         let directory = photo.relativePath.removingLastComponent()
         guard look.places.seen(at: photo.relativePath).isOther(than: drive, in: directory) else { return nil }
         let place = name(look.places.place(above: photo.relativePath), in: photo.folder)
+        guard look.places.isAway(drive, of: photo.relativePath) else { return OtherDrive.isUntold(at: place) }
         let away = "its drive is away: at \(place) is another one"
         let isThere = (try? scanner.stamp(of: photo.path)) != nil
         // What waits to be compared is told by its own reason.

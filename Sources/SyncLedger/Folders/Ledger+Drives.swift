@@ -140,12 +140,14 @@ package struct DriveTakeover: Sendable {
 private struct TakeoverProgress: Sendable {
     /// Rows of one transaction, at most. A million in one would keep all others from writing for ten seconds.
     static let groupSize = 4_096
+    /// Before all names: none is empty, or has a byte of 0. Data that is empty may be bound as NULL.
+    static let start = Data([0])
     /// Behind all names: none has more than 255 bytes.
     static let end = Data(repeating: 0xFF, count: 256)
 
     var rest: ArraySlice<DirectoryEntry>
     /// The last one that is done in the first of these.
-    var name = Data()
+    var name = Self.start
     /// Rows.
     var count = 0
 }
@@ -210,7 +212,7 @@ struct DriveTable {
                 return
             }
             progress.rest.removeFirst()
-            progress.name = Data()
+            progress.name = TakeoverProgress.start
             left -= count + 1
         }
     }

@@ -47,7 +47,7 @@ struct DirectoryPlan {
     /// Files that wait until somebody says which drive counts.
     private(set) var waiting = 0
     /// Rows of which nothing is stored, and whose file is seen on another drive than they tell; or on the one that is
-    /// known of the place, where they tell none.
+    /// known of the place, where they tell none; or that were met while nothing told on which drive.
     private(set) var relocated: [Int64] = []
     private(set) var supposed: [Supposition] = []
     /// Rows of which a file on another drive counted as a copy, and whose own drive is there.
@@ -66,6 +66,8 @@ struct DirectoryPlan {
         let hasContent: Bool
         let wasStored: Bool
         let isSameFile: Bool
+        /// Whether it is the file that was met, as it was or as it was written on since, and no copy of it.
+        let isMet: Bool
         let isUntouched: Bool
     }
 
@@ -149,7 +151,9 @@ struct DirectoryPlan {
     }
 
     private mutating func place(_ rows: [Int64], _ known: Whereabouts, on drive: DriveComparison) {
-        if known.hasContent, drive.isElsewhere(known.drive) {
+        // What was met while nothing told on which drive it is, is on the one that it is met on now.
+        let isNamed = known.isMet && known.supposition == nil && drive.isNamed(known.drive)
+        if known.hasContent, drive.isElsewhere(known.drive), !isNamed {
             // What is read on one that cannot be recognised later would count as a copy with each scan anew.
             guard !drive.isSupposed(known.supposition), drive.isLasting || !known.isSameFile else { return }
             supposed += rows.map {
@@ -199,10 +203,12 @@ struct DirectoryPlan {
     }
 
     private mutating func note(_ row: PhotoRow, _ found: FileStamp) {
+        let isSameFile = found.isSameFile(as: row.stamp)
+        let isUntouched = found.isUntouched(since: row.stamp)
         let known = Whereabouts(
             drive: row.drive, supposition: row.supposition,
             hasContent: row.objectID != nil && (row.isOnDisk || row.isOnlyCatalogued), wasStored: row.isStored,
-            isSameFile: found.isSameFile(as: row.stamp), isUntouched: found.isUntouched(since: row.stamp))
+            isSameFile: isSameFile, isMet: isSameFile && (found.born != nil || isUntouched), isUntouched: isUntouched)
         seen[known, default: []].append(row.id)
     }
 }

@@ -151,6 +151,10 @@ struct Intake {
             try db.suppose(copyOf: photo.id, on: driveID, wasStored: photo.wasStored, at: time)
             if photo.isUntouched { difference.requeued += 1 }
         }
+        if !plan.supposed.isEmpty {
+            // Whoever sees the own drive again is to compare the files, though they are as they were.
+            try db.run("UPDATE directories SET digest = NULL WHERE id = ?", [directory.rawValue])
+        }
         for row in plan.reclaimed { try db.endSupposition(of: row) }
         for row in plan.vanished where !moved.contains(row.id) {
             try table.vanish(row, at: time)

@@ -38,12 +38,20 @@ package enum SeenDrive: Hashable, Sendable {
         }
         return true
     }
+
+    /// Whether nothing tells if it is this drive, which is not known to be the same.
+    package func isUntold(of drive: DriveIdentity) -> Bool {
+        guard case .found(let found?, at: _, isExpected: _) = self else { return self != .known }
+        return !drive.isLasting || !found.isComparable(to: drive)
+    }
 }
 
 /// What a directory's rows tell of their drives, beside the one that is seen.
 struct DriveComparison {
     let seen: SeenDrive
     private let others: [Int64: Bool]
+    /// Those of which nothing tells whether they are the one that is seen.
+    private let untold: Set<Int64>
     private let isOtherThanUnknown: Bool
     private let isConclusive: Bool
 
@@ -60,6 +68,7 @@ struct DriveComparison {
         self.seen = seen
         self.isConclusive = isConclusive
         others = drives.mapValues { seen.isOther(than: $0, in: directory) }
+        untold = Set(drives.filter { seen.isUntold(of: $0.value) }.keys)
         isOtherThanUnknown = seen.isOther(than: nil, in: directory)
     }
 
@@ -71,6 +80,9 @@ struct DriveComparison {
     /// Whether a row with this drive, or without one, is to be looked for on another one than the one that is seen, as
     /// ``SeenDrive/isOther(than:in:)``.
     func isElsewhere(_ drive: Int64?) -> Bool { drive.flatMap { others[$0] } ?? isOtherThanUnknown }
+
+    /// Whether a file that was met on this drive tells which one that is by being on the one that is seen.
+    func isNamed(_ drive: Int64?) -> Bool { isLasting && drive.map(untold.contains) ?? false }
 
     /// Whether a drive is known, and is another one for certain.
     func isKnownElsewhere(_ drive: Int64?) -> Bool { isLasting && drive.flatMap { others[$0] } ?? false }

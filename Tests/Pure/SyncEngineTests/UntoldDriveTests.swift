@@ -97,6 +97,28 @@ import Testing
         #expect(try bench.scan()[0].missing == 1 && state(Self.c) == .missing)
     }
 
+    @Test func `a photo that was met on a drive that was not told, and is written on since, is stored`() async throws {
+        try await swap(from: Self.first, to: nil)
+        try await bench.pass()
+        bench.disk.touch(Self.c, rewriting: "dusk")
+        bench.disk.setIdentity(Self.second, at: Bench.gallery)
+        try await bench.pass()
+        #expect(try state(Self.c) == .uploaded && forget.isStored("dusk"))
+        #expect(try bench.ledger.drive(ofFile: "c.jpg", in: folder.id) == Self.second)
+    }
+
+    @Test func `status calls no drive away that may be there`() async throws {
+        try await swap(from: Self.first, to: nil)
+        func words() throws -> String? {
+            var elsewhere = PhotosElsewhere(ledger: bench.ledger, scanner: bench.disk)
+            return try elsewhere.words(try #require(try bench.status(Self.a)))
+        }
+        #expect(
+            try words() == "nothing tells whether the drive at /pictures/gallery is the one that it was found on")
+        bench.disk.setIdentity(Self.second, at: Bench.gallery)
+        #expect(try words() == "its drive is away: at /pictures/gallery is another one")
+    }
+
     @Test func `a hint that files are gone needs a look at the whole folder`() async throws {
         try await swap(from: Self.first, to: nil)
         let scan = FolderScan(ledger: bench.ledger, scanner: bench.disk, settle: .seconds(2))

@@ -127,6 +127,27 @@ extension SeenDrive {
         #expect(try world.ledger.database.read { $0.totalChangesCount } == changes)
     }
 
+    @Test func `where a file counts as a copy, its directory is compared again when the own drive is back`() throws {
+        let folder = world.folders[0].id
+        world.write(Self.photo)
+        let id = try #require(try reconcile(Self.photo) { Self.first }.directoryID)
+        try world.storeAll()
+        let stamp = try #require(world.disk[Self.photo])
+        let digest = try #require(SHA256Digest(bytes: [UInt8](repeating: 1, count: 32)))
+        let file = ScannedFile(name: try #require(Self.photo.lastComponent), stamp: stamp)
+        try world.ledger.noteDigests(of: [ComparedDirectory(id: id, digest: digest, files: [file])])
+        #expect(try world.ledger.knownDirectories(of: folder, below: "").count == 1)
+        // A copy of blocks.
+        _ = try reconcile(Self.photo) { Self.second }
+        #expect(try world.state(Self.photo) == .pending)
+        #expect(try world.ledger.knownDirectories(of: folder, below: "").isEmpty)
+        _ = try reconcile(Self.photo) { Self.first }
+        try world.storeAll()
+        #expect(
+            try world.ledger.drive(ofFile: "2026/a.jpg", in: folder) == DriveIdentity(.disk, uuid: "1111"))
+        #expect(try world.ledger.check() == [])
+    }
+
     @Test func `what is new on a drive that is not told is of none that is known, until it is told`() throws {
         let folder = world.folders[0].id
         world.write(Self.photo)
