@@ -994,7 +994,8 @@ CREATE TABLE drives (
     identity TEXT NOT NULL UNIQUE              -- as in folder_drives
 ) STRICT;
 
-CREATE INDEX restore_items_ended ON restore_items (expires_at) WHERE state = 'expired',
+CREATE INDEX restore_items_ended ON restore_items (expires_at) WHERE state = 'expired';
+
 CREATE TABLE denied_objects (
     work TEXT NOT NULL,
     key TEXT NOT NULL,
