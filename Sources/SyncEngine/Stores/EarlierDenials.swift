@@ -15,8 +15,14 @@ struct EarlierDenials: Sendable {
 
     /// - Throws: ``LedgerError``, `CancellationError`.
     init(of work: RecurringWork, in ledger: LedgerQueue, time: TimeSource) async throws {
-        let start = time.now().addingTimeInterval(-Self.life)
-        known = try await ledger { try $0.denials(of: work, since: start) }
+        let now = time.now()
+        let start = now.addingTimeInterval(-Self.life)
+        let noted = try await ledger { try $0.denials(of: work) }
+        // One that is still to come was noted by a clock that was ahead: its week would not end.
+        known = noted.filter { $0.value > start && $0.value <= now }
+        if known.count < noted.count {
+            try await ledger.finish { try $0.forgetDenials(of: work, before: start, after: now) }
+        }
         self.work = work
         self.ledger = ledger
         self.time = time
@@ -44,8 +50,7 @@ struct EarlierDenials: Sendable {
     func note(_ error: StoreError, of key: ObjectKey) async throws {
         guard error.isDenial else { return }
         let (work, now) = (work, time.now())
-        let start = now.addingTimeInterval(-Self.life)
-        try await ledger.finish { try $0.noteDenial(key, of: work, at: now, forgettingBefore: start) }
+        try await ledger.finish { try $0.noteDenial(key, of: work, at: now) }
     }
 
     /// - Throws: ``LedgerError``.

@@ -1,0 +1,42 @@
+import FoundationEssentials
+import SyncCore
+import SyncLedger
+import SyncTestSupport
+import Testing
+
+@testable import SyncEngine
+
+/// What was denied to one run, in the order of the next.
+@Suite struct EarlierDenialsTests {
+    private let time = ManualTime()
+    private let ledger: Ledger
+    private let keys: [ObjectKey]
+
+    init() throws {
+        ledger = try Ledger.inMemory()
+        keys = try (0..<4).map { try ObjectKey("users/ana/photos/\($0).dat") }
+    }
+
+    private func note(_ key: Int, after seconds: TimeInterval) throws {
+        try ledger.noteDenial(keys[key], of: .archive, at: time.now.addingTimeInterval(seconds))
+    }
+
+    private func order() async throws -> [ObjectKey] {
+        try await EarlierDenials(of: .archive, in: LedgerQueue(ledger), time: time.source).order(keys, by: \.self)
+    }
+
+    @Test func `what was denied comes last, longest ago first, and after a week in its turn`() async throws {
+        try note(0, after: -60)
+        try note(2, after: -120)
+        #expect(try await order() == [1, 3, 2, 0].map { keys[$0] })
+        await time.advance(by: .seconds(7 * 86_400 - 60))
+        #expect(try await order() == keys)
+        #expect(try ledger.denials(of: .archive) == [:])
+    }
+
+    @Test func `what a clock has noted that was ahead has its turn`() async throws {
+        try note(0, after: 400 * 86_400)
+        #expect(try await order() == keys)
+        #expect(try ledger.denials(of: .archive) == [:])
+    }
+}
