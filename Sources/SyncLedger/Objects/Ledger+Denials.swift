@@ -31,20 +31,10 @@ extension Ledger {
             """, [work.rawValue, key.rawValue, time.milliseconds])
     }
 
-    /// - Parameters:
-    ///   - start: what a work was denied then or before is forgotten.
-    ///   - end: what it was denied after that is, too.
-    package func forgetDenials(of work: RecurringWork, before start: Date, after end: Date) throws(LedgerError) {
-        try write(
-            "forget what the store denied long ago",
-            "DELETE FROM denied_objects WHERE work = ? AND (denied_at <= ? OR denied_at > ?)",
-            [work.rawValue, start.milliseconds, end.milliseconds])
-    }
-
-    /// Notes that the store gives an object again.
-    package func endDenial(_ key: ObjectKey, of work: RecurringWork) throws(LedgerError) {
+    /// Notes that the store gives objects again, or may.
+    package func endDenials(_ keys: [ObjectKey], of work: RecurringWork) throws(LedgerError) {
         try write(
             "note what the store gives again", "DELETE FROM denied_objects WHERE work = ? AND key = ?",
-            [work.rawValue, key.rawValue])
+            each: keys.map { [work.rawValue, $0.rawValue] })
     }
 }

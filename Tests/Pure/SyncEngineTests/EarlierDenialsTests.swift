@@ -39,4 +39,17 @@ import Testing
         #expect(try await order() == keys)
         #expect(try ledger.denials(of: .archive) == [:])
     }
+
+    @Test func `of many whose week is over, a few have their turn in each run, so that it comes to the others`()
+        async throws
+    {
+        let many = try (10..<50).map { try ObjectKey("users/ana/photos/\($0).dat") }
+        for key in many { try ledger.noteDenial(key, of: .archive, at: time.now) }
+        await time.advance(by: .seconds(7 * 86_400))
+        let denials = try await EarlierDenials(of: .archive, in: LedgerQueue(ledger), time: time.source)
+        let (now, last) = denials.split(many + keys, by: \.self)
+        #expect(now == Array(many.prefix(10)) + keys)
+        #expect(last == Array(many.dropFirst(10)))
+        #expect(try Set(ledger.denials(of: .archive).keys) == Set(last))
+    }
 }
