@@ -75,6 +75,12 @@ struct MoveStoreCommand: WorkspaceCommand {
         return answer
     }
 
+    /// Keeps away whoever works with the store of before: a cleanup takes photos out of their files once that has them,
+    /// and what is forgotten is deleted there.
+    private func lockOut(_ workspace: Workspace) async throws -> [AgentLock] {
+        [try await workspace.takeCleanupLock(), try workspace.installation.takeDeletionLock()]
+    }
+
     // MARK: The same store under another name
 
     private func goOn(_ workspace: Workspace) async throws -> Answer {
@@ -105,6 +111,8 @@ struct MoveStoreCommand: WorkspaceCommand {
                 "Go on with it?", on: workspace.console.people, to: "go on", no: "nothing was changed")
         }
         try await workspace.takeLock()
+        let locks = try await lockOut(workspace)
+        defer { withExtendedLifetime(locks) {} }
         try await ledger { [now = workspace.time.now()] in
             // Whatever ends this between the two, the next run finds them again.
             try $0.forgetAgain(finding.forgotten, at: now)
@@ -127,8 +135,7 @@ struct MoveStoreCommand: WorkspaceCommand {
             .edit(reason: "until \(Quantities.day(workspace.time.now()))")
         if try await isSwitched(to: settings, workspace) { return try await goOn(workspace) }
         try await workspace.takeLock()
-        // A cleanup takes photos out of their files once the old store has them; what is forgotten is deleted there.
-        let locks = try dryRun ? [] : [workspace.takeCleanupLock(), installation.takeDeletionLock()]
+        let locks = try await dryRun ? [] : lockOut(workspace)
         defer { withExtendedLifetime(locks) {} }
         let old = try await workspace.store(.writes)
         let new = workspace.keep(try installation.makeStore(settings, access: dryRun ? .reads : .founds))
@@ -265,7 +272,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         if case .s3 = workspace.settings.store,
             let again = try? await copy.removeOld(shares, workspace.guestIntake(old, ledger))
         {
-            report.note(left: again.left)
+            report.note(lastLook: again)
         }
         report.switched = true
         report.lost = finding.known - finding.found

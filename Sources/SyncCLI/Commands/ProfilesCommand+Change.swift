@@ -196,7 +196,7 @@ struct ProfileChangeOptions: ParsableArguments {
 
     /// Runs a command's body while no cleanup, and no other change of this kind, is at work.
     func run(_ workspace: Workspace, _ body: (ProfileFinder) async throws -> Answer) async throws -> Answer {
-        let lock = try dryRun ? nil : workspace.takeCleanupLock()
+        let lock = try await dryRun ? nil : workspace.takeCleanupLock()
         defer { withExtendedLifetime(lock) {} }
         return try await body(try await ProfileFinder(workspace, dryRun ? .reads : .writes))
     }
@@ -274,7 +274,9 @@ struct ProfileFinder {
 
 extension Workspace {
     /// - Throws: ``CommandFailure`` while a cleanup is at work.
-    func takeCleanupLock() throws -> AgentLock {
+    func takeCleanupLock() async throws -> AgentLock {
+        // It makes the folder of the lock.
+        _ = try await ledger
         do {
             return try installation.takeCleanupLock()
         } catch is AgentLock.Held {

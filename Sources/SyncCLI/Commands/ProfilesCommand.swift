@@ -160,6 +160,9 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
+        // As merges of profiles do: photos get other keys, which a move to another store would leave behind.
+        let lock = try await dryRun ? nil : workspace.takeCleanupLock()
+        defer { withExtendedLifetime(lock) {} }
         let store = try await workspace.store(dryRun ? .reads : .writes)
         var report = ProfileMigrationReport(try await migrate(workspace, store), dryRun: dryRun)
         let orphans = report.orphans.filter { $0.events > 0 }
@@ -183,9 +186,7 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
     private func delete(
         _ orphans: [String], _ workspace: Workspace, _ store: any ObjectStore
     ) async throws -> OrphanRemover.Summary {
-        let lock = try workspace.takeCleanupLock()
-        defer { withExtendedLifetime(lock) {} }
-        return try await OrphanRemover(
+        try await OrphanRemover(
             ledger: try await workspace.ledger, store: store, scanner: FileTreeScanner(), reducer: workspace.reducer,
             settle: workspace.settings.upload.settle, pool: workspace.threads.disk, time: workspace.time
         ).run(orphans)

@@ -28,7 +28,10 @@ extension MachineExamination {
         guard let program = command.first, program.contains("/") else { return nil }
         let name = "notices"
         let shown = program.escapingControls
-        return FilePath(program).allows([.execute])
+        let path = FilePath(program)
+        // Of a folder, it is another right.
+        let isFile = (try? FileStatus(at: path, followsLinks: true))?.kind == .file
+        return isFile && path.allows([.execute])
             ? .ok(name, "notify.command can be started: \(shown)")
             : .wrong(name, "notify.command (\(shown)) cannot be started", remedy: "check its path and mode")
     }

@@ -7,10 +7,7 @@ extension StoreCopy.Removal {
         guard let first = failures.first else { return nil }
         var lines = left.first.map { "still there: \($0.key.rawValue): \($0.reason)" }
         if left.unnamed > 0 { lines.append("and \(Quantities.count(left.unnamed)) more") }
-        lines += failures.map { failure in
-            let reason = failure.isInOtherHands ? "in other hands: another process works on it" : "\(failure.error)"
-            return "share \(failure.share): \(reason)"
-        }
+        lines += failures.map { "share \($0.share): \($0.reason)" }
         let gravest = failures.first { !$0.isInOtherHands } ?? first
         let shares = Quantities.counted(failures.count, "share")
         return (
@@ -21,4 +18,9 @@ extension StoreCopy.Removal {
                     + "run the command again")
         )
     }
+}
+
+extension StoreCopy.Removal.Failure {
+    /// In plain words.
+    var reason: String { isInOtherHands ? "in other hands: another process works on it" : "\(error)" }
 }

@@ -75,7 +75,7 @@ package struct TroubleAnnouncer: Sendable {
                     facts: trouble.facts.merging(["over": "false"]) { $1 }, at: now))
         }
         for standing in told.subtracting(troubles.map(\.standing)) {
-            guard try await ledger({ try $0.noteOver(standing) }) else { continue }
+            guard try await ledger({ try !isLeft(standing, $0) && $0.noteOver(standing) }) else { continue }
             try await notifiers.tell(try await end(of: standing, at: now))
         }
     }
@@ -176,6 +176,17 @@ package struct TroubleAnnouncer: Sendable {
                 message: "Others may see its photos: \(trouble.problem). It is tried again.",
                 facts: ["shareId": "\(trouble.share)"])
         }.filter { isStoreWell || told.contains($0.standing) }
+    }
+
+    /// Whether it tells of a share that is not removed, and still is not: what its guests have sent may be all that is
+    /// left of it, or another attempt have begun.
+    private func isLeft(_ standing: StandingNotice, _ ledger: Ledger) throws(LedgerError) -> Bool {
+        guard standing.kind == .shareEnds, standing.subject.hasSuffix(Self.notRemoved),
+            let id = ShareID(String(standing.subject.dropLast(Self.notRemoved.count)))
+        else { return false }
+        if try ledger.share(id)?.state.isEnding == true { return true }
+        guard let removal = try ledger.shareRemoval(id) else { return false }
+        return removal.goneAt == nil
     }
 
     private func ofDisks(_ told: Set<StandingNotice>) async throws -> [Trouble] {

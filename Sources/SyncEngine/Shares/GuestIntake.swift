@@ -107,7 +107,11 @@ package struct GuestIntake: Sendable {
     /// For whoever leaves a store: all that guests have sent there is kept here.
     /// - Throws: what keeps it from that, of the first photo; as ``takeLast(_:)``.
     func requireTaken(_ share: ShareID) async throws {
-        if let failure = try await look(share, .asked)?.failure { throw failure }
+        do {
+            if let failure = try await look(share, .asked)?.failure { throw failure }
+        } catch is KeptFault {
+            // It is of what is kept here already, and noted.
+        }
     }
 
     private func look(_ share: ShareID, _ occasion: Occasion) async throws -> Taken? {

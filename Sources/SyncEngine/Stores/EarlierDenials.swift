@@ -7,6 +7,9 @@ import SyncLedger
 struct EarlierDenials: Sendable {
     /// Seconds. What comes last may never have its turn, where there is always something else; after this it has.
     private static let life: TimeInterval = 7 * 86_400
+    /// How many of them have it in one run. Where all had, a daily run would end by them each time, once there are more
+    /// than are denied again within a week.
+    private static let turnsPerRun = DenialStreak.mostAtFirst / 2
 
     private let work: RecurringWork
     private let ledger: LedgerQueue
@@ -15,8 +18,14 @@ struct EarlierDenials: Sendable {
 
     /// - Throws: ``LedgerError``, `CancellationError`.
     init(of work: RecurringWork, in ledger: LedgerQueue, time: TimeSource) async throws {
-        let start = time.now().addingTimeInterval(-Self.life)
-        known = try await ledger { try $0.denials(of: work, since: start) }
+        let now = time.now()
+        let start = now.addingTimeInterval(-Self.life)
+        let noted = try await ledger { try $0.denials(of: work) }
+        // One that is still to come was noted by a clock that was ahead: its week would not end.
+        let over = noted.filter { $0.value <= start || $0.value > now }
+        let next = over.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(Self.turnsPerRun).map(\.key)
+        known = noted.filter { !next.contains($0.key) }
+        if !next.isEmpty { try await ledger.finish { try $0.endDenials(next, of: work) } }
         self.work = work
         self.ledger = ledger
         self.time = time
@@ -44,13 +53,12 @@ struct EarlierDenials: Sendable {
     func note(_ error: StoreError, of key: ObjectKey) async throws {
         guard error.isDenial else { return }
         let (work, now) = (work, time.now())
-        let start = now.addingTimeInterval(-Self.life)
-        try await ledger.finish { try $0.noteDenial(key, of: work, at: now, forgettingBefore: start) }
+        try await ledger.finish { try $0.noteDenial(key, of: work, at: now) }
     }
 
     /// - Throws: ``LedgerError``.
     func noteGiven(_ key: ObjectKey) async throws {
         guard known[key] != nil else { return }
-        try await ledger.finish { [work] in try $0.endDenial(key, of: work) }
+        try await ledger.finish { [work] in try $0.endDenials([key], of: work) }
     }
 }

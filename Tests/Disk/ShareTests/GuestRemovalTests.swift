@@ -327,6 +327,16 @@ import Testing
         #expect(try await photos(id).map(\.state) == [.waiting])
     }
 
+    @Test func `what is kept here and cannot be read keeps no store from being left`() async throws {
+        let id = try await share()
+        try tree.makeFolder("state/guests/\(id)/0.jpg")
+        store.add(StoreFault(.delete, key: ShareKeys(id).manifest.rawValue, .failBefore(.accessDenied)))
+        let guests = try #require(workshop.guests)
+        let removal = try await leaving(id).removeOld([id], guests)
+        #expect(removal.failures.isEmpty && removal.left.first.map(\.key) == [ShareKeys(id).manifest])
+        #expect(try await ledger { try $0.guestProblems() }.count == 1)
+    }
+
     @Test func `of a store that is left, all that did not end is told, also what is in other hands`() async throws {
         let id = try await share()
         try await send(0, to: id, 0)

@@ -184,10 +184,12 @@ struct DoctorTests {
                 metrics: {textfile: '\(tree.path("metrics/agent.prom"))'}
                 serve: {password_file: '\(secret)'}
                 """)
+        try tree.makeFolder("bin/tell")
         let names = ["notices", "metrics", "gallery"]
         let (answer, finished) = try await examine(home)
         for name in names { #expect(answer[name]?.state == "wrong", "\(name): \(answer[name]?.detail ?? "missing")") }
         #expect(finished.code == 78)
+        #expect(rmdir(program.string) == 0)
         try program.create(Array("#!/bin/sh\n".utf8))
         try tree.makeFolder("metrics")
         try secret.create(Array("a long password\n".utf8))

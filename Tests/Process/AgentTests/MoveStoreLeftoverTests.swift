@@ -47,12 +47,29 @@ struct MoveStoreLeftoverTests {
         try home.gallery.appending("0.jpg").create(SamplePhoto.unique(0))
         _ = try await home.pass()
         let new = home.tree.path("new")
-        let held = try HeldObject(lock: home.tree.path("state/sync-agent").appending(lock))
+        let held = try HeldAgentLock(lock, of: home)
         #expect(try await home.run("move-store", "--dry-run", new.string).code == 0)
         #expect(try await home.run("move-store", "--yes", new.string).code == 75)
         #expect(!isThere(new))
         held.release()
         #expect(try await home.run("move-store", "--yes", new.string).code == 0)
+    }
+
+    @Test(arguments: ["cleanup.lock", "forget.lock"])
+    func `nobody goes on with another store while a cleanup is at work, or something is deleted`(
+        lock: String
+    ) async throws {
+        let home = try AgentHome()
+        try home.gallery.appending("0.jpg").create(SamplePhoto.unique(0))
+        _ = try await home.pass()
+        let (old, new) = (home.store.root, home.tree.path("renamed"))
+        try FileManager.default.moveItem(atPath: old.string, toPath: new.string)
+        let text = try String(contentsOfFile: home.tree.path("config.yaml").string, encoding: .utf8)
+        try home.configure(text.replacingOccurrences(of: "path: \(old)", with: "path: \(new)"))
+        let held = try HeldAgentLock(lock, of: home)
+        #expect(try await home.run("move-store", "--adopt", "--yes").code == 75)
+        held.release()
+        #expect(try await home.run("move-store", "--adopt", "--yes").code == 0)
     }
 
     @Test func `a gallery that is open ends when all is moved: it has the old store in hand`() async throws {

@@ -117,6 +117,15 @@ struct ProfileTests {
         #expect(added.events == 0)
     }
 
+    @Test func `photos get no other keys while a cleanup is at work, or all is moved to another store`() async throws {
+        _ = try await answer(Profile.self, "add", "7788143739")
+        let held = try HeldAgentLock("cleanup.lock", of: home)
+        #expect(try await home.run("profiles", "migrate", "--dry-run").code == 0)
+        #expect(try await home.run("profiles", "migrate").code == 75)
+        held.release()
+        #expect(try await home.run("profiles", "migrate").code == 0)
+    }
+
     private func archive(_ profiles: [String]) async throws {
         let events = try profiles.enumerated().map { index, profile in
             """

@@ -41,4 +41,16 @@ import Testing
         #expect(obstacle.failure.status == .storeUnreachable)
         #expect(obstacle.failure.description.hasPrefix("2 shares did not end in the old store"))
     }
+
+    @Test func `after a move nothing waits for what is left in the old store, and all of it is told`() throws {
+        let (id, other) = try shares()
+        var removal = self.removal(leaving: id)
+        removal.failures = [StoreCopy.Removal.Failure(share: other, error: ShareError.inOtherHands(other))]
+        var report = MoveReport(from: "old", to: "new", dryRun: false)
+        report.switched = true
+        report.note(lastLook: removal)
+        #expect(report.left.map(\.key) == [id, other].map { ShareKeys($0).manifest.rawValue })
+        #expect(report.left.last?.reason.contains("in other hands") == true)
+        #expect(report.counts.left == 2 && report.status == .partlyDone)
+    }
 }

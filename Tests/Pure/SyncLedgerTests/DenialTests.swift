@@ -16,32 +16,29 @@ import Testing
         other = try ObjectKey("users/ana/photos/2.dat")
     }
 
-    private func note(_ key: ObjectKey, of work: RecurringWork = .restores, at time: Date) throws {
-        try ledger.noteDenial(key, of: work, at: time, forgettingBefore: time.addingTimeInterval(-100))
-    }
-
     @Test func `each work has its own, with the time of the last`() throws {
-        try note(one, at: now)
-        try note(one, at: now.addingTimeInterval(10))
-        try note(other, of: .archive, at: now)
-        #expect(try ledger.denials(of: .restores, since: now) == [one: now.addingTimeInterval(10)])
-        #expect(try ledger.denials(of: .archive, since: now.addingTimeInterval(-1)) == [other: now])
-        #expect(try ledger.denials(of: .archive, since: now) == [:])
+        try ledger.noteDenial(one, of: .restores, at: now)
+        try ledger.noteDenial(one, of: .restores, at: now.addingTimeInterval(10))
+        try ledger.noteDenial(other, of: .archive, at: now)
+        #expect(try ledger.denials(of: .restores) == [one: now.addingTimeInterval(10)])
+        #expect(try ledger.denials(of: .archive) == [other: now])
+        #expect(try ledger.denials(of: .originals) == [:])
     }
 
-    @Test func `what is given again, or was denied long ago, is forgotten`() throws {
-        try note(one, at: now)
-        try note(other, at: now.addingTimeInterval(50))
-        try ledger.endDenial(other, of: .restores)
-        #expect(try Set(ledger.denials(of: .restores, since: .distantPast).keys) == [one])
-        try note(other, at: now.addingTimeInterval(200))
-        #expect(try Set(ledger.denials(of: .restores, since: .distantPast).keys) == [other])
+    @Test func `what is given again is forgotten`() throws {
+        for key in [one, other] { try ledger.noteDenial(key, of: .restores, at: now) }
+        try ledger.noteDenial(other, of: .archive, at: now)
+        try ledger.endDenials([other], of: .restores)
+        #expect(try ledger.denials(of: .restores) == [one: now])
+        try ledger.endDenials([one, other], of: .restores)
+        #expect(try ledger.denials(of: .restores) == [:])
+        #expect(try ledger.denials(of: .archive) == [other: now])
     }
 
     @Test func `another store denies something else`() throws {
-        try note(one, at: now)
+        try ledger.noteDenial(one, of: .restores, at: now)
         try ledger.adopt(store: "s3://two", id: nil, isCopy: false)
-        #expect(try ledger.denials(of: .restores, since: .distantPast) == [:])
+        #expect(try ledger.denials(of: .restores) == [:])
         #expect(try ledger.check() == [])
     }
 }

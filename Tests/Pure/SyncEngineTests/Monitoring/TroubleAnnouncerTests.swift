@@ -145,6 +145,26 @@ import Testing
         #expect(listener.notices.allSatisfy { $0.facts["shareId"] == "\(share.id)" })
     }
 
+    @Test func `of a share that only its guests keep in the store nobody is told that it is removed`() async throws {
+        let bench = try ShareBench(givesLinks: true)
+        try await bench.add("a.jpg")
+        let share = try await bench.share()
+        try bench.ledger.endShare(share.id, .revoked)
+        bench.store.add(StoreFault(.delete, key: share.keys.manifest.rawValue, number: 1, .failBefore(.accessDenied)))
+        try await bench.service().round()
+        try await round(bench)
+        #expect(told == ["shareEnds false"])
+        let problem = try #require(try bench.record(share.id).problem)
+        try bench.ledger.noteGuestProblem(problem, of: share.id)
+        #expect(try bench.ledger.shareTroubles().map(\.kind) == [.guests])
+        try await round(bench)
+        #expect(told == ["shareEnds false"])
+        try bench.ledger.noteGuestProblem(nil, of: share.id)
+        try await bench.service().round()
+        try await round(bench)
+        #expect(told == ["shareEnds false", "shareEnds true"])
+    }
+
     @Test func `a share is told of a day before its end, and when it has ended`() async throws {
         let bench = try ShareBench(givesLinks: true)
         try await bench.add("a.jpg")
