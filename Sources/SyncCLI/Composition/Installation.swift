@@ -153,6 +153,15 @@ struct Installation: Sendable {
     /// photos safe that are not there.
     func placeName(_ store: any ObjectStore) -> String { "\(store.identity.location)\(userPart)" }
 
+    /// What the ledger tells of, where that is another store than this one, or another user's part of it.
+    /// - Returns: `nil` also where nothing is known yet.
+    func otherPlace(of ledger: Ledger, than store: any ObjectStore) throws(LedgerError) -> String? {
+        guard let bound = try ledger.boundStore(), bound != placeName(store), try ledger.knownObjects() > 0 else {
+            return nil
+        }
+        return bound
+    }
+
     /// Whether a ledger is about a store still: `move-store` may have been run since that was opened.
     func isCurrent(_ store: any ObjectStore, _ ledger: Ledger) throws(LedgerError) -> Bool {
         guard let bound = try ledger.boundStore() else { return true }

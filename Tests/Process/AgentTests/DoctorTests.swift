@@ -344,6 +344,22 @@ struct DoctorTests {
         #expect(try await home.run("sync").code == 78)
     }
 
+    @Test func `a store that is another one than the ledger's, or another user's, is wrong`() async throws {
+        let home = try AgentHome()
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.pass().uploaded == 1)
+        try home.configure(
+            """
+            user: eve
+            store: {type: directory, path: \(home.store.root)}
+            watch: [{kind: gallery, path: \(home.gallery)}]
+            """)
+        let (answer, finished) = try await examine(home)
+        #expect(answer["store"]?.state == "wrong")
+        #expect(answer["store"]?.detail.contains("for user ana") == true)
+        #expect(try await home.run("sync").code == 78 && finished.code == 78)
+    }
+
     @Test func `people read a line for each thing, and a sum`() async throws {
         let finished = try await AgentHome().run("doctor")
         let lines = finished.text.split(separator: "\n")
