@@ -155,7 +155,7 @@ final class Workspace: Sendable {
         let other = try await ledger { [installation] in try installation.otherPlace(of: $0, than: store) }
         guard let bound = other else { return nil }
         // Which store it is, it may not tell now.
-        let kinship = bound.hasSuffix(installation.userPart) ? try? await kinshipOfConfigured() : nil
+        let kinship = installation.isThisUsers(bound) ? try? await kinshipOfConfigured() : nil
         let advice =
             switch kinship {
             case .same: "It is the same store: sync-agent move-store --adopt goes on with it"
