@@ -89,7 +89,9 @@ struct MoveStoreCommand: WorkspaceCommand {
             line.update { _ in "\(Quantities.counted(count, "object")) listed" }
         }
         line.finish()
-        if bound?.inBytes == own.inBytes, finding.id == known { return Answer(AdoptReport(finding, store: own, adopted: false)) }
+        if bound?.inBytes == own.inBytes, finding.id == known {
+            return Answer(AdoptReport(finding, store: own, adopted: false))
+        }
         guard let bound, installation.isThisUsers(bound), finding.kinship != .other else {
             throw CommandFailure.configuration(
                 "\(own) is another store than the one that this machine knows\(bound.map { ", \($0)" } ?? "") (it has "

@@ -169,8 +169,8 @@ struct Examination: Sendable {
                     "store",
                     "the ledger tells what is stored in \(other), and the configuration names "
                         + installation.placeName(store),
-                    remedy: "correct store or user; where it is the same store under another name: sync-agent move-store "
-                        + "--adopt",
+                    remedy: "correct store or user; where it is the same store under another name: sync-agent "
+                        + "move-store --adopt",
                     cause: CommandFailure.configuration("store")))
         }
         try await StoreExamination(

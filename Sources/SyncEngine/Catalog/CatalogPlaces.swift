@@ -4,8 +4,8 @@ import SyncLedger
 import SyncSystem
 package import SystemPackage
 
-/// A photo of which no catalogue tells. Its name is made of its day and its id; files of projects have theirs in their keys,
-/// with the folders in which there may be one of each name.
+/// A photo of which no catalogue tells. Its name is made of its day and its id; files of projects have theirs in their
+/// keys, with the folders in which there may be one of each name.
 enum RecoveredPhoto {
     /// - Parameter info: `nil` where the store does not have it any more.
     static func photo(_ object: ObjectRecord, _ info: ObjectInfo?, of keys: KeyLayout) -> CatalogPhoto {

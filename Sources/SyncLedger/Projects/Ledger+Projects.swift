@@ -211,8 +211,8 @@ extension Ledger {
         try read("list the versions of a project") { try $0.rows(LedgerQuery.versionsOfProject, [project]) }
     }
 
-    /// What is the stored copy of a file: removed, that would be stored nowhere. A ledger that was rebuilt knows it by the
-    /// catalogue, and of no project that it was a version of it.
+    /// What is the stored copy of a file: removed, that would be stored nowhere. A ledger that was rebuilt knows it by
+    /// the catalogue, and of no project that it was a version of it.
     /// - Parameter folder: the beginning of the keys of a project's versions.
     package func projectVersionsInUse(below folder: String) throws(LedgerError) -> Set<ObjectKey> {
         let range = KeyRange(prefix: folder, after: nil)

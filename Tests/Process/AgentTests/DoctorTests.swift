@@ -362,7 +362,8 @@ struct DoctorTests {
         #expect(try await home.pass().uploaded == 1)
         try configure(other)
         let (answer, finished) = try await examine(home)
-        #expect(answer["store"]?.state == "wrong" && answer["store"]?.remedy?.hasPrefix("correct store or user") == true)
+        #expect(answer["store"]?.state == "wrong")
+        #expect(answer["store"]?.remedy?.hasPrefix("correct store or user") == true)
         #expect(try await home.run("sync").code == 78 && finished.code == 78)
     }
 
