@@ -42,7 +42,8 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
 
     package var description: String { rawValue }
 
-    /// By bytes, as all that looks into keys: to a `String`, a `/` and a mark that a name begins with are one character.
+    /// By bytes, as all that looks into keys: to a `String`, a `/` and a mark that a name begins with are one
+    /// character.
     package var segments: [Substring] { rawValue.utf8.split(separator: UInt8(ascii: "/")).map(Substring.init) }
     package var lastSegment: Substring { segments.last ?? rawValue[...] }
 

@@ -7,8 +7,8 @@ extension ObjectKey {
         return parts.count == 4 ? ProjectFileName(String(parts[3])) != .other : isProjectVersion
     }
 
-    /// Whether it is an earlier state that was kept: `…/projects/{id}/versions/20260501T101500Z-9e107d9d.jpg`. A folder of
-    /// that name may have files of its owner's, which are no versions of anything.
+    /// Whether it is an earlier state that was kept: `…/projects/{id}/versions/20260501T101500Z-9e107d9d.jpg`. A folder
+    /// of that name may have files of its owner's, which are no versions of anything.
     package var isProjectVersion: Bool {
         let parts = segments
         return parts.count == 6 && parts[0] == "users" && parts[2] == "projects" && parts[4] == "versions"
