@@ -55,7 +55,7 @@ extension LocalStore {
 
     private func plainContent(of key: ObjectKey) -> FilePath? {
         var path = layout.objects
-        for segment in key.rawValue.split(separator: "/") {
+        for segment in key.segments {
             guard let name = ContentName.plain(segment) else { return nil }
             path.append(name)
         }

@@ -37,7 +37,7 @@ extension LocalStore {
     /// Makes the folders below `objects/` that a key's file stands in; relative to `objects/`.
     func makeContentFolder(for key: ObjectKey) throws -> FilePath {
         var folder = FilePath()
-        for segment in key.rawValue.split(separator: "/").dropLast() {
+        for segment in key.segments.dropLast() {
             if let plain = ContentName.plain(segment) {
                 let candidate = layout.objects.pushing(folder).appending(plain)
                 if try makeSyncedFolder(candidate) {

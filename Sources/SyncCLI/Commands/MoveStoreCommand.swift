@@ -95,8 +95,10 @@ struct MoveStoreCommand: WorkspaceCommand {
             line.update { _ in "\(Quantities.counted(count, "object")) listed" }
         }
         line.finish()
-        if bound == own, finding.id == known { return Answer(AdoptReport(finding, store: own, adopted: false)) }
-        guard let bound, bound.hasSuffix(installation.userPart), finding.kinship != .other else {
+        if bound?.inBytes == own.inBytes, finding.id == known {
+            return Answer(AdoptReport(finding, store: own, adopted: false))
+        }
+        guard let bound, installation.isThisUsers(bound), finding.kinship != .other else {
             throw CommandFailure.configuration(
                 "\(own) is another store than the one that this machine knows\(bound.map { ", \($0)" } ?? "") (it has "
                     + "\(finding.found) of the \(Quantities.counted(finding.known, "object")) that are known here). Correct store "
@@ -139,7 +141,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         defer { withExtendedLifetime(locks) {} }
         let old = try await workspace.store(.writes)
         let new = workspace.keep(try installation.makeStore(settings, access: dryRun ? .reads : .founds))
-        guard new.identity.location != old.identity.location else {
+        guard new.identity.location.inBytes != old.identity.location.inBytes else {
             // A run that was ended after its last step is run again by whoever does not know that it was.
             if try await workspace.recognition(old).isMoved() { return try await goOn(workspace) }
             throw CommandFailure.usage("\(new.identity.location) is the store that the configuration has already")
@@ -196,9 +198,9 @@ struct MoveStoreCommand: WorkspaceCommand {
         let installation = workspace.installation
         let configured = workspace.keep(try installation.makeStore(workspace.settings.store, access: .reads))
         let new = workspace.keep(try installation.makeStore(settings, access: .reads))
-        guard configured.identity.location == new.identity.location,
+        guard configured.identity.location.inBytes == new.identity.location.inBytes,
             let bound = try await workspace.ledger.callAsFunction({ try $0.boundStore() }),
-            bound != installation.placeName(new)
+            bound.inBytes != installation.placeName(new).inBytes
         else { return false }
         return try await workspace.recognition(new).kinship().kinship == .copy
     }

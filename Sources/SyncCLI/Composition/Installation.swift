@@ -153,17 +153,31 @@ struct Installation: Sendable {
     /// photos safe that are not there.
     func placeName(_ store: any ObjectStore) -> String { "\(store.identity.location)\(userPart)" }
 
+    /// What the ledger tells of, where that is another store than this one, or another user's part of it.
+    /// - Returns: `nil` also where nothing is known yet.
+    func otherPlace(of ledger: Ledger, than store: any ObjectStore) throws(LedgerError) -> String? {
+        guard let bound = try ledger.boundStore(), bound.inBytes != placeName(store).inBytes,
+            try ledger.knownObjects() > 0
+        else { return nil }
+        return bound
+    }
+
     /// Whether a ledger is about a store still: `move-store` may have been run since that was opened.
     func isCurrent(_ store: any ObjectStore, _ ledger: Ledger) throws(LedgerError) -> Bool {
         guard let bound = try ledger.boundStore() else { return true }
-        return bound == placeName(store)
+        return bound.inBytes == placeName(store).inBytes
+    }
+
+    /// Whether a place that a ledger tells of is this user's.
+    func isThisUsers(_ place: String) -> Bool {
+        place.utf8.suffix(userPart.utf8.count).elementsEqual(userPart.utf8)
     }
 
     /// Where this user's objects are in a store.
     var keys: KeyLayout { get throws { try KeyLayout(user: settings.user) } }
 
     /// Of every place that is this user's.
-    var userPart: String { " for user \(settings.user)" }
+    private var userPart: String { " for user \(settings.user)" }
 
     /// What the configuration says of the store, where it cannot even be opened.
     var configuredIdentity: StoreIdentity {

@@ -152,10 +152,10 @@ final class Workspace: Sendable {
     /// Why a store is not the one that the ledger is about, with the way out; `nil` when it is.
     func strangeness(of store: any ObjectStore) async throws -> CommandFailure? {
         let own = installation.placeName(store)
-        let (bound, objects) = try await ledger { (try $0.boundStore(), try $0.knownObjects()) }
-        guard let bound, bound != own, objects > 0 else { return nil }
+        let other = try await ledger { [installation] in try installation.otherPlace(of: $0, than: store) }
+        guard let bound = other else { return nil }
         // Which store it is, it may not tell now.
-        let kinship = bound.hasSuffix(installation.userPart) ? try? await kinshipOfConfigured() : nil
+        let kinship = installation.isThisUsers(bound) ? try? await kinshipOfConfigured() : nil
         let advice =
             switch kinship {
             case .same: "It is the same store: sync-agent move-store --adopt goes on with it"

@@ -144,7 +144,7 @@ struct Examination: Sendable {
             guard isStore(directory.path, ledger) else { return }
             let store = installation.makeStore(directory, .writes, memory: ledger)
             let steps = StoreSteps(checks: checks, policy: policy, s3: nil, triesArchive: true)
-            try await closing(store.close) { try await examine(store, installation, steps) }
+            try await closing(store.close) { try await examine(store, installation, ledger, steps) }
         case .s3(let section):
             guard let store = openStore(section, installation, ledger) else { return }
             try await closing(store.close) {
@@ -154,12 +154,25 @@ struct Examination: Sendable {
                 let isAmazon = store.knowledge.address.isAmazon
                 let steps = StoreSteps(
                     checks: checks, policy: policy, s3: store, triesArchive: triesArchive || !isAmazon)
-                try await examine(store, installation, steps)
+                try await examine(store, installation, ledger, steps)
             }
         }
     }
 
-    private func examine(_ store: any ObjectStore, _ installation: Installation, _ steps: StoreSteps) async throws {
+    private func examine(
+        _ store: any ObjectStore, _ installation: Installation, _ ledger: Ledger?, _ steps: StoreSteps
+    ) async throws {
+        // Every other command refuses to use the two together.
+        if let ledger, let other = try? installation.otherPlace(of: ledger, than: store) {
+            return checks.add(
+                .wrong(
+                    "store",
+                    "the ledger tells what is stored in \(other), and the configuration names "
+                        + installation.placeName(store),
+                    remedy: "correct store or user; where it is the same store under another name: sync-agent "
+                        + "move-store --adopt",
+                    cause: CommandFailure.configuration("store")))
+        }
         try await StoreExamination(
             installation: installation, store: installation.retrying(store), checks: checks, steps: steps
         ).run()

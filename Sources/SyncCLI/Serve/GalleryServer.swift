@@ -120,7 +120,7 @@ struct GalleryServer: Service {
         while true {
             do {
                 let bound = try await ledger { try $0.boundStore() }
-                if let known, let bound, known != bound {
+                if let known, let bound, known.inBytes != bound.inBytes {
                     throw CommandFailure.configuration(
                         "what is stored is in \(bound) now (move-store): start the gallery again")
                 }

@@ -34,15 +34,25 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// A key put together from segments that come from outside (user, profile, event id, share id).
     /// - Throws: ``InvalidName`` when a segment holds a `/`, is `.` or `..`, is empty or has a control byte.
     package init(segments: [String]) throws(InvalidName) {
-        for segment in segments where segment.contains("/") {
+        for segment in segments where segment.utf8.contains(UInt8(ascii: "/")) {
             throw InvalidName(name: segment, reason: "a name may not contain \"/\"")
         }
         try self.init(segments.joined(separator: "/"))
     }
 
     package var description: String { rawValue }
-    package var lastSegment: Substring {
-        rawValue[(rawValue.lastIndex(of: "/").map(rawValue.index(after:)) ?? rawValue.startIndex)...]
+
+    /// By bytes, as all that looks into keys: to a `String`, a `/` and a mark that a name begins with are one
+    /// character.
+    package var segments: [Substring] { rawValue.utf8.split(separator: UInt8(ascii: "/")).map(Substring.init) }
+    package var lastSegment: Substring { segments.last ?? rawValue[...] }
+
+    /// Whether it begins with these bytes.
+    package func isBelow(_ prefix: String) -> Bool { rawValue.utf8.starts(with: prefix.utf8) }
+
+    /// What follows such a beginning; `nil` where it begins otherwise.
+    package func name(below prefix: String) -> Substring? {
+        isBelow(prefix) ? Substring(rawValue.utf8.dropFirst(prefix.utf8.count)) : nil
     }
 
     /// Whether it is that of a photo, an original or an event's photo: what stays for years, and is archived when it is old.
@@ -135,16 +145,19 @@ package struct KeyLayout: Hashable, Sendable {
     package var galleryArchive: String { "gallery-archive/\(user)/" }
 
     /// The beginnings of the keys of what the ledger records: archived photos, originals, photos, projects.
-    package var recordedPrefixes: [String] { [galleryArchive, originals, photos, "users/\(user)/projects/"] }
+    package var recordedPrefixes: [String] { [galleryArchive, originals, photos, projects] }
 
     /// The beginnings of all keys that are this user's.
     package var ownPrefixes: [String] { ["users/\(user)/", "gallery-archive/\(user)/"] }
+
+    /// The beginning of the keys of all files of projects folders.
+    package var projects: String { "users/\(user)/projects/" }
 
     /// A file of a project, kept under its own name: `projects.json`, `{id}.jpg`, `{id}-metadata.json`.
     ///
     /// - Parameter relativePath: the path below the projects folder, `/`-separated.
     package func projectFile(_ relativePath: String) throws(InvalidName) -> ObjectKey {
-        try ObjectKey("users/\(user)/projects/\(relativePath)")
+        try ObjectKey("\(projects)\(relativePath)")
     }
 
     /// The beginning of the keys of a project's earlier images.
@@ -164,7 +177,7 @@ extension ObjectKey {
     package var named: ObjectKey { copyOfOriginal ?? self }
 
     private func sibling(of folder: String, in other: String) -> ObjectKey? {
-        let parts = rawValue.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = segments
         guard parts.count == 4, parts[0] == "users", parts[2] == folder else { return nil }
         return try? ObjectKey(segments: [String(parts[0]), String(parts[1]), other, String(parts[3])])
     }

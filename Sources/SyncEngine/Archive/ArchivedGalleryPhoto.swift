@@ -86,10 +86,8 @@ package struct ArchivedPhotoPlace: Hashable, Sendable {
 
     /// `nil` for what is no archived photo of the user.
     package init?(_ key: ObjectKey, of keys: KeyLayout) {
-        let prefix = keys.galleryArchive
-        guard key.rawValue.utf8.starts(with: prefix.utf8) else { return nil }
-        let segments = String(decoding: key.rawValue.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
-            .split(separator: "/").map { String($0) }
+        guard key.isBelow(keys.galleryArchive) else { return nil }
+        let segments = key.segments.dropFirst(2).map { String($0) }
         guard segments.count == 4, segments[3].hasSuffix(Self.ending), segments[3] != Self.ending,
             let month = CalendarDay("\(segments[1])-\(segments[2])-01")
         else { return nil }

@@ -4,18 +4,18 @@ import SyncLedger
 import SyncSystem
 package import SystemPackage
 
-/// A photo of which no catalogue tells. Its name is made of its day and its id.
+/// A photo of which no catalogue tells. Its name is made of its day and its id; files of projects have theirs in their
+/// keys, with the folders in which there may be one of each name.
 enum RecoveredPhoto {
     /// - Parameter info: `nil` where the store does not have it any more.
-    static func photo(_ object: ObjectRecord, _ info: ObjectInfo?, below prefix: String) -> CatalogPhoto {
+    static func photo(_ object: ObjectRecord, _ info: ObjectInfo?, of keys: KeyLayout) -> CatalogPhoto {
         let takenAt = info?.takenAt ?? object.takenAt
         let day = takenAt.map { "\($0.day)_" } ?? ""
         let contentType = info?.contentType ?? object.contentType
         let ending = MediaType.ending(ofContentType: contentType)
-        // Files of projects have names.
         let name =
-            prefix.hasSuffix("/projects/")
-            ? String(object.key.lastSegment) : "\(day)\(object.key.lastSegment.prefix { $0 != "." }).\(ending)"
+            object.key.name(below: keys.projects).map { String($0) }
+            ?? "\(day)\(object.key.lastSegment.prefix { $0 != "." }).\(ending)"
         let modified = takenAt.map { $0.instant ?? $0.instant(offset: 0) } ?? object.storedAt
         return CatalogPhoto(
             place: CatalogPlace(folder: 0, path: FilePath(name)),

@@ -276,14 +276,14 @@ package struct LedgerRebuild: Sendable {
         _ denied: DeniedObjects, _ onStep: @escaping @Sendable (Step) -> Void
     ) async throws -> ProblemList<String> {
         var problems = ProblemList<String>()
-        let prefixes = [keys.photos, keys.originals, projectsPrefix]
+        let prefixes = [keys.photos, keys.originals, keys.projects]
         for prefix in prefixes {
             var done = 0
             let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) {
                 try $0.namelessPhotos(below: prefix, after: $1, limit: Self.pageSize)
             }
             for try await page in pages {
-                let others = page.filter { !$0.key.rawValue.contains("/versions/") }
+                let others = page.filter { !$0.key.isProjectVersion }
                 let wanted = try await ledger { try $0.leavingOutOriginals(among: others) }
                 let (before, count) = (done, Mutex(0))
                 let told = try await store.tell(of: wanted.map(\.key), atOnce: Self.headsInFlight, denied) {
@@ -294,7 +294,7 @@ package struct LedgerRebuild: Sendable {
                 done += wanted.count
                 try await noteRecovered(
                     wanted.compactMap { object in
-                        found[object.key].map { RecoveredPhoto.photo(object, $0, below: prefix) }
+                        found[object.key].map { RecoveredPhoto.photo(object, $0, of: keys) }
                     })
             }
         }
@@ -303,18 +303,12 @@ package struct LedgerRebuild: Sendable {
 
     /// What is gone or damaged, and has no name any more, can be told and forgotten under one that is made for it.
     private func nameLost(_ objects: [ObjectRecord]) async throws {
-        let projects = projectsPrefix
         let lost = try await ledger {
             try $0.leavingOutOriginals(among: $0.brokenAndNameless(among: objects))
         }
         try await noteRecovered(
-            lost.filter { !$0.key.rawValue.contains("/versions/") }.map {
-                let prefix = $0.key.rawValue.hasPrefix(projects) ? projects : keys.photos
-                return RecoveredPhoto.photo($0, nil, below: prefix)
-            })
+            lost.filter { !$0.key.isProjectVersion }.map { RecoveredPhoto.photo($0, nil, of: keys) })
     }
-
-    private var projectsPrefix: String { "users/\(keys.user)/projects/" }
 
     private func noteRecovered(_ photos: [CatalogPhoto]) async throws {
         if photos.isEmpty { return }

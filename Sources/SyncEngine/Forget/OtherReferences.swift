@@ -166,7 +166,7 @@ package struct OtherReferences: Sendable {
         let own = try await ledger { Set(try $0.ownManifests()) }
         let prefix = "users/\(keys.user)/vacations/"
         for key in try await store.all(below: prefix).keys {
-            let name = String(key.rawValue.dropFirst(prefix.count).dropLast(".json".count))
+            guard let name = key.name(below: prefix).map({ String($0.dropLast(".json".count)) }) else { continue }
             if own.contains(name) { continue }
             for photo in try await photos(ofManifest: key) {
                 guard let photo = try? ObjectKey(photo.key), wanted.contains(photo) else { continue }

@@ -289,7 +289,7 @@ package struct StoreCopy: Sendable {
 
     /// What machines tell of themselves, of their trips and of the day's work: the last word counts, and each store has its own.
     private static func isNote(_ key: ObjectKey) -> Bool {
-        let parts = key.rawValue.split(separator: "/")
+        let parts = key.segments
         return parts.count > 3 && parts[0] == "users" && ["machines", "jobs", "vacations"].contains(parts[2])
     }
 

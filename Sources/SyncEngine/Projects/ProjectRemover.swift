@@ -250,8 +250,8 @@ package struct ProjectRemover: Sendable {
         let depth = folder.utf8.count
         return try await store.all(below: folder + id).keys.filter { key in
             let name = String(decoding: key.rawValue.utf8.dropFirst(depth), as: UTF8.self)
-            // Those of the list stay, also where a project has its name.
-            if key.rawValue.utf8.starts(with: versions.utf8) { return !ProjectVersions.isOfList(key) }
+            // Those of the list stay, also where a project has its name, and so do files that somebody has put there.
+            if key.isBelow(versions) { return key.isProjectVersion && !ProjectVersions.isOfList(key) }
             return !name.utf8.contains(UInt8(ascii: "/")) && Self.isFile(name, of: id)
         }
     }

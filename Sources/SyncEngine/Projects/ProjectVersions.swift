@@ -171,7 +171,7 @@ package struct ProjectVersions: Sendable {
     /// What the store has of them, the earliest first.
     private func versions(of subject: Subject) async throws -> [ObjectInfo] {
         try await store.all(below: keys.projectVersions(subject.project)).objects
-            .filter { Kind(ofVersion: $0.key) == subject.kind }.sorted { $0.key < $1.key }
+            .filter { $0.key.isProjectVersion && Kind(ofVersion: $0.key) == subject.kind }.sorted { $0.key < $1.key }
     }
 
     private static let list = ProjectFileName.listName.inBytes
@@ -192,7 +192,8 @@ package struct ProjectVersions: Sendable {
         do {
             let versions = try await versions(of: subject)
             guard versions.count > kept else { return }
-            let inUse = try await ledger { try $0.projectVersionsInUse(of: subject.name) }.union([stored])
+            let folder = try keys.projectVersions(subject.project)
+            let inUse = try await ledger { try $0.projectVersionsInUse(below: folder) }.union([stored])
             let surplus = versions.dropLast(kept)
                 .filter { !inUse.contains($0.key) && !$0.storageClass.isArchive && !$0.isInArchiveTier }
                 .filter { !isKeptForGood($0, among: versions, of: subject) }.map(\.key)

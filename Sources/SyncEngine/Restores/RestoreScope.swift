@@ -134,12 +134,17 @@ struct RestoreLibrary {
         _ folders: [(path: FilePath, owner: FolderOwner)], _ scope: RestoreScope, own: String
     ) throws -> [(path: FilePath, owner: FolderOwner)] {
         guard let name = scope.machine else { return folders }
-        if name == own || name == scope.ownName { return folders.filter { $0.owner == .thisMachine } }
+        let isThis = name == own || name == scope.ownName
+        // Another one of this one's name is mostly itself, before it lost its ledger: both are meant.
         let chosen = folders.filter { folder in
-            guard case .machine(let id) = folder.owner else { return false }
-            return id == name || machineFolder(folder.path, folder.owner)?.lastComponent?.text == name
+            switch folder.owner {
+            case .thisMachine: isThis
+            case .machine(let id):
+                id == name || machineFolder(folder.path, folder.owner)?.lastComponent?.text == name
+            case .recovered: false
+            }
         }
-        guard !chosen.isEmpty else {
+        guard isThis || !chosen.isEmpty else {
             let others = folders.compactMap { machineFolder($0.path, $0.owner)?.lastComponent?.text }
             throw UnknownRestoreMachine(
                 name: name, known: ["\(scope.ownName ?? own) (this one)"] + Set(others).sorted())

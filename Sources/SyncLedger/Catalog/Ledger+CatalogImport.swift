@@ -167,12 +167,12 @@ extension Ledger {
 }
 
 extension KeyLayout {
-    fileprivate func isKept(_ key: ObjectKey) -> Bool { recordedPrefixes.contains { key.rawValue.hasPrefix($0) } }
+    fileprivate func isKept(_ key: ObjectKey) -> Bool { recordedPrefixes.contains { key.isBelow($0) } }
 
     fileprivate func photoMD5(_ key: ObjectKey) -> MD5Digest? {
-        let folder = [photos, originals].first { key.rawValue.hasPrefix($0) }
-        guard let folder, key.rawValue.hasSuffix(".dat") else { return nil }
-        return MD5Digest(hex: key.rawValue.dropFirst(folder.count).dropLast(4))
+        let name = key.name(below: photos) ?? key.name(below: originals)
+        guard let name, name.hasSuffix(".dat") else { return nil }
+        return MD5Digest(hex: name.dropLast(4))
     }
 }
 

@@ -152,7 +152,8 @@ extension Ledger {
     package func catalogState() throws(LedgerError) -> [CatalogLine] {
         try read("list what the catalogue tells besides photos") { db in
             try db.catalogVacations().map(CatalogLine.vacation) + db.catalogShares().map(CatalogLine.share)
-                + db.catalogRestores().map(CatalogLine.restore) + db.catalogProfiles().map(CatalogLine.profile)
+                + db.catalogRestores().flatMap(\.lines).map(CatalogLine.restore)
+                + db.catalogProfiles().map(CatalogLine.profile)
         }
     }
 }

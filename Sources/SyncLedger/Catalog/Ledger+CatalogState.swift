@@ -18,7 +18,13 @@ package struct CatalogState: Hashable, Sendable {
         case .state: self = CatalogState()
         case .vacation(let vacation): vacations.append(vacation)
         case .share(let share): shares.append(share)
-        case .restore(let restore): restores.append(restore)
+        case .restore(let restore):
+            // Of one with many photos there are several lines.
+            if restores.last?.restore == restore.restore {
+                restores[restores.count - 1].items += restore.items
+            } else {
+                restores.append(restore)
+            }
         case .profile(let profile): profiles.append(profile)
         default: return false
         }

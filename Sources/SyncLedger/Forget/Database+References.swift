@@ -117,7 +117,7 @@ extension Database {
         let key = record.key.rawValue
         var found: [StoredReference] = []
         let isVersion = try number("SELECT 1 FROM project_versions WHERE key = ?", [key]) != nil
-        if isVersion || key.hasPrefix("users/") && key.contains("/projects/") { found.append(.project) }
+        if isVersion || record.key.isOfProject { found.append(.project) }
         if try number("SELECT 1 FROM retention_records WHERE key = ?", [key]) != nil { found.append(.archivedEvent) }
         let share = try String.fetchOne(
             cachedStatement(sql: ForgetQuery.openShare), arguments: [record.md5?.blob, key])

@@ -10,7 +10,8 @@ extension Ledger {
     /// - Returns: the store that the ledger is tied to now.
     package func bind(to store: String) throws(LedgerError) -> String {
         let operation = "note the store"
-        if let bound = try read(operation, { try $0.boundStore() }), bound == store { return bound }
+        // By bytes, as a store tells users and folders apart: of a name that looks the same, the objects are others.
+        if let bound = try read(operation, { try $0.boundStore() }), bound.inBytes == store.inBytes { return bound }
         return try write(operation) { db in
             if try db.objectCount() > 0, let bound = try db.boundStore() { return bound }
             // Another place has another store in it.

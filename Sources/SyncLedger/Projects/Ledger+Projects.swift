@@ -211,10 +211,13 @@ extension Ledger {
         try read("list the versions of a project") { try $0.rows(LedgerQuery.versionsOfProject, [project]) }
     }
 
-    /// Those that are the stored copy of a file: removed, it would be stored nowhere.
-    package func projectVersionsInUse(of project: String) throws(LedgerError) -> Set<ObjectKey> {
-        try read("list the versions of a project that files have") { db in
-            Set(try db.rows(LedgerQuery.versionsInUse, [project], as: ObjectRecord.self).map(\.key))
+    /// What is the stored copy of a file: removed, that would be stored nowhere. A ledger that was rebuilt knows it by
+    /// the catalogue, and of no project that it was a version of it.
+    /// - Parameter folder: the beginning of the keys of a project's versions.
+    package func projectVersionsInUse(below folder: String) throws(LedgerError) -> Set<ObjectKey> {
+        let range = KeyRange(prefix: folder, after: nil)
+        return try read("list the versions of a project that files have") { db in
+            Set(try db.rows(LedgerQuery.versionsInUse, [range.from, range.to], as: ObjectRecord.self).map(\.key))
         }
     }
 
@@ -309,9 +312,8 @@ extension LedgerQuery {
         WHERE project_versions.project_id = ? ORDER BY project_versions.key DESC
         """
     package static let versionsInUse = """
-        SELECT \(ObjectRecord.columns) FROM project_versions
-        JOIN objects ON objects.key = project_versions.key
-        WHERE project_versions.project_id = ? AND EXISTS (SELECT 1 FROM photos WHERE photos.object_id = objects.id)
+        SELECT \(ObjectRecord.columns) FROM objects
+        WHERE \(KeyRange.condition) AND EXISTS (SELECT 1 FROM photos WHERE photos.object_id = objects.id)
         """
     package static let ownPhotoOfContent = """
         SELECT photos.id FROM objects

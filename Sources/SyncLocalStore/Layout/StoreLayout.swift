@@ -89,7 +89,7 @@ enum ContentName {
     static func isPath(_ text: String, of key: ObjectKey) -> Bool {
         if isKeyItself(text, key) { return true }
         let path = FilePath(text)
-        let segments = key.rawValue.split(separator: "/")
+        let segments = key.segments
         let names = path.components.map(\.string)
         guard path.isBelowAnyFolder, names.count == segments.count, let name = names.last, let segment = segments.last
         else { return false }

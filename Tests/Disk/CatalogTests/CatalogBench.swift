@@ -20,13 +20,13 @@ final class CatalogBench: Sendable {
     /// - Parameters:
     ///   - hasDigests: whether the store has SHA-256 digests of its own.
     ///   - listedDigests: what its listings tell of the bytes.
-    init(hasDigests: Bool = true, listedDigests: InMemoryStore.ListedDigests = .all) throws {
+    init(hasDigests: Bool = true, listedDigests: InMemoryStore.ListedDigests = .all, user: String = "ana") throws {
         tree = try TemporaryTree(in: .memory)
         let time = ManualTime()
         self.time = time
         memory = InMemoryStore(now: { time.now }, listedDigests: listedDigests, hasDigests: hasDigests)
         store = FaultyStore(memory)
-        keys = try KeyLayout(user: "ana")
+        keys = try KeyLayout(user: user)
     }
 
     func machine(_ name: String, folder: FilePath = "/pictures/Gallery") throws -> CatalogMachine {

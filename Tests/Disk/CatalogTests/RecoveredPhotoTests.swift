@@ -64,6 +64,27 @@ struct RecoveredPhotoTests {
         #expect(try await machine.rebuild().recovered == 60)
     }
 
+    @Test func `photos of a user who is called as a folder of projects are found`() async throws {
+        let bench = try CatalogBench(user: "versions")
+        let old = try bench.machine("laptop")
+        try await old.see(["d.jpg": "d"])
+        #expect(try await bench.machine("new").rebuild().recovered == 1)
+    }
+
+    @Test func `files of projects that have one name in several folders are all found`() async throws {
+        let files = ["x.jpg", "a/x.jpg", "b/x.jpg", "a/versions/x.jpg", "versions/x.jpg"]
+        for name in files + ["a/versions/20260501T101500Z-9e107d9d.jpg"] {
+            _ = try await bench.memory.put(
+                ObjectBody(bytes: Array(name.utf8), digest: ContentDigestOf(name)), at: bench.keys.projectFile(name),
+                attributes: ObjectAttributes(contentType: "image/jpeg", metadata: [:]), condition: .ifAbsent)
+        }
+        let machine = try bench.machine("new")
+        #expect(try await machine.rebuild().recovered == files.count)
+        #expect(try machine.known() == Set(files.map { "/recovered/\($0) missing" }))
+        // A second time nothing is new.
+        #expect(try await machine.rebuild().recovered == files.count)
+    }
+
     @Test(arguments: ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
     func `one is found whatever it says of its time`(takenAt: String) async throws {
         _ = try await lost()

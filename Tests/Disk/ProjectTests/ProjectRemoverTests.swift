@@ -47,6 +47,15 @@ import Testing
         #expect(try bench.ledger.check() == [])
     }
 
+    @Test func `a file that somebody has put into the folder of versions does not go with the project`() async throws {
+        let bench = try await bench()
+        try bench.write("image of mine.", to: "a/versions/1.jpg")
+        try await bench.pass()
+        #expect(try await remove(["a"], in: bench).map(\.failures) == [[]])
+        #expect(bench.stored == ["a/versions/1.jpg", "ab.jpg", "b.jpg", "projects.json"])
+        #expect(try bench.status("a/versions/1.jpg")?.state == .uploaded)
+    }
+
     @Test func `what may wait for the disk of the projects runs on no thread of the ledger`() async throws {
         let bench = try await bench()
         let scanner = ThreadNotingScanner()

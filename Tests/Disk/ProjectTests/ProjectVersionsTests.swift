@@ -243,6 +243,17 @@ import Testing
         #expect(try bench.ledger.check() == [])
     }
 
+    @Test func `a file that somebody has put into the folder of versions is none of them, and stays`() async throws {
+        let bench = try bench()
+        try bench.write("image of mine.", to: "a/versions/1.jpg")
+        try await store(["image 1."], in: bench, versions: 1)
+        try FileManager.default.removeItem(atPath: bench.tree.path("projects/a/versions/1.jpg").string)
+        try await store(["image 2.", "image 3.", "image 4."], in: bench, versions: 1)
+        #expect(try bench.content("a/versions/1.jpg") == "image of mine.")
+        #expect(try bench.status("a/versions/1.jpg")?.state == .missing)
+        #expect(try versions(bench).count == 2)
+    }
+
     @Test func `an old version that cannot be removed holds nothing up, and goes next time`() async throws {
         let bench = try bench()
         bench.store.add(StoreFault(.deleteMany, number: 1, .failBefore(.serverFailed)))

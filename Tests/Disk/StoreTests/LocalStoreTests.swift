@@ -46,6 +46,15 @@ struct LocalStoreTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
+    /// To a `String`, a `/` and a mark that combines with it are one character.
+    @Test func `names that begin with a combining mark are those of a folder and of its file`() async throws {
+        let key = "users/ana/projects/\u{301}folder/\u{FE0F}a.jpg"
+        for text in ["one", "another"] {
+            try await put(text, key)
+            #expect(try tree.files(below: "store/objects") == [key])
+        }
+    }
+
     @Test func `a replaced object leaves one file, under its key, as its readers outside know it`() async throws {
         for round in 1...4 {
             try await put("round \(round)", "users/ana/projects/projects.json")

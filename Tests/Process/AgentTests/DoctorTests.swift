@@ -346,6 +346,29 @@ struct DoctorTests {
         #expect(try await home.run("sync").code == 78)
     }
 
+    /// The last one looks the same as the first: a store has them apart.
+    @Test(arguments: ["eve", "rene\u{301}"])
+    func `another user than the ledger's is wrong, and refused by all that uses the store`(other: String) async throws {
+        let home = try AgentHome()
+        func configure(_ user: String) throws {
+            try home.configure(
+                """
+                user: \(user)
+                store: {type: directory, path: \(home.store.root)}
+                watch: [{kind: gallery, path: \(home.gallery)}]
+                upload: {settle_seconds: 0.2}
+                """)
+        }
+        try configure("ren\u{E9}")
+        try home.gallery.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.pass().uploaded == 1)
+        try configure(other)
+        let (answer, finished) = try await examine(home)
+        #expect(answer["store"]?.state == "wrong")
+        #expect(answer["store"]?.remedy?.hasPrefix("correct store or user") == true)
+        #expect(try await home.run("sync").code == 78 && finished.code == 78)
+    }
+
     @Test func `people read a line for each thing, and a sum`() async throws {
         let finished = try await AgentHome().run("doctor")
         let lines = finished.text.split(separator: "\n")

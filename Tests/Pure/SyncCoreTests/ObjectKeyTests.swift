@@ -22,6 +22,16 @@ import Testing
         #expect(throws: InvalidName.self) { try KeyLayout(user: user) }
     }
 
+    /// To a `String`, a `/` and a mark that combines with it are one character.
+    @Test func `a name that begins with a combining mark is a segment like others`() throws {
+        let key = try ObjectKey("users/\u{301}ana/photos/\u{301}a.jpg")
+        #expect(key.segments == ["users", "\u{301}ana", "photos", "\u{301}a.jpg"])
+        #expect(key.lastSegment == "\u{301}a.jpg")
+        #expect(key.isBelow("users/") && key.name(below: "users/\u{301}ana/photos/") == "\u{301}a.jpg")
+        #expect(key.original?.rawValue == "users/\u{301}ana/originals/\u{301}a.jpg")
+        #expect(throws: InvalidName.self) { try ObjectKey(segments: ["users", "ana/\u{301}b"]) }
+    }
+
     @Test func `keys are ordered by bytes and not by language`() throws {
         let keys = try ["b", "a/b", "a", "Z", "ä", "a.b"].map { try ObjectKey($0) }.sorted()
         #expect(keys.map(\.rawValue) == ["Z", "a", "a.b", "a/b", "b", "ä"])

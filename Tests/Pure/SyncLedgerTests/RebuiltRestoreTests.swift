@@ -34,10 +34,9 @@ import Testing
         }
     }
 
-    private func ask() throws {
+    private func ask(_ path: FilePath = "/pictures/gallery/of old.jpg") throws {
         let items = old.keys.map {
-            RestoreJobDraft.Item(
-                key: $0, path: "/pictures/gallery/of old.jpg", size: 1_000, storageClass: .deepArchive, tier: .bulk)
+            RestoreJobDraft.Item(key: $0, path: path, size: 1_000, storageClass: .deepArchive, tier: .bulk)
         }
         let draft = RestoreJobDraft(requestedBy: "ana", tier: .standard, days: 9, items: items)
         #expect(try old.ledger.addRestoreJob(draft, at: old.now).job != nil)
@@ -47,6 +46,20 @@ import Testing
         var state = CatalogState()
         for line in try old.ledger.catalogState() { _ = state.take(line) }
         try new.ledger.noteCatalog(state, in: [:], at: new.now)
+    }
+
+    @Test func `one of many photos takes several lines, each of which can be read, and is one again`() throws {
+        // As long as the paths of some ten thousand photos are together.
+        try ask(FilePath("/pictures/" + String(repeating: "n", count: 1_200_000)))
+        let lines = try old.ledger.catalogState().filter { if case .restore = $0 { true } else { false } }
+        #expect(lines.count == 2)
+        let coding = CatalogCoding(keys: try KeyLayout(user: "ana"))
+        var state = CatalogState()
+        for line in lines { _ = state.take(try #require(coding.line(try coding.data(line)))) }
+        #expect(state.restores.map(\.items.count) == [3])
+        let new = try Archive(Self.names)
+        try new.ledger.noteCatalog(state, in: [:], at: new.now)
+        #expect(try new.items().map(\.key) == old.keys)
     }
 
     @Test func `a restore that is under way goes on as it was, and a second time nothing is new`() throws {

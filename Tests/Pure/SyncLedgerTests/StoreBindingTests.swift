@@ -22,6 +22,13 @@ import Testing
         #expect(try world.ledger.bind(to: "s3://one") == "s3://one")
     }
 
+    @Test func `names that look the same are two`() throws {
+        let places = ["s3://one for user ren\u{E9}", "s3://one for user rene\u{301}"]
+        for place in places + places {
+            #expect(Array(try world.ledger.bind(to: place).utf8) == Array(place.utf8))
+        }
+    }
+
     @Test func `the first embedded store that is noted stays the one until the place is another`() throws {
         #expect(try !world.ledger.knowsStore())
         #expect(try world.ledger.bind(to: "/one") == "/one")

@@ -70,6 +70,25 @@ import Testing
         #expect(selection.objects.map(\.destination) == ["1.jpg", "Rome/1.jpg"])
     }
 
+    @Test func `a name that another machine has as well means both, and an id one of them`() async throws {
+        let key = try await bench.add("Rome/1.jpg")
+        let folder = try bench.ledger.folderForCatalog(
+            .gallery, at: "/machines/laptop/pictures/trips", of: .machine("0123"))
+        let photo = CatalogPhoto(
+            place: CatalogPlace(folder: 0, path: "Oslo/9.jpg"), file: CatalogPhoto.File(size: 1, modified: Int64(1)),
+            md5: nil, key: key, sha256: nil, size: 1, contentType: "image/jpeg")
+        try bench.ledger.noteCatalog([photo], in: [0: folder], at: bench.time.now)
+        func places(_ machine: String) async throws -> Set<FilePath> {
+            let selection = try await RestoreSelection(
+                of: [], scope: RestoreScope(machine: machine, ownName: "laptop"), in: RestoreBench.places,
+                ledger: bench.queue, store: bench.store)
+            return Set(selection.objects.flatMap { [$0.destination] + $0.further.map(\.destination) })
+        }
+        let (mine, others): (FilePath, FilePath) = ("trips/Rome/1.jpg", "machines/laptop/trips/Oslo/9.jpg")
+        #expect(try await places("laptop") == [mine, others])
+        #expect(try await places("0123") == [others])
+    }
+
     @Test func `an object that is named twice is restored once`() async throws {
         try await fill()
         let key = try await bench.add("Paris/again.jpg", "Paris/1.jpg")

@@ -196,8 +196,20 @@ import Testing
         #expect(status.state == .uploaded)
         #expect(status.key == version.key)
         #expect(try world.ledger.versions(of: status).isEmpty)
-        #expect(try world.ledger.projectVersionsInUse(of: "a") == [version.key])
+        #expect(try world.ledger.projectVersionsInUse(below: "users/ana/projects/a/versions/") == [version.key])
         #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `what a catalogue alone tells of is in use, too`() throws {
+        let version = try ObjectKey("users/ana/projects/a/versions/20260501T101500Z-0a.jpg")
+        let place = try world.ledger.folderForCatalog(.projects, at: folder, of: .thisMachine)
+        let photo = CatalogPhoto(
+            place: CatalogPlace(folder: 0, path: "a.jpg"), file: nil, md5: nil, key: version, sha256: nil, size: 10,
+            contentType: "image/jpeg")
+        try world.ledger.noteCatalog([photo], in: [0: place], at: world.now)
+        #expect(try world.ledger.projectVersions(of: "a").isEmpty)
+        #expect(try world.ledger.projectVersionsInUse(below: "users/ana/projects/a/versions/") == [version])
+        #expect(try world.ledger.projectVersionsInUse(below: "users/ana/projects/b/versions/") == [])
     }
 
     @Test func `a renamed image has no earlier version under a key that a new one has got`() throws {
