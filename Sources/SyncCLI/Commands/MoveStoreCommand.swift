@@ -105,6 +105,10 @@ struct MoveStoreCommand: WorkspaceCommand {
                 "Go on with it?", on: workspace.console.people, to: "go on", no: "nothing was changed")
         }
         try await workspace.takeLock()
+        guard try await ledger({ try $0.boundStore() }) == bound else {
+            throw CommandFailure.configuration(
+                "what is stored was moved to another store meanwhile: nothing was changed; give the command again")
+        }
         try await ledger { [now = workspace.time.now()] in
             // Whatever ends this between the two, the next run finds them again.
             try $0.forgetAgain(finding.forgotten, at: now)

@@ -155,7 +155,7 @@ struct RestoreCommand: WorkspaceCommand {
             try await restores.wait(for: proposal.runningJobs)
             proposal = try await restores.propose(wish)
         }
-        try restores.agree(to: proposal, wish)
+        try await restores.agree(to: proposal, wish)
         return try await carryOut(proposal, restores, besides: unread)
     }
 

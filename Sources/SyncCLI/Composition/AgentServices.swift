@@ -240,10 +240,9 @@ struct ProjectServices: Sendable {
             "no folder of kind projects is configured; add one to watch in \(workspace.installation.location.file)")
     }
 
-    func makeRemover() async throws -> ProjectRemover {
+    func makeRemover(_ store: any ObjectStore) throws -> ProjectRemover {
         ProjectRemover(
-            store: try await workspace.store(.writes), ledger: ledger,
-            keys: try workspace.keys, shelf: shelf, scanner: FileTreeScanner(), pool: workspace.threads.disk,
-            time: workspace.time)
+            store: store, ledger: ledger, keys: try workspace.keys, shelf: shelf, scanner: FileTreeScanner(),
+            pool: workspace.threads.disk, time: workspace.time)
     }
 }

@@ -89,6 +89,15 @@ struct Installation: Sendable {
         try AgentLock(at: location.stateFolder.appending("catalog.lock"), pid: getpid(), now: time.now())
     }
 
+    /// The same, for deletions in one store: nothing is moved to another one while it is held.
+    /// - Parameter next: what goes on in the other store, where all was moved there before.
+    /// - Throws: also ``CommandFailure`` then.
+    func takeDeletionLock(in store: any ObjectStore, _ ledger: Ledger, orSay next: String) throws -> AgentLock {
+        let lock = try takeDeletionLock()
+        try requireCurrent([store], ledger, orSay: next)
+        return lock
+    }
+
     private func takeLock(at file: FilePath) throws -> AgentLock {
         do {
             return try AgentLock(at: file, pid: getpid(), now: time.now())
@@ -157,6 +166,13 @@ struct Installation: Sendable {
     func isCurrent(_ store: any ObjectStore, _ ledger: Ledger) throws(LedgerError) -> Bool {
         guard let bound = try ledger.boundStore() else { return true }
         return bound == placeName(store)
+    }
+
+    /// - Parameter next: what goes on in the other store, where the ledger is about another one by now.
+    /// - Throws: ``CommandFailure`` then; ``LedgerError``.
+    func requireCurrent(_ stores: [any ObjectStore], _ ledger: Ledger, orSay next: String) throws {
+        if try stores.allSatisfy({ try isCurrent($0, ledger) }) { return }
+        throw CommandFailure.configuration("what is stored was moved to another store meanwhile: \(next)")
     }
 
     /// Where this user's objects are in a store.
