@@ -85,9 +85,7 @@ struct SyncCommand: WorkspaceCommand {
                 unfinished: try ledger.unfinishedProjectImages(),
                 failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed),
                 delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed),
-                elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage).filter {
-                    CalendarDay($0.seenAt) == CalendarDay(now)
-                }, shares: try ledger.shareTroubles(),
+                elsewhere: try ledger.otherDamage(seenOn: CalendarDay(now)), shares: try ledger.shareTroubles(),
                 halfDeleted: try projects.map { (folder: $0, ids: try ledger.projectsBeingDeleted(in: $0)) },
                 catalog: refusal,
                 unclear: (store, found.inspection.isWhole ? try ledger.unclearOwnObjects(parts.keys) : 0),
@@ -100,7 +98,10 @@ struct SyncCommand: WorkspaceCommand {
             workspace.logger.warning("metrics and notices wait for the ledger: \(error)")
         }
         guard let signal else {
-            try await parts.monitoring.tellPass(isGood: report.status == .done && found.unlisted == nil)
+            let isWell = try await workspace.ledger { [keys = parts.keys] ledger in
+                try ledger.isAllWell(try ledger.overview(), keys, at: now)
+            }
+            try await parts.monitoring.tellPass(isGood: isWell && report.status == .done && found.unlisted == nil)
             return Answer(report, failure: found.unlisted)
         }
         return Answer(

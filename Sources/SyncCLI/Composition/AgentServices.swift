@@ -90,7 +90,7 @@ struct AgentServices: Sendable {
                 ledger: queue, store: retrying, reader: workspace.reducer,
                 recompressor: settings.photos.originals == .jxl ? workspace.recompressor : nil,
                 width: settings.upload.batchSize, pool: threads.photos, time: time)
-        monitoring = try Self.monitoring(workspace, queue, passes: passes, patience: restores.patience)
+        monitoring = try Self.monitoring(workspace, queue, keys, passes: passes, patience: restores.patience)
         let done = Wakeup()
         vacations = VacationService(
             VacationManifestSync(ledger: queue, store: retrying, keys: keys, pool: threads.disk, now: time.now),
@@ -114,7 +114,7 @@ struct AgentServices: Sendable {
     }
 
     private static func monitoring(
-        _ workspace: Workspace, _ ledger: LedgerQueue, passes: Wakeup, patience: LedgerPatience
+        _ workspace: Workspace, _ ledger: LedgerQueue, _ keys: KeyLayout, passes: Wakeup, patience: LedgerPatience
     ) throws -> MonitoringService {
         let (installation, settings) = (workspace.installation, workspace.settings)
         let (time, logger) = (workspace.time, workspace.logger)
@@ -132,7 +132,7 @@ struct AgentServices: Sendable {
             troubles: TroubleAnnouncer(
                 ledger: ledger, notifiers: workspace.notifiers, retention: installation.retentionOutlook,
                 disks: installation.disks, pool: workspace.threads.disk, time: time),
-            beat: beat, passes: passes, ledger: ledger, patience: patience, time: time, logger: logger)
+            beat: beat, passes: passes, ledger: ledger, keys: keys, patience: patience, time: time, logger: logger)
     }
 
     /// Threads that photos keep busy for ever cannot be ended from within. Started anew (examples/sync-agent.service does
