@@ -93,7 +93,7 @@ struct AgentServices: Sendable {
         monitoring = try Self.monitoring(workspace, queue, keys, passes: passes, patience: restores.patience)
         let done = Wakeup()
         vacations = VacationService(
-            VacationManifestSync(ledger: queue, store: retrying, keys: keys, pool: threads.disk, now: time.now),
+            VacationManifestSync(ledger: queue, store: retrying, keys: keys, pool: threads.disk, time: time),
             work: done, patience: restores.patience, time: time, logger: logger)
         projects = try await ProjectServices(workspace)
         let preparer = Preparer(

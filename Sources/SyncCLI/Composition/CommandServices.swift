@@ -197,7 +197,7 @@ struct ForgetServices: Sendable {
         let (ledger, keys) = (try await workspace.ledger, try workspace.keys)
         var problems: [String] = []
         let manifests = VacationManifestSync(
-            ledger: ledger, store: store, keys: keys, pool: workspace.threads.disk, now: workspace.time.now)
+            ledger: ledger, store: store, keys: keys, pool: workspace.threads.disk, time: workspace.time)
         do {
             problems += try await manifests.run(where: \.hasForgotten).failures
         } catch let error as StoreError {
