@@ -72,10 +72,11 @@ struct SyncCommand: WorkspaceCommand {
         let refusal = found.refusal.map { SyncReport.Problem(path: place, message: $0) }
         let store = parts.restores.store.identity.location
         let projects = workspace.settings.watch.filter { $0.kind == .projects }.map(\.path)
-        let report = try await workspace.ledger { ledger in
+        let (report, isWell) = try await workspace.ledger { ledger in
             // One that was told to stop is none that anybody may rely on.
             if signal == nil, found.unlisted == nil { try ledger.noteSync(at: now) }
-            return SyncReport(
+            let isWell = try ledger.isAllWell(try ledger.overview(), parts.keys, at: now)
+            let report = SyncReport(
                 progress.summary, intake: found.intake, unsaved: found.unsaved, moved: found.moved,
                 originals: found.originals, originalsRefused: found.originalsRefused,
                 withoutOriginal: parts.originals == nil
@@ -90,6 +91,7 @@ struct SyncCommand: WorkspaceCommand {
                 catalog: refusal,
                 unclear: (store, found.inspection.isWhole ? try ledger.unclearOwnObjects(parts.keys) : 0),
                 told: progress.told)
+            return (report, isWell)
         }
         do {
             try await parts.monitoring.note()
@@ -98,9 +100,6 @@ struct SyncCommand: WorkspaceCommand {
             workspace.logger.warning("metrics and notices wait for the ledger: \(error)")
         }
         guard let signal else {
-            let isWell = try await workspace.ledger { [keys = parts.keys] ledger in
-                try ledger.isAllWell(try ledger.overview(), keys, at: now)
-            }
             try await parts.monitoring.tellPass(isGood: isWell && report.status == .done && found.unlisted == nil)
             return Answer(report, failure: found.unlisted)
         }

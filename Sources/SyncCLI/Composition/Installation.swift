@@ -83,12 +83,6 @@ struct Installation: Sendable {
     /// One process at a time deletes what was forgotten. It throws as ``takeLock()`` does.
     func takeDeletionLock() throws -> AgentLock { try takeLock(at: location.stateFolder.appending("forget.lock")) }
 
-    /// One process at a time writes the catalogue.
-    /// - Throws: ``AgentLock/Held``; `Errno` when the file cannot be made.
-    func takeCatalogLock() throws -> AgentLock {
-        try AgentLock(at: location.stateFolder.appending("catalog.lock"), pid: getpid(), now: time.now())
-    }
-
     /// The same, for deletions in one store: nothing is moved to another one while it is held.
     /// - Parameter next: what goes on in the other store, where all was moved there before.
     /// - Throws: also ``CommandFailure`` then.
@@ -96,6 +90,12 @@ struct Installation: Sendable {
         let lock = try takeDeletionLock()
         try requireCurrent([store], ledger, orSay: next)
         return lock
+    }
+
+    /// One process at a time writes the catalogue.
+    /// - Throws: ``AgentLock/Held``; `Errno` when the file cannot be made.
+    func takeCatalogLock() throws -> AgentLock {
+        try AgentLock(at: location.stateFolder.appending("catalog.lock"), pid: getpid(), now: time.now())
     }
 
     private func takeLock(at file: FilePath) throws -> AgentLock {

@@ -227,7 +227,9 @@ struct ExpiredShares: Sendable {
             else { continue }
             gone += try numbers.map { try keys.shareOwner(id, $0) }
         }
-        if !gone.isEmpty { problems += try await store.delete(gone).problems(removing: "what tells of shares that are over") }
+        if !gone.isEmpty {
+            problems += try await store.delete(gone).problems(removing: "what tells of shares that are over")
+        }
         return problems
     }
 

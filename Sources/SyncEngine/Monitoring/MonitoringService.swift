@@ -91,7 +91,7 @@ private struct PassSeen: Sendable {
 }
 
 extension Ledger {
-    /// Whether a whole pass is one to hear of, for an agent and for `sync`, which has looked at more: nothing has failed,
+    /// Whether a whole pass is one to hear of, for an agent and for `sync`, which looks at more: nothing has failed,
     /// nothing is lost, all folders could be read, every share that is over is gone, what guests have sent is taken in,
     /// the catalogue is of this ledger or an older one, each stored object could be looked at, and of silent machines
     /// nothing was found to be damaged today.

@@ -149,7 +149,8 @@ package struct RestoreUpgrader: Sendable {
         self.time = time
     }
 
-    /// - Throws: ``StoreError`` when the store as a whole is away, or changes none; ``LedgerError``, `CancellationError`.
+    /// - Throws: ``StoreError`` when the store as a whole is away, or changes none; ``LedgerError``,
+    ///   `CancellationError`.
     package func run(_ proposal: RestoreProposal) async throws -> [Change] {
         var changes: [Change] = []
         let denied = DeniedObjects()

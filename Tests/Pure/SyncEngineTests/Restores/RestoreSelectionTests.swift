@@ -70,7 +70,7 @@ import Testing
         #expect(selection.objects.map(\.destination) == ["1.jpg", "Rome/1.jpg"])
     }
 
-    @Test func `an earlier version has the name of its own photo, though another one has its content now`() async throws {
+    @Test func `an earlier version has the name of its own photo, though another one has its content`() async throws {
         try await fill()
         let key = try await bench.add("Paris/again.jpg", "Paris/1.jpg")
         let photo: FilePath = "/pictures/trips/Paris/now.jpg"
