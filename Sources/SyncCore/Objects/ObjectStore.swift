@@ -72,7 +72,7 @@ package protocol ObjectStore: ReadableStore {
 }
 
 extension [ObjectKey: StoreError] {
-    /// What ``ObjectStore/delete(_:)-(_)`` could not remove, in plain words: of many, the first.
+    /// What could not be removed of many, in plain words: the first of them, and how many more.
     package func problems(removing what: String) -> [String] {
         guard let first = self.min(by: { $0.key < $1.key })?.value else { return [] }
         return ["\(what) cannot be removed: \(first)" + (count > 1 ? "; nor \(count - 1) more of them" : "")]
