@@ -245,7 +245,7 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
             names: photos.map(\.key.rawValue), tier: tier.map { .tier($0) }, days: days, maximumCost: maximumCost,
             isAgreed: consent.yes)
         let proposal = try await restores.propose(wish)
-        try restores.agree(to: proposal, wish)
+        try await restores.agree(to: proposal, wish)
         let request = try await restores.request(proposal)
         let report = try await restores.report(request)
         if !workspace.console.isSilent {

@@ -94,7 +94,7 @@ struct ForgetCommand: WorkspaceCommand {
         let plan = try await parts.planner.plan(found.photos, onlyGone: missing, since: since)
         let preview = try report(plan, found, workspace)
         if dryRun { return Answer(preview, failure: found.unknown.failure) }
-        if !consent.yes { try ask(plan, found, preview, workspace.console.people) }
+        if !consent.yes { try await workspace.afterAsking { try ask(plan, found, preview, workspace.console.people) } }
         return try await carryOut(plan, found, parts)
     }
 

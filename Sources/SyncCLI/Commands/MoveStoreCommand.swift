@@ -115,6 +115,10 @@ struct MoveStoreCommand: WorkspaceCommand {
         try await workspace.takeLock()
         let locks = try await lockOut(workspace)
         defer { withExtendedLifetime(locks) {} }
+        guard try await ledger({ try $0.boundStore() }) == bound else {
+            throw CommandFailure.configuration(
+                "what is stored was moved to another store meanwhile: nothing was changed; give the command again")
+        }
         try await ledger { [now = workspace.time.now()] in
             // Whatever ends this between the two, the next run finds them again.
             try $0.forgetAgain(finding.forgotten, at: now)

@@ -167,7 +167,7 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
         var report = ProfileMigrationReport(try await migrate(workspace, store), dryRun: dryRun)
         let orphans = report.orphans.filter { $0.events > 0 }
         if deleteOrphans, !dryRun, !orphans.isEmpty {
-            if !consent.yes { try ask(report, workspace.console.people) }
+            if !consent.yes { try await workspace.afterAsking { try ask(report, workspace.console.people) } }
             report.note(try await delete(orphans.map(\.profile), workspace, store))
         }
         return Answer(report)

@@ -36,7 +36,8 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
     func answer(_ workspace: Workspace) async throws -> Answer {
         let parts = try await ProjectServices(workspace)
         try parts.requireFolder()
-        let remover = try await parts.makeRemover()
+        let store = try await workspace.store(.writes)
+        let remover = try parts.makeRemover(store)
         var targets: [ProjectRemover.Target] = []
         var unknown: [String] = []
         var seen: Set<ByteString> = []
@@ -46,9 +47,24 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
             if found.isEmpty { unknown.append(id) }
         }
         if dryRun { return answer(ProjectDeletionReport(planned: targets, unknown: unknown)) }
-        if !targets.isEmpty, !consent.yes { try ask(targets, workspace.console.people) }
-        let outcomes = targets.isEmpty ? [] : try await remover.remove(targets)
-        return answer(ProjectDeletionReport(outcomes, unknown: unknown))
+        if targets.isEmpty { return answer(ProjectDeletionReport([], unknown: unknown)) }
+        if !consent.yes { try await workspace.afterAsking { try ask(targets, workspace.console.people) } }
+        let lock = try await takeLock(of: store, workspace)
+        defer { withExtendedLifetime(lock) {} }
+        return answer(ProjectDeletionReport(try await remover.remove(targets), unknown: unknown))
+    }
+
+    /// What is deleted while it is copied to another store would be there again.
+    private func takeLock(of store: any ObjectStore, _ workspace: Workspace) async throws -> AgentLock {
+        do {
+            return try await workspace.ledger.callAsFunction { [installation = workspace.installation] ledger in
+                try installation.takeDeletionLock(
+                    in: store, ledger, orSay: "nothing was deleted; give the command again, for that one")
+            }
+        } catch is AgentLock.Held {
+            throw CommandFailure(
+                .locked, "another process deletes or moves what is stored; wait for it, and run this again")
+        }
     }
 
     private func answer(_ report: ProjectDeletionReport) -> Answer { Answer(report, failure: report.failure) }

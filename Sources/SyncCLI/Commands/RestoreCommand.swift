@@ -136,8 +136,11 @@ struct RestoreCommand: WorkspaceCommand {
         _ restores: Restores, savingIn folder: FilePath?, besides unread: [String]
     ) async throws -> Answer {
         let workspace = restores.workspace
+        var scope = scope(workspace.installation)
+        let versions = try await versions(workspace.installation, restores.parts)
+        scope.versions = Dictionary(versions.map { ($0.key, $0.photo) }, uniquingKeysWith: { first, _ in first })
         let wish = RestoreWish(
-            names: try await names(workspace.installation, restores.parts), scope: scope(workspace.installation),
+            names: version == nil ? paths.map(\.text) : versions.map { $0.key.rawValue }, scope: scope,
             tier: rush ? .rush : tier.map { .tier($0) },
             days: days, extends: days != nil, output: folder, maximumCost: maximumCost, isAgreed: consent.yes)
         var proposal = try await restores.propose(wish)
@@ -155,7 +158,7 @@ struct RestoreCommand: WorkspaceCommand {
             try await restores.wait(for: proposal.runningJobs)
             proposal = try await restores.propose(wish)
         }
-        try restores.agree(to: proposal, wish)
+        try await restores.agree(to: proposal, wish)
         return try await carryOut(proposal, restores, besides: unread)
     }
 
@@ -232,8 +235,11 @@ struct RestoreCommand: WorkspaceCommand {
         }
     }
 
-    private func names(_ installation: Installation, _ parts: RestoreServices) async throws -> [String] {
-        guard let wanted = version.flatMap(RestoreVersion.init) else { return paths.map(\.text) }
+    /// What `--version` means of the paths.
+    private func versions(
+        _ installation: Installation, _ parts: RestoreServices
+    ) async throws -> [(key: ObjectKey, photo: FilePath)] {
+        guard let wanted = version.flatMap(RestoreVersion.init) else { return [] }
         let (paths, locator) = (paths.map(\.text), installation.pathLocator)
         return try await parts.ledger { try wanted.keys(of: paths, in: $0, locator) }
     }
@@ -299,16 +305,18 @@ enum RestoreVersion: Hashable {
         }
     }
 
-    /// The keys of the versions, in place of the paths of photos.
+    /// The keys of the versions, with the paths of the photos.
     /// - Throws: ``CommandFailure`` that names what has no such version.
-    func keys(of paths: [String], in ledger: Ledger, _ locator: PathLocator) throws -> [String] {
-        var keys: [String] = []
+    func keys(
+        of paths: [String], in ledger: Ledger, _ locator: PathLocator
+    ) throws -> [(key: ObjectKey, photo: FilePath)] {
+        var keys: [(key: ObjectKey, photo: FilePath)] = []
         var unknown: [String] = []
         for path in paths {
             let before = keys.count
             let isKnown = try locator.photos(at: path, in: ledger) { photo, _ in
                 guard let version = choose(from: try ledger.versions(of: photo)) else { return }
-                keys.append(version.object.key.rawValue)
+                keys.append((version.object.key, photo.path))
             }
             if !isKnown {
                 unknown.append(UnknownPaths.message(path))

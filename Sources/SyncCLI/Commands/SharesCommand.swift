@@ -120,7 +120,7 @@ struct SharesCommand: WorkspaceCommand {
         let what =
             "\(Quantities.counted(share.photoCount, "photo")) of \(share.location.escapingControls), shared on "
             + Quantities.day(share.createdAt)
-        try confirm(what, terminal)
+        try await confirm(what, workspace)
         try await remove(share, parts)
         try await workspace.updateCatalog(parts.restores.store)
         return Self.revoked(what)
@@ -145,7 +145,7 @@ struct SharesCommand: WorkspaceCommand {
         } else {
             throw Self.unknown(name, problems)
         }
-        try confirm(what, workspace.console.people)
+        try await confirm(what, workspace)
         let rest =
             "It is noted that the share is to go: a running agent, the next sync, or the same command again "
             + "continues it"
@@ -177,8 +177,11 @@ struct SharesCommand: WorkspaceCommand {
             + share.machineName.escapingControls
     }
 
-    private func confirm(_ what: String, _ terminal: Terminal) throws {
-        try Question.require("Revoke \(what)?", on: terminal, unless: consent.yes, no: "nothing was revoked")
+    private func confirm(_ what: String, _ workspace: Workspace) async throws {
+        try await workspace.afterAsking {
+            try Question.require(
+                "Revoke \(what)?", on: workspace.console.people, unless: consent.yes, no: "nothing was revoked")
+        }
     }
 
     static func tellOver(_ id: ShareID, _ state: ShareState, _ terminal: Terminal) {
@@ -265,9 +268,11 @@ struct SharesCommand: WorkspaceCommand {
             throw CommandFailure.failed("share \(id) is being removed; share the vacation again")
         case .preparing, .waiting, .live: break
         }
-        try Question.require(
-            "Go on with \(what) from this machine? The other one leaves it alone then.", on: terminal,
-            unless: consent.yes, no: "nothing was taken over")
+        try await workspace.afterAsking {
+            try Question.require(
+                "Go on with \(what) from this machine? The other one leaves it alone then.", on: terminal,
+                unless: consent.yes, no: "nothing was taken over")
+        }
         let problem = try await parts.takeOver.run(share) { try await workspace.updateCatalog(parts.restores.store) }
         if let problem {
             workspace.console.errors.writeLine(problem.escapingControls)

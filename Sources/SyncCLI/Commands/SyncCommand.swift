@@ -72,10 +72,11 @@ struct SyncCommand: WorkspaceCommand {
         let refusal = found.refusal.map { SyncReport.Problem(path: place, message: $0) }
         let store = parts.restores.store.identity.location
         let projects = workspace.settings.watch.filter { $0.kind == .projects }.map(\.path)
-        let report = try await workspace.ledger { ledger in
+        let (report, isWell) = try await workspace.ledger { ledger in
             // One that was told to stop is none that anybody may rely on.
             if signal == nil, found.unlisted == nil { try ledger.noteSync(at: now) }
-            return SyncReport(
+            let isWell = try ledger.isAllWell(try ledger.overview(), parts.keys, at: now)
+            let report = SyncReport(
                 progress.summary, intake: found.intake, unsaved: found.unsaved, moved: found.moved,
                 originals: found.originals, originalsRefused: found.originalsRefused,
                 withoutOriginal: parts.originals == nil
@@ -85,13 +86,12 @@ struct SyncCommand: WorkspaceCommand {
                 unfinished: try ledger.unfinishedProjectImages(),
                 failed: try ledger.failedPhotos(limit: SyncReport.failuresNamed),
                 delayed: try ledger.delayedPhotos(limit: SyncReport.failuresNamed),
-                elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage).filter {
-                    CalendarDay($0.seenAt) == CalendarDay(now)
-                }, shares: try ledger.shareTroubles(),
+                elsewhere: try ledger.otherDamage(seenOn: CalendarDay(now)), shares: try ledger.shareTroubles(),
                 halfDeleted: try projects.map { (folder: $0, ids: try ledger.projectsBeingDeleted(in: $0)) },
                 catalog: refusal,
                 unclear: (store, found.inspection.isWhole ? try ledger.unclearOwnObjects(parts.keys) : 0),
                 told: progress.told)
+            return (report, isWell)
         }
         do {
             try await parts.monitoring.note()
@@ -100,7 +100,7 @@ struct SyncCommand: WorkspaceCommand {
             workspace.logger.warning("metrics and notices wait for the ledger: \(error)")
         }
         guard let signal else {
-            try await parts.monitoring.tellPass(isGood: report.status == .done && found.unlisted == nil)
+            try await parts.monitoring.tellPass(isGood: isWell && report.status == .done && found.unlisted == nil)
             return Answer(report, failure: found.unlisted)
         }
         return Answer(

@@ -65,7 +65,7 @@ struct LifecycleCommand: AsyncParsableCommand {
             // Nobody is asked about what was not shown.
             let people = workspace.console.people
             LifecycleView(terminal: people).difference(standing.report).forEach(people.writeLine)
-            let notes = try await write(standing, inspector, workspace.console.errors)
+            let notes = try await write(standing, inspector, workspace)
             return Answer(inspector.report(standing.inStore, applied: notes != nil)) { _ in
                 [end(standing, notes: notes)]
             }
@@ -73,10 +73,13 @@ struct LifecycleCommand: AsyncParsableCommand {
 
         /// - Returns: what the store did not keep, in plain words; `nil` when nothing was written.
         private func write(
-            _ standing: LifecycleInspector.Standing, _ inspector: LifecycleInspector, _ terminal: Terminal
+            _ standing: LifecycleInspector.Standing, _ inspector: LifecycleInspector, _ workspace: Workspace
         ) async throws -> [String]? {
             guard let (current, plan) = standing.inStore, !plan.isNothingToDo, !dryRun else { return nil }
-            try Question.require("Write these rules?", on: terminal, unless: consent.yes, no: "nothing was written")
+            let terminal = workspace.console.errors
+            try await workspace.afterAsking {
+                try Question.require("Write these rules?", on: terminal, unless: consent.yes, no: "nothing was written")
+            }
             let notes = try await inspector.editor.carryOut(plan, from: current)
             for warning in notes {
                 terminal.writeLine(terminal.styled("note", .yellow) + "  \(warning)".escapingControls)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import Logging
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -144,7 +145,11 @@ struct VerifyCommand: WorkspaceCommand {
         let parts = try await AgentServices(workspace, observe: progress.note)
         progress.expect(try await parts.ledger { try $0.overview().totals.waiting })
         try await parts.pipeline.run(.untilDone(patience: .seconds(10)))
-        try await parts.vacations.round()
+        do {
+            try await parts.vacations.round()
+        } catch let error as StoreError {
+            workspace.logger.warning("vacations wait for the store: \(error)")
+        }
         try await parts.upkeep.mend()
         try await workspace.updateCatalog(parts.restores.store)
         try await parts.originals?.run().tell(workspace.logger)

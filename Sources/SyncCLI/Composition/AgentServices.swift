@@ -90,10 +90,10 @@ struct AgentServices: Sendable {
                 ledger: queue, store: retrying, reader: workspace.reducer,
                 recompressor: settings.photos.originals == .jxl ? workspace.recompressor : nil,
                 width: settings.upload.batchSize, pool: threads.photos, time: time)
-        monitoring = try Self.monitoring(workspace, queue, passes: passes, patience: restores.patience)
+        monitoring = try Self.monitoring(workspace, queue, keys, passes: passes, patience: restores.patience)
         let done = Wakeup()
         vacations = VacationService(
-            VacationManifestSync(ledger: queue, store: retrying, keys: keys, pool: threads.disk, now: time.now),
+            VacationManifestSync(ledger: queue, store: retrying, keys: keys, pool: threads.disk, time: time),
             work: done, patience: restores.patience, time: time, logger: logger)
         projects = try await ProjectServices(workspace)
         let preparer = Preparer(
@@ -114,7 +114,7 @@ struct AgentServices: Sendable {
     }
 
     private static func monitoring(
-        _ workspace: Workspace, _ ledger: LedgerQueue, passes: Wakeup, patience: LedgerPatience
+        _ workspace: Workspace, _ ledger: LedgerQueue, _ keys: KeyLayout, passes: Wakeup, patience: LedgerPatience
     ) throws -> MonitoringService {
         let (installation, settings) = (workspace.installation, workspace.settings)
         let (time, logger) = (workspace.time, workspace.logger)
@@ -132,7 +132,7 @@ struct AgentServices: Sendable {
             troubles: TroubleAnnouncer(
                 ledger: ledger, notifiers: workspace.notifiers, retention: installation.retentionOutlook,
                 disks: installation.disks, pool: workspace.threads.disk, time: time),
-            beat: beat, passes: passes, ledger: ledger, patience: patience, time: time, logger: logger)
+            beat: beat, passes: passes, ledger: ledger, keys: keys, patience: patience, time: time, logger: logger)
     }
 
     /// Threads that photos keep busy for ever cannot be ended from within. Started anew (examples/sync-agent.service does
@@ -240,10 +240,9 @@ struct ProjectServices: Sendable {
             "no folder of kind projects is configured; add one to watch in \(workspace.installation.location.file)")
     }
 
-    func makeRemover() async throws -> ProjectRemover {
+    func makeRemover(_ store: any ObjectStore) throws -> ProjectRemover {
         ProjectRemover(
-            store: try await workspace.store(.writes), ledger: ledger,
-            keys: try workspace.keys, shelf: shelf, scanner: FileTreeScanner(), pool: workspace.threads.disk,
-            time: workspace.time)
+            store: store, ledger: ledger, keys: try workspace.keys, shelf: shelf, scanner: FileTreeScanner(),
+            pool: workspace.threads.disk, time: workspace.time)
     }
 }

@@ -176,14 +176,8 @@ struct ForgetServices: Sendable {
         return ObjectDeletions(
             store: store, ledger: ledger, others: try await others(workspace, store: store),
             hold: { [installation = workspace.installation, ledger = ledger.ledger] in
-                let lock = try installation.takeDeletionLock()
-                // Nothing is moved while it is held.
-                guard try installation.isCurrent(store, ledger) else {
-                    throw CommandFailure.configuration(
-                        "what is stored was moved to another store meanwhile: the next sync deletes there what was "
-                            + "forgotten")
-                }
-                return lock
+                try installation.takeDeletionLock(
+                    in: store, ledger, orSay: "the next sync deletes there what was forgotten")
             }, time: workspace.time)
     }
 
@@ -203,7 +197,7 @@ struct ForgetServices: Sendable {
         let (ledger, keys) = (try await workspace.ledger, try workspace.keys)
         var problems: [String] = []
         let manifests = VacationManifestSync(
-            ledger: ledger, store: store, keys: keys, pool: workspace.threads.disk, now: workspace.time.now)
+            ledger: ledger, store: store, keys: keys, pool: workspace.threads.disk, time: workspace.time)
         do {
             problems += try await manifests.run(where: \.hasForgotten).failures
         } catch let error as StoreError {

@@ -83,6 +83,15 @@ struct Installation: Sendable {
     /// One process at a time deletes what was forgotten. It throws as ``takeLock()`` does.
     func takeDeletionLock() throws -> AgentLock { try takeLock(at: location.stateFolder.appending("forget.lock")) }
 
+    /// The same, for deletions in one store: nothing is moved to another one while it is held.
+    /// - Parameter next: what goes on in the other store, where all was moved there before.
+    /// - Throws: also ``CommandFailure`` then.
+    func takeDeletionLock(in store: any ObjectStore, _ ledger: Ledger, orSay next: String) throws -> AgentLock {
+        let lock = try takeDeletionLock()
+        try requireCurrent([store], ledger, orSay: next)
+        return lock
+    }
+
     /// One process at a time writes the catalogue.
     /// - Throws: ``AgentLock/Held``; `Errno` when the file cannot be made.
     func takeCatalogLock() throws -> AgentLock {
@@ -171,6 +180,13 @@ struct Installation: Sendable {
     /// Whether a place that a ledger tells of is this user's.
     func isThisUsers(_ place: String) -> Bool {
         place.utf8.suffix(userPart.utf8.count).elementsEqual(userPart.utf8)
+    }
+
+    /// - Parameter next: what goes on in the other store, where the ledger is about another one by now.
+    /// - Throws: ``CommandFailure`` then; ``LedgerError``.
+    func requireCurrent(_ stores: [any ObjectStore], _ ledger: Ledger, orSay next: String) throws {
+        if try stores.allSatisfy({ try isCurrent($0, ledger) }) { return }
+        throw CommandFailure.configuration("what is stored was moved to another store meanwhile: \(next)")
     }
 
     /// Where this user's objects are in a store.

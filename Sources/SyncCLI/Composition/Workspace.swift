@@ -66,6 +66,8 @@ final class Workspace: Sendable {
     private struct Opened {
         var ledger: LedgerQueue?
         var stores: [any ObjectStore] = []
+        /// Those of which the ledger was when they were opened.
+        var ownStores: [any ObjectStore] = []
         var copies: [Workspace] = []
         var lock: AgentLock?
     }
@@ -141,7 +143,10 @@ final class Workspace: Sendable {
             await made.close()
             throw error
         }
-        opened.withLock { $0.stores.append(made) }
+        opened.withLock { opened in
+            opened.stores.append(made)
+            opened.ownStores.append(made)
+        }
         return store
     }
 
@@ -181,14 +186,33 @@ final class Workspace: Sendable {
 
     /// The configured store with retries, to read what the ledger need not know.
     func readStore() async throws -> any ObjectStore {
-        keep(try await ledger { [installation] in try installation.makeStore($0, access: .reads) })
+        installation.retrying(try await readStoreOnce())
     }
 
     /// The same without retries, for what can be done without.
     func readStoreOnce() async throws -> any ObjectStore {
-        let store = try await ledger { [installation] in try installation.makeStore($0, access: .reads) }
-        opened.withLock { $0.stores.append(store) }
+        let (store, isOwn) = try await ledger { [installation] ledger in
+            let store = try installation.makeStore(ledger, access: .reads)
+            return (store, (try? installation.isCurrent(store, ledger)) ?? false)
+        }
+        opened.withLock { opened in
+            opened.stores.append(store)
+            if isOwn { opened.ownStores.append(store) }
+        }
         return store
+    }
+
+    /// Lets a person answer, who may take a whole `move-store` over it: what was opened before is the old store then,
+    /// and what is done there is done for nobody.
+    /// - Throws: ``CommandFailure`` when the ledger is about another store by then; what `question` throws.
+    func afterAsking<Value>(_ question: () throws -> Value) async throws -> Value {
+        let answer = try question()
+        let stores = opened.withLock { $0.ownStores }
+        try await ledger { [installation] ledger in
+            try installation.requireCurrent(
+                stores, ledger, orSay: "nothing was done here; give the command again, for that one")
+        }
+        return answer
     }
 
     /// Takes care that the store is closed at the end.

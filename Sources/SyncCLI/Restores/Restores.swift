@@ -108,11 +108,13 @@ struct Restores: Sendable {
 
     /// Shows what it comes to, and lets the limit and the person decide.
     /// - Throws: ``CommandFailure`` when it costs too much, or somebody says no: then nothing was requested.
-    func agree(to proposal: RestoreProposal, _ wish: RestoreWish) throws {
+    func agree(to proposal: RestoreProposal, _ wish: RestoreWish) async throws {
         if !workspace.console.isSilent { try view().proposal(proposal).forEach(people.writeLine) }
         guard !proposal.candidates.isEmpty else { return }
         try requireLimit(proposal, maximumCost: wish.maximumCost)
-        try Question.require("Restore them?", on: people, unless: wish.isAgreed, no: purpose.refusal)
+        try await workspace.afterAsking {
+            try Question.require("Restore them?", on: people, unless: wish.isAgreed, no: purpose.refusal)
+        }
     }
 
     /// - Throws: ``CommandFailure`` with what would be cheaper.

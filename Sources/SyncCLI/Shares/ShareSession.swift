@@ -53,8 +53,10 @@ struct ShareSession {
         }
         try proposal.requireSomething()
         let restore = try await restore(of: proposal.archived, until: proposal.expiresAt)
-        try Question.require(
-            "Share them with everybody who has the link?", on: terminal, unless: !asks, no: "nothing was shared")
+        try await workspace.afterAsking {
+            try Question.require(
+                "Share them with everybody who has the link?", on: terminal, unless: !asks, no: "nothing was shared")
+        }
         return try await publish(proposal, restore)
     }
 
@@ -140,7 +142,10 @@ struct ShareSession {
         guard let restore = try await restore(of: found, until: known.expiresAt), !restore.candidates.isEmpty else {
             return 0
         }
-        guard !asks || Question.confirm("Restore them too?", on: terminal) else { return 0 }
+        let isAgreed = try await workspace.afterAsking {
+            !asks || Question.confirm("Restore them too?", on: terminal)
+        }
+        guard isAgreed else { return 0 }
         try await carryOut(restore, for: id)
         return restore.estimate.totalUSD
     }

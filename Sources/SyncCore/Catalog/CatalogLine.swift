@@ -139,12 +139,9 @@ package struct CatalogPhoto: Hashable, Sendable {
             self.modified = modified
         }
 
-        /// - Parameter modified: as somebody says, to the millisecond. Nanoseconds end in 2262, and what is said may be
-        ///   the year 9999: the nearest time that can be compared with one of now.
+        /// - Parameter modified: as somebody says.
         package init(size: Int64, modified: Date) {
-            let longest = 4_000_000_000.0
-            let seconds = min(max(modified.timeIntervalSince1970, -longest), longest)
-            self.init(size: size, modified: Int64(seconds * 1_000) * 1_000_000)
+            self.init(size: size, modified: FileStamp.time(modified))
         }
     }
 

@@ -217,6 +217,21 @@ package struct FileStamp: Hashable, Sendable {
 }
 
 extension FileStamp {
+    /// A file system's time as stamps have it. They end in 1677 and 2262: what is beyond is their first or last moment,
+    /// and no time of another century. What is written anew there is told by the time of its change.
+    package static func time(seconds: Int64, nanoseconds: UInt32) -> Int64 {
+        let (whole, isBeyond) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (time, isOver) = whole.addingReportingOverflow(Int64(nanoseconds))
+        return isBeyond || isOver ? (seconds < 0 ? .min : .max) : time
+    }
+
+    /// The same of what somebody says, to the millisecond: it may be the year 9999.
+    package static func time(_ date: Date) -> Int64 {
+        let last = Double(Int64.max / 1_000_000_000)
+        let seconds = min(max(date.timeIntervalSince1970, -last), last)
+        return Int64((seconds * 1_000).rounded()) * 1_000_000
+    }
+
     /// The coarsest unit in which a file system keeps times: of FAT (two seconds); ext3, HFS+ and NFSv2 keep whole ones.
     private static let coarsestUnit = Duration.seconds(2)
     /// How far the clock of a file server may be ahead.

@@ -71,6 +71,14 @@ package protocol ObjectStore: ReadableStore {
     func close() async
 }
 
+extension [ObjectKey: StoreError] {
+    /// What could not be removed of many, in plain words: the first of them, and how many more.
+    package func problems(removing what: String) -> [String] {
+        guard let first = self.min(by: { $0.key < $1.key })?.value else { return [] }
+        return ["\(what) cannot be removed: \(first)" + (count > 1 ? "; nor \(count - 1) more of them" : "")]
+    }
+}
+
 extension ObjectStore {
     package func delete(_ keys: [ObjectKey]) async throws -> [ObjectKey: StoreError] {
         try await deleteOneByOne(keys)

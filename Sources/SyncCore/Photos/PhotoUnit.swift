@@ -4,7 +4,8 @@ package import SystemPackage
 /// photo) and its edits `IMG_1.AAE`; `DSC_2.JPG` with `DSC_2.NEF`, and a sidecar of each.
 ///
 /// The stem has to be the same byte for byte, and upper or lower case of the ending does not matter. Where several pictures
-/// have one stem, the one that cameras make is the photo, of those that are there, and the others stand for themselves.
+/// have one stem, the one that cameras make is the photo, of those that are there, and the others stand for themselves:
+/// a sidecar that has the whole name of one of these is of that one.
 package struct PhotoUnit<Member> {
     package var photo: Member
     /// In the order in which they were given.
@@ -14,33 +15,44 @@ package struct PhotoUnit<Member> {
     ///   - members: files of one folder.
     ///   - isThere: whether it is on the disk, and nothing is wrong with it.
     ///   - name: the name of each.
-    /// - Returns: the units of more than one file, in the order of their first files.
+    /// - Returns: the units of more than one file, in the order of the first files with their stems.
     package static func units(
         of members: some Sequence<Member>, isThere: (Member) -> Bool = { _ in true },
         name: (Member) -> FilePath.Component
     ) -> [PhotoUnit] {
         var order: [[UInt8]] = []
-        var groups: [[UInt8]: [(member: Member, name: UnitName)]] = [:]
+        var groups: [[UInt8]: Group] = [:]
         for member in members {
-            guard let name = UnitName(name(member)) else { continue }
-            if groups[name.stem] == nil { order.append(name.stem) }
-            groups[name.stem, default: []].append((member, name))
+            let whole = name(member)
+            guard let parts = UnitName(whole) else { continue }
+            if groups[parts.stem] == nil { order.append(parts.stem) }
+            groups[parts.stem, default: []].append((member, whole, parts))
         }
-        return order.compactMap { PhotoUnit(group: groups[$0] ?? [], isThere) }
+        return order.flatMap { divide(groups[$0] ?? [], isThere) }
     }
 
-    private init?(group: [(member: Member, name: UnitName)], _ isThere: (Member) -> Bool) {
+    /// Files with one stem.
+    private typealias Group = [(member: Member, whole: FilePath.Component, name: UnitName)]
+
+    private static func divide(_ group: Group, _ isThere: (Member) -> Bool) -> [PhotoUnit] {
         func rank(_ index: Int) -> Int { group[index].name.rank(isThere: isThere(group[index].member)) }
         guard group.count > 1, let head = group.indices.min(by: { rank($0) < rank($1) }),
             group[head].name.kind != .sidecar
-        else { return nil }
+        else { return [] }
         let lead = group[head].name
-        photo = group[head].member
-        companions = group.enumerated().compactMap { index, file in
-            guard index != head, let role = file.name.role(beside: lead) else { return nil }
-            return (file.member, role)
+        func standsForItself(_ index: Int) -> Bool { index != head && group[index].name.role(beside: lead) == nil }
+        var companions: [Int: [(member: Member, role: UnitRole)]] = [:]
+        for (index, file) in group.enumerated() where index != head {
+            guard let role = file.name.role(beside: lead) else { continue }
+            let named = file.name.named.flatMap { named in
+                group.indices.first { standsForItself($0) && Array(group[$0].whole.bytes) == named }
+            }
+            companions[named ?? head, default: []].append((file.member, role))
         }
-        if companions.isEmpty { return nil }
+        let photos = [head] + group.indices.filter(standsForItself)
+        return photos.compactMap { index in
+            companions[index].map { PhotoUnit(photo: group[index].member, companions: $0) }
+        }
     }
 }
 
@@ -82,14 +94,20 @@ package struct UnitName: Hashable, Sendable {
     /// What all names of a unit begin with, in front of a dot.
     package let stem: [UInt8]
     package let kind: Kind
+    /// Of a sidecar: the whole name of the file that it is of, where its own name has that.
+    fileprivate let named: [UInt8]?
 
     /// `nil` for names of other files.
     package init?(_ name: FilePath.Component) {
         guard let (whole, kind) = Self.parts(Array(name.bytes)) else { return nil }
         var stem = whole
+        var named: [UInt8]?
         if kind == .sidecar {
             // `a.jpg.xmp` is of `a.jpg`, `IMG_O0001.AAE` of `IMG_0001.HEIC`, as it was before it was edited.
-            if let (inner, other) = Self.parts(stem), other != .sidecar { stem = inner }
+            if let (inner, other) = Self.parts(stem), other != .sidecar {
+                named = stem
+                stem = inner
+            }
             let prefix = Array("IMG_O".utf8)
             if stem.starts(with: prefix), stem.count > prefix.count,
                 stem.dropFirst(prefix.count).allSatisfy(\.isDigit)
@@ -99,6 +117,7 @@ package struct UnitName: Hashable, Sendable {
         }
         self.stem = stem
         self.kind = kind
+        self.named = named
     }
 
     /// Whether a file is a sidecar by its name.

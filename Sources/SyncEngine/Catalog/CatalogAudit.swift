@@ -272,19 +272,20 @@ struct CatalogLeftovers: Sendable {
     /// Those of this machine, and of machines whose place it has taken. The others see to theirs. While somebody else writes
     /// the catalogue nothing is deleted, and what cannot be deleted is met again.
     /// - Parameter found: as ``CatalogAudit`` found them.
+    /// - Returns: why some of them stay.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
-    func delete(_ found: [CatalogSegment]) async throws {
-        if try await mayGo(found).isEmpty { return }
+    func delete(_ found: [CatalogSegment]) async throws -> [ObjectKey: StoreError] {
+        if try await mayGo(found).isEmpty { return [:] }
         let lock: AgentLock?
         do {
             lock = try await UnsettledCatalog.takeLock(hold)
         } catch is UnsettledCatalog {
-            return
+            return [:]
         }
         defer { withExtendedLifetime(lock) {} }
         // Whoever had it may have noted that what stands for them is gone.
         let names = try await mayGo(found).map { try $0.key(keys) }
-        if !names.isEmpty { _ = try await store.delete(names) }
+        return names.isEmpty ? [:] : try await store.delete(names)
     }
 
     private func mayGo(_ found: [CatalogSegment]) async throws -> [CatalogSegment] {

@@ -69,7 +69,7 @@ package struct UserJobs: Sendable {
             }
             try await attempt("remove what tells of old shares", &summary) { summary in
                 summary.problems += try await shares.forget(ends, now: now)
-                try await removeClaims(besides: day, now: now)
+                summary.problems += try await removeClaims(besides: day, now: now)
             }
             try await attempt("take back uploads of machines that are silent", &summary) { _ in
                 if silent.isEmpty { return }
@@ -132,13 +132,14 @@ package struct UserJobs: Sendable {
     /// - Parameters:
     ///   - day: of the claim that this machine has.
     ///   - now: by the store's clock: this machine's may be the one that is ahead.
-    private func removeClaims(besides day: CalendarDay, now: Date) async throws {
+    /// - Returns: what could not be removed, in plain words.
+    private func removeClaims(besides day: CalendarDay, now: Date) async throws -> [String] {
         let today = CalendarDay(now).daysSince1970
         let old = try await machines.listing(keys.jobs).map(\.key).filter { key in
             guard let other = keys.day(ofJobClaim: key), other != day else { return false }
             return !(today - Self.daysKept + 1...today + 1).contains(other.daysSince1970)
         }
-        if !old.isEmpty { _ = try await store.delete(old) }
+        return old.isEmpty ? [] : try await store.delete(old).problems(removing: "claims of old days")
     }
 }
 
@@ -206,7 +207,7 @@ struct ExpiredShares: Sendable {
     // MARK: What is told of shares
 
     /// What tells of shares that nobody can publish any more goes.
-    /// - Returns: what could not be read, in plain words.
+    /// - Returns: what could not be read or removed, in plain words.
     func forget(_ notes: [OtherMachines.Listed], now: Date) async throws -> [String] {
         var gone: [ObjectKey] = []
         var problems: [String] = []
@@ -226,7 +227,9 @@ struct ExpiredShares: Sendable {
             else { continue }
             gone += try numbers.map { try keys.shareOwner(id, $0) }
         }
-        if !gone.isEmpty { _ = try await store.delete(gone) }
+        if !gone.isEmpty {
+            problems += try await store.delete(gone).problems(removing: "what tells of shares that are over")
+        }
         return problems
     }
 

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 package import SyncCore
@@ -14,7 +14,9 @@ package final class MonitoringService: Service {
     private let beat: (@Sendable () async throws -> Void)?
     private let passes: Wakeup
     private let ledger: LedgerQueue
+    private let keys: KeyLayout
     private let loop: ServiceLoop
+    private let time: TimeSource
     private let logger: Logger
     /// Whether the last call has failed.
     private let isMute = Mutex(false)
@@ -24,13 +26,15 @@ package final class MonitoringService: Service {
     ///   - passes: signalled after each whole pass.
     package init(
         file: MetricsFile?, troubles: TroubleAnnouncer, beat: (@Sendable () async throws -> Void)?, passes: Wakeup,
-        ledger: LedgerQueue, patience: LedgerPatience, time: TimeSource, logger: Logger
+        ledger: LedgerQueue, keys: KeyLayout, patience: LedgerPatience, time: TimeSource, logger: Logger
     ) {
         self.file = file
         self.troubles = troubles
         self.beat = beat
         self.passes = passes
         self.ledger = ledger
+        self.keys = keys
+        self.time = time
         self.logger = logger
         loop = ServiceLoop(name: "monitoring", interval: Self.interval, patience: patience, time: time)
     }
@@ -38,7 +42,7 @@ package final class MonitoringService: Service {
     package func run() async throws {
         // The pass that an earlier agent has ended was its own to tell.
         try await loop.run(nil as PassSeen?) { seen in
-            let pass = try await self.ledger { try PassSeen($0) }
+            let pass = try await self.ledger { [self] in try PassSeen($0, keys, at: time.now()) }
             try await self.note()
             // One that nobody heard of is told with the next round.
             let isNew = seen.map { $0.endedAt != pass.endedAt } ?? false
@@ -76,15 +80,33 @@ package final class MonitoringService: Service {
 /// What a round knows of the last whole pass.
 private struct PassSeen: Sendable {
     let endedAt: Date?
-    /// Whether nothing has failed, nothing is lost, all folders could be read, and every share that is over is gone.
     let isGood: Bool
 
-    init(_ ledger: Ledger) throws(LedgerError) {
+    init(_ ledger: Ledger, _ keys: KeyLayout, at now: Date) throws(LedgerError) {
         let overview = try ledger.overview()
-        let troubles = try ledger.shareTroubles()
         endedAt = overview.lastSyncAt
-        isGood =
-            overview.totals[.failed].files == 0 && overview.lost == 0 && overview.store?.error == nil
-            && overview.folders.allSatisfy { $0.record.problem == nil } && troubles.isEmpty
+        let isWell = try ledger.isAllWell(overview, keys, at: now)
+        isGood = isWell && overview.store?.error == nil
+    }
+}
+
+extension Ledger {
+    /// Whether a whole pass is one to hear of, for an agent and for `sync`, which looks at more: nothing has failed,
+    /// nothing is lost, all folders could be read, every share that is over is gone, what guests have sent is taken in,
+    /// the catalogue is of this ledger or an older one, each stored object could be looked at, and of silent machines
+    /// nothing was found to be damaged today.
+    package func isAllWell(_ overview: Overview, _ keys: KeyLayout, at now: Date) throws(LedgerError) -> Bool {
+        guard overview.totals[.failed].files == 0, overview.lost == 0,
+            overview.folders.allSatisfy({ $0.record.problem == nil })
+        else { return false }
+        guard try shareTroubles().isEmpty, try otherDamage(seenOn: CalendarDay(now)).isEmpty,
+            try catalogStanding().problem != OlderLedger().description
+        else { return false }
+        return try unclearOwnObjects(keys) == 0
+    }
+
+    /// What is damaged of machines that are silent, and was looked at on a day.
+    package func otherDamage(seenOn day: CalendarDay) throws(LedgerError) -> [OtherDamage] {
+        try otherDamage(limit: SilentObjects.mostDamage).filter { CalendarDay($0.seenAt) == day }
     }
 }

@@ -126,7 +126,7 @@ package struct PictureCache: Sendable {
         guard let stamp = FileStamp.ofFile(path) else { return false }
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        if Int64(now.tv_sec) * 1_000_000_000 - stamp.modified > shownAgain {
+        if Int64(now.tv_sec) * 1_000_000_000 - shownAgain > stamp.modified {
             noteShown(path)
         }
         return true

@@ -94,8 +94,9 @@ package struct ProfileMigration: Sendable {
         for place in archived.unread {
             waiting[place.profile.inBytes, default: Waiting(profile: place.profile)].photos += 1
         }
-        let denied = DeniedObjects()
-        for (index, (place, profile)) in archived.movable.enumerated() {
+        let earlier = try await EarlierDenials(of: .profiles, in: ledger, time: mover.time)
+        let denied = DeniedObjects(earlier)
+        for (index, (place, profile)) in earlier.order(archived.movable, by: { $0.0.key }).enumerated() {
             switch try await mover.move(place, to: profile, denied, isDryRun: isDryRun) {
             case .moved: result.moved += 1
             case .left(let reason): result.left.append(Left(key: place.key, reason: reason))
@@ -178,7 +179,8 @@ struct ArchivedPhotoMover: Sendable {
         _ place: ArchivedPhotoPlace, to profile: String, _ denied: DeniedObjects, isDryRun: Bool
     ) async throws -> Outcome {
         do {
-            switch try await denied.ask({ try await look(at: place, to: profile, isDryRun: isDryRun) }) {
+            let attempt = { try await self.look(at: place, to: profile, isDryRun: isDryRun) }
+            switch try await isDryRun ? denied.ask(attempt) : denied.ask(for: place.key, attempt) {
             case .success(let outcome): return outcome
             case .failure(let error): return .left("\(error)")
             }

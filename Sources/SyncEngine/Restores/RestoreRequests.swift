@@ -149,17 +149,19 @@ package struct RestoreUpgrader: Sendable {
         self.time = time
     }
 
-    /// - Throws: ``StoreError`` when the store as a whole is away, ``LedgerError``, `CancellationError`.
+    /// - Throws: ``StoreError`` when the store as a whole is away, or changes none; ``LedgerError``,
+    ///   `CancellationError`.
     package func run(_ proposal: RestoreProposal) async throws -> [Change] {
         var changes: [Change] = []
+        let denied = DeniedObjects()
         for group in proposal.plan.groups where group.purpose != .restore {
             changes += try await group.candidates.concurrently(Self.requestsInFlight) { candidate in
-                do {
-                    try await change(candidate, as: group)
-                    return Change(candidate: candidate, purpose: group.purpose, error: nil)
-                } catch let error as StoreError where !error.concernsWholeStore {
-                    return Change(candidate: candidate, purpose: group.purpose, error: "\(error)")
+                let error: StoreError?
+                switch try await denied.ask({ try await change(candidate, as: group) }) {
+                case .success: error = nil
+                case .failure(let failure): error = failure
                 }
+                return Change(candidate: candidate, purpose: group.purpose, error: error.map { "\($0)" })
             }
         }
         return changes

@@ -2,7 +2,7 @@ import FoundationEssentials
 package import SyncCore
 import SyncLedger
 import SyncSystem
-import SystemPackage
+package import SystemPackage
 
 /// Which photos a restore is about, beside the names that it is given.
 package struct RestoreScope: Hashable, Sendable {
@@ -17,6 +17,8 @@ package struct RestoreScope: Hashable, Sendable {
     package var to: CalendarDay?
     /// Whether the photos' own bytes are wanted, and not their copies.
     package var wantsOriginals: Bool
+    /// The photos of which earlier versions are meant, by the keys of these: another photo may have the same content.
+    package var versions: [ObjectKey: FilePath] = [:]
 
     package init(
         isAll: Bool = false, machine: String? = nil, ownName: String? = nil, from: CalendarDay? = nil,

@@ -121,7 +121,8 @@ package struct RestoreSelection: Sendable {
             }
             for record in records {
                 // A key is a digest; people know the photo by its name.
-                let photo = try await ledger { try $0.photoPaths(of: record.key, limit: 1).first }
+                var photo = scope.versions[record.key]
+                if photo == nil { photo = try await ledger { try $0.photoPaths(of: record.key, limit: 1).first } }
                 let file = photo?.lastComponent ?? FilePath.Component(String(record.key.lastSegment)) ?? "object"
                 if chosen[record.key] != nil { continue }
                 // What a share holds is saved in a folder of its own, as albums are.

@@ -44,6 +44,12 @@ struct EventPlan: Sendable {
 
     let due: DueEvent
     let step: Step
+
+    /// Under which its photo is archived, unless another photo has that key.
+    var key: ObjectKey? {
+        guard case .archive(let place, _) = step else { return nil }
+        return try? place.key()
+    }
 }
 
 extension EventPlan {

@@ -99,9 +99,20 @@ package struct RetentionPass: Sendable {
         }
         let files: [RetentionSummary.Issue]
         if let unclear { files = unclear } else { files = try await takeIn() }
-        let (count, denied) = (Mutex(0), DeniedObjects())
-        var summary = try await eachBatch(olderThan: days) { batch, summary in
-            try await carryOut(batch, denied, &summary) { observe(count.add()) }
+        let earlier = try await EarlierDenials(of: .cleanup, in: ledger, time: time)
+        let (count, denied) = (Mutex(0), DeniedObjects(earlier))
+        var summary = RetentionSummary()
+        var isLeft = false
+        try await eachBatch(olderThan: days, &summary) { batch, summary in
+            let turn = Turn(earlier: earlier, isLast: false)
+            let wasAll = try await carryOut(batch, turn, denied, &summary) { observe(count.add()) }
+            isLeft = isLeft || !wasAll
+        }
+        if isLeft, summary.outage == nil {
+            try await eachBatch(olderThan: days, &summary) { batch, summary in
+                let turn = Turn(earlier: earlier, isLast: true)
+                try await carryOut(batch, turn, denied, &summary) { observe(count.add()) }
+            }
         }
         for file in kept {
             summary.errors.add(
@@ -121,7 +132,8 @@ package struct RetentionPass: Sendable {
     /// photo. Nothing is written.
     package func preview(olderThan days: Int) async throws -> RetentionSummary {
         let unclear = try await takeIn()
-        var summary = try await eachBatch(olderThan: days) { batch, summary in
+        var summary = RetentionSummary()
+        try await eachBatch(olderThan: days, &summary) { batch, summary in
             let planned = try await plans(for: batch)
             let faults = try await pool.run { [ledger] in try planned.map { try $0.knownFault(ledger.ledger) } }
             for (plan, fault) in zip(planned, faults) {
@@ -170,10 +182,10 @@ package struct RetentionPass: Sendable {
     }
 
     private func eachBatch(
-        olderThan days: Int, _ work: ([DueEvent], inout RetentionSummary) async throws -> Void
-    ) async throws -> RetentionSummary {
+        olderThan days: Int, _ summary: inout RetentionSummary,
+        _ work: ([DueEvent], inout RetentionSummary) async throws -> Void
+    ) async throws {
         let cutoff = cutoff(days: days)
-        var summary = RetentionSummary()
         let batches = DueEventBatches(ledger: ledger, least: rules.batchSize, most: 16_384) {
             try $0.dueEvents(createdBefore: cutoff, after: $1, limit: $2)
         }
@@ -182,7 +194,6 @@ package struct RetentionPass: Sendable {
             try Task.checkCancellation()
             if summary.outage != nil { break }
         }
-        return summary
     }
 
     // MARK: A batch
@@ -205,12 +216,23 @@ package struct RetentionPass: Sendable {
         case outage(StoreError)
     }
 
+    /// Events whose photo the store denied to an earlier run are looked after behind all others.
+    private struct Turn: Sendable {
+        let earlier: EarlierDenials
+        let isLast: Bool
+
+        func has(_ plan: EventPlan) -> Bool { (plan.key.map(earlier.comesLast) ?? false) == isLast }
+    }
+
+    /// - Returns: whether it was the turn of all of them.
+    @discardableResult
     private func carryOut(
-        _ batch: [DueEvent], _ denied: DeniedObjects, _ summary: inout RetentionSummary,
+        _ batch: [DueEvent], _ turn: Turn, _ denied: DeniedObjects, _ summary: inout RetentionSummary,
         _ didArchive: @escaping @Sendable () -> Void
-    ) async throws {
+    ) async throws -> Bool {
         let (outage, look) = (Mutex<StoreError?>(nil), moves?.look())
-        let verdicts = try await plans(for: batch).concurrently(Self.photosInFlight) { plan in
+        let plans = try await plans(for: batch).filter(turn.has)
+        let verdicts = try await plans.concurrently(Self.photosInFlight) { plan in
             if let error = outage.withLock({ $0 }) { return Verdict.outage(error) }
             let verdict = try await archive(plan, look, denied)
             if case .outage(let error) = verdict { outage.withLock { $0 = error } }
@@ -219,11 +241,11 @@ package struct RetentionPass: Sendable {
         }
         var freed: [Freed] = []
         var leftovers: [Leftover] = []
-        for (due, verdict) in zip(batch, verdicts) {
+        for (plan, verdict) in zip(plans, verdicts) {
             switch verdict {
             case .freed(let event): freed.append(event)
-            case .skip(let issue): leftovers.append((due.event, issue, false))
-            case .fail(let issue): leftovers.append((due.event, issue, true))
+            case .skip(let issue): leftovers.append((plan.due.event, issue, false))
+            case .fail(let issue): leftovers.append((plan.due.event, issue, true))
             case .outage(let error): summary.outage = error
             }
         }
@@ -237,6 +259,7 @@ package struct RetentionPass: Sendable {
             try $0.noteRetention(left, at: now)
             try $0.readEventFilesAgain(unread, at: now)
         }
+        return plans.count == batch.count
     }
 
     /// Files that do not hold their events as they were read. The next look at them is promised, and would pass by
@@ -273,14 +296,15 @@ package struct RetentionPass: Sendable {
             do {
                 switch try await archiver.archive(plan.due.event, at: place, from: occurrences, moves: moves) {
                 case .proven(let object, let profile):
-                    denied.noteGiven()
+                    if let key = plan.key { try await denied.noteGiven(key) } else { denied.noteGiven() }
                     return .freed(Freed(due: plan.due, profile: profile, object: object))
                 // Also when its files are gone and its photo was never stored: nothing of it is left.
                 case .noPhoto: return .freed(Freed(due: plan.due, profile: place.profile, object: nil))
                 case .failed(let reason, let file): return .fail(plan.issue(reason, file))
                 }
             } catch let error as StoreError {
-                if let outage = try await denied.outage(behind: error, in: archiver.store) { return .outage(outage) }
+                let outage = try await denied.outage(behind: error, of: plan.key, in: archiver.store)
+                if let outage { return .outage(outage) }
                 return .fail(plan.issue("\(error)", nil))
             }
         }

@@ -32,6 +32,19 @@ final class DeniedObjects: Sendable {
         }
     }
 
+    /// As well, for the next run, too.
+    /// - Throws: also ``LedgerError``.
+    func ask<Value>(for key: ObjectKey, _ ask: () async throws -> Value) async throws -> Result<Value, StoreError> {
+        do {
+            let value = try await ask()
+            try await noteGiven(key)
+            return .success(value)
+        } catch let error as StoreError where error.mayConcernOneObject {
+            try await note(error, of: key)
+            return .failure(error)
+        }
+    }
+
     func noteGiven() { state.withLock { $0.streak.noteGiven() } }
 
     /// As well, for the next run, too.
@@ -74,10 +87,12 @@ final class DeniedObjects: Sendable {
 
     /// The same for whoever tells what ends the work in another way.
     /// - Returns: what does; `nil` where the others may go on.
-    /// - Throws: `CancellationError`.
-    func outage(behind error: StoreError, in store: any ObjectStore) async throws -> StoreError? {
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    func outage(
+        behind error: StoreError, of key: ObjectKey? = nil, in store: any ObjectStore
+    ) async throws -> StoreError? {
         do {
-            try await note(error, in: store)
+            try await note(error, of: key, in: store)
             return nil
         } catch let outage as StoreError {
             return outage

@@ -37,6 +37,9 @@ struct EarlierDenials: Sendable {
         return (items.filter { known[key($0)] == nil }, items.filter { known[key($0)] != nil })
     }
 
+    /// Whether it is asked for behind all others.
+    func comesLast(_ key: ObjectKey) -> Bool { known[key] != nil }
+
     /// The order of what comes last: those that were denied a moment ago are behind those whose turn did not come.
     func longestAgoFirst<Item>(_ items: [Item], by key: (Item) -> ObjectKey) -> [Item] {
         let turns = items.enumerated().map { (at: known[key($1)] ?? .distantPast, place: $0, item: $1) }

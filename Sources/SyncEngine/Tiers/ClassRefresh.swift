@@ -267,11 +267,11 @@ package struct ObjectStateQuery: Sendable {
     }
 
     private func heads(_ keys: [ObjectKey]) async throws -> [(ObjectKey, Finding)] {
-        try await keys.concurrently(Self.headsInFlight) { key in
-            do {
-                return (key, try await store.head(key).map(Finding.found) ?? .missing)
-            } catch let error as StoreError where !error.concernsWholeStore {
-                return (key, .failed(error))
+        let denied = DeniedObjects()
+        return try await keys.concurrently(Self.headsInFlight) { key in
+            switch try await denied.ask({ try await store.head(key) }) {
+            case .success(let info): return (key, info.map(Finding.found) ?? .missing)
+            case .failure(let error): return (key, .failed(error))
             }
         }
     }

@@ -127,8 +127,11 @@ package struct StoreUpkeep: Sendable {
             }
         }
         do {
-            try await CatalogLeftovers(store: store, ledger: ledger, keys: keys, hold: holdCatalog)
+            let left = try await CatalogLeftovers(store: store, ledger: ledger, keys: keys, hold: holdCatalog)
                 .delete(result.catalogLeftovers)
+            for problem in left.problems(removing: "what newer parts of the catalogue stand for") {
+                logger.warning("\(problem)")
+            }
         } catch let error as StoreError {
             // Nobody needs them: the next look finds them again.
             logger.debug("what newer parts of the catalogue stand for was not removed: \(error)")

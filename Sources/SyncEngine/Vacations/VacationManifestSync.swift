@@ -31,15 +31,15 @@ package struct VacationManifestSync: Sendable {
     private let ledger: LedgerQueue
     private let reader: VacationReader
     private let manifests: ManifestStore
-    private let now: @Sendable () -> Date
+    private let time: TimeSource
 
     /// - Parameter pool: for reading descriptions.
     package init(
         ledger: LedgerQueue, store: any ObjectStore, keys: KeyLayout, pool: BlockingPool,
-        descriptions: DescriptionSource = .disk, now: @escaping @Sendable () -> Date
+        descriptions: DescriptionSource = .disk, time: TimeSource
     ) {
         self.ledger = ledger
-        self.now = now
+        self.time = time
         reader = VacationReader(ledger: ledger, pool: pool, descriptions: descriptions)
         manifests = ManifestStore(store: store, keys: keys)
     }
@@ -50,9 +50,12 @@ package struct VacationManifestSync: Sendable {
     package func run(where isQuiet: @Sendable (VacationRecord) -> Bool = { _ in true }) async throws -> Summary {
         var result = Summary()
         let changed = try await ledger { try $0.vacationsToLookAt() }
-        let denied = DeniedObjects()
+        let earlier = try await EarlierDenials(of: .vacations, in: ledger, time: time)
+        let denied = DeniedObjects(earlier)
         // A folder that was renamed is stored under its new name before the old one goes.
-        for record in changed.filter(\.isOnDisk) + changed.filter({ !$0.isOnDisk }) {
+        let inOrder = changed.filter(\.isOnDisk) + changed.filter { !$0.isOnDisk }
+        let known = try inOrder.map { (record: $0, key: try Self.key(of: $0.id)) }
+        for (record, key) in earlier.order(known, by: { $0.key }) {
             guard isQuiet(record) else {
                 result.left[record.id] = record.revision
                 continue
@@ -60,18 +63,21 @@ package struct VacationManifestSync: Sendable {
             do {
                 let known = result.stored + result.found
                 try await look(at: record.id, &result)
-                if result.stored + result.found > known { denied.noteGiven() }
+                if result.stored + result.found > known { try await denied.noteGiven(key) }
             } catch let error as VacationReadError {
                 result.failures.append("\(error)")
             } catch let error as StoreError where error.mayConcernOneObject {
                 // One that is refused holds up no other.
-                try await denied.note(error, in: manifests.store)
+                try await denied.note(error, of: key, in: manifests.store)
                 result.failures.append("the vacation \(record.folder.string.escapingControls): \(error)")
             }
         }
-        try await removeStale(&result)
+        try await removeStale(&result, earlier)
         return result
     }
+
+    /// By what a denial is noted. Under which key a vacation goes is known once its folder was read.
+    private static func key(of id: VacationID) throws -> ObjectKey { try ObjectKey("vacations/\(id.rawValue)") }
 
     private func look(at id: VacationID, _ result: inout Summary) async throws {
         guard let content = try await ledger({ try $0.vacationContent(id) }), content.record.waiting == 0 else {
@@ -107,7 +113,7 @@ package struct VacationManifestSync: Sendable {
             guard let isOwn = try await bring(manifest, bytes, digest, of: vacation.id, &result) else { continue }
             let stored = VacationRecord.Stored(
                 cacheKey: cacheKey, photoCount: manifest.photoCount, fingerprint: fingerprint, manifest: digest,
-                isOwn: isOwn, at: now())
+                isOwn: isOwn, at: time.now())
             return try await ledger.finish {
                 try $0.noteStored(
                     vacation.id, revision: vacation.revision, details: vacation.details, as: stored, photos: photos)
@@ -225,15 +231,17 @@ package struct VacationManifestSync: Sendable {
         }
     }
 
-    private func removeStale(_ result: inout Summary) async throws {
-        let denied = DeniedObjects()
-        for manifest in try await ledger({ try $0.staleManifests() }) {
+    private func removeStale(_ result: inout Summary, _ earlier: EarlierDenials) async throws {
+        let denied = DeniedObjects(earlier)
+        let stale = try await ledger { try $0.staleManifests() }
+        let known = try stale.map { (manifest: $0, key: try manifests.keys.vacation($0.cacheKey)) }
+        for (manifest, key) in earlier.order(known, by: { $0.key }) {
             do {
                 if try await manifests.remove(manifest.cacheKey, digest: manifest.digest) { result.removed += 1 }
-                denied.noteGiven()
+                try await denied.noteGiven(key)
                 try await ledger.finish { try $0.forget(manifest) }
             } catch let error as StoreError where error.mayConcernOneObject {
-                try await denied.note(error, in: manifests.store)
+                try await denied.note(error, of: key, in: manifests.store)
                 result.failures.append("the old manifest of \(manifest.cacheKey) is not removed: \(error)")
             }
         }
@@ -323,23 +331,23 @@ package struct VacationService: Service {
     }
 
     /// One round over all vacations, for a pass.
-    /// - Throws: ``LedgerError``, `CancellationError`. What the store has against it is logged, and tried again with the
-    ///   next pass.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used, or takes none; ``LedgerError``,
+    ///   `CancellationError`. What else it has against one is logged, and tried again with the next pass.
     package func round() async throws {
         var rounds = Rounds()
         try await look(&rounds, where: { _ in true })
     }
 
-    /// The same for one vacation.
+    /// The same for one vacation, where a store that is away is logged, too.
     package func round(of vacation: VacationID) async throws {
         var rounds = Rounds()
-        try await look(&rounds, where: { $0.id == vacation })
+        try await lookUnlessAway(&rounds, where: { $0.id == vacation })
     }
 
     package func run() async throws {
         try await loop.run(Rounds()) { rounds in
             let seen = rounds.seen
-            guard try await look(&rounds, where: { seen[$0.id] == $0.revision }) else {
+            guard try await lookUnlessAway(&rounds, where: { seen[$0.id] == $0.revision }) else {
                 return .retry(atLeast: Self.quiet)
             }
             return rounds.seen.isEmpty ? .work(work, atMost: Self.interval) : .round(after: Self.quiet)
@@ -354,19 +362,27 @@ package struct VacationService: Service {
 
     /// - Returns: whether nothing failed.
     @discardableResult
-    private func look(_ rounds: inout Rounds, where isQuiet: @Sendable (VacationRecord) -> Bool) async throws -> Bool {
+    private func lookUnlessAway(
+        _ rounds: inout Rounds, where isQuiet: @Sendable (VacationRecord) -> Bool
+    ) async throws -> Bool {
         do {
-            let result = try await keeper.run(where: isQuiet)
-            rounds.seen = result.left
-            for text in result.notes + result.failures where rounds.told.insert(text).inserted {
-                logger.warning("\(text)")
-            }
-            if result.stored > 0 { logger.debug("\(result.stored) manifests of vacations were stored") }
-            return result.failures.isEmpty
+            return try await look(&rounds, where: isQuiet)
         } catch let error as StoreError {
             let text = "vacations wait for the store: \(error)"
             if rounds.told.insert(text).inserted { logger.warning("\(text)") }
             return false
         }
+    }
+
+    /// - Returns: whether nothing failed.
+    @discardableResult
+    private func look(_ rounds: inout Rounds, where isQuiet: @Sendable (VacationRecord) -> Bool) async throws -> Bool {
+        let result = try await keeper.run(where: isQuiet)
+        rounds.seen = result.left
+        for text in result.notes + result.failures where rounds.told.insert(text).inserted {
+            logger.warning("\(text)")
+        }
+        if result.stored > 0 { logger.debug("\(result.stored) manifests of vacations were stored") }
+        return result.failures.isEmpty
     }
 }

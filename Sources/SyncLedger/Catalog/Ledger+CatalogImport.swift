@@ -294,7 +294,7 @@ extension Database {
 extension CatalogPhoto {
     /// What a file of it is dated by where its own time is not known: nanoseconds since 1970.
     fileprivate func believedTime(storedAt: Int64) -> Int64 {
-        (takenAt.map { ($0.instant ?? $0.instant(offset: 0)).milliseconds } ?? storedAt) * 1_000_000
+        FileStamp.time(takenAt.map { $0.instant ?? $0.instant(offset: 0) } ?? Date(milliseconds: storedAt))
     }
 }
 

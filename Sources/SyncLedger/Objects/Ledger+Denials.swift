@@ -4,7 +4,7 @@ package import SyncCore
 
 /// Work that comes to the same objects again in each of its runs.
 package enum RecurringWork: String, Hashable, Sendable, CaseIterable {
-    case restores, archive, originals, verification
+    case restores, archive, originals, verification, vacations, cleanup, profiles
 }
 
 /// Objects that the store denied. It is no state of theirs: it tells only what a work begins its next run with.

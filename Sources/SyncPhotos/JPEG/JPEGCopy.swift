@@ -121,6 +121,11 @@ struct JPEGCopy {
         copy.digest = digest
         let parts = try JPEGParts(photo)
         var dropped = parts.beside
+        // Of what Photoshop puts there the codec keeps the IPTC record.
+        if dropped.contains(.iptc) {
+            var stream = ByteStream(bytes)
+            if try JPEGHeader(&stream).parts.contains(.iptc) { dropped.remove(.iptc) }
+        }
         if policy.stripLocation {
             dropped.formUnion(exif?.partsThatTellPlaces ?? [])
         } else if exif != nil, block == nil {

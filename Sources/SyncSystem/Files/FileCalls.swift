@@ -99,8 +99,8 @@ extension FileStamp {
 }
 
 extension CSyncLinux_Time {
-    /// Nanoseconds. Wraps past the year 2262, and for a time that a broken camera made up: only equality counts.
-    fileprivate var sinceEpoch: Int64 { seconds &* 1_000_000_000 &+ Int64(nanoseconds) }
+    /// Nanoseconds.
+    fileprivate var sinceEpoch: Int64 { FileStamp.time(seconds: seconds, nanoseconds: nanoseconds) }
 }
 
 /// Extended attributes of a file (xattr(7)) that are a person's: those of programs, and the access control list (acl(5)).

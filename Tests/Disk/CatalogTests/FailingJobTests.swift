@@ -36,6 +36,15 @@ import Testing
         #expect(result.done.contains { $0.hasPrefix("verified for machines that are silent") }, "\(result.done)")
     }
 
+    @Test func `a claim of an old day that cannot be deleted is told`() async throws {
+        try await bench.memory.store([1], at: bench.keys.jobClaim(CalendarDay(bench.time.now)))
+        await bench.time.advance(by: .seconds(7 * 86_400))
+        try await laptopIsGone()
+        let result = try await bench.jobs(tower, through: KeepingStore(base: bench.store))
+        #expect(
+            result.problems.contains { $0.hasPrefix("claims of old days cannot be removed") }, "\(result.problems)")
+    }
+
     @Test func `a share whose guests' photos cannot be kept here stays, and is named`() async throws {
         var generator = SystemRandomNumberGenerator()
         let id = ShareID(using: &generator)
@@ -59,6 +68,18 @@ import Testing
         let result = try await bench.jobs(tower, guests: guests)
         #expect(result.problems.contains { $0.contains("\(id)") && $0.contains("make room") }, "\(result.problems)")
         #expect(bench.memory.info(key) != nil)
+    }
+}
+
+/// A store that lets nobody delete.
+private struct KeepingStore: WrappedStore {
+    let base: any ObjectStore
+
+    func delete(_ keys: [ObjectKey]) async throws -> [ObjectKey: StoreError] {
+        let failures = keys.map { key in
+            (key, StoreError(.accessDenied, operation: "delete", key: key.rawValue, message: "it is denied"))
+        }
+        return Dictionary(failures, uniquingKeysWith: { first, _ in first })
     }
 }
 

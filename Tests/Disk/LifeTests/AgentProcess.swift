@@ -51,7 +51,7 @@ final class AgentProcess {
             try await pipeline().run(.untilDone(patience: .zero))
         }
         _ = try await VacationManifestSync(
-            ledger: queue, store: store, keys: keys, pool: pool, descriptions: noDescriptions, now: time.now
+            ledger: queue, store: store, keys: keys, pool: pool, descriptions: noDescriptions, time: time
         ).run()
         _ = try await restores.round(isUrgent: false)
         try await shares.round()

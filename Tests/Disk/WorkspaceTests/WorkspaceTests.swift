@@ -53,6 +53,25 @@ import Testing
         }
     }
 
+    @Test func `what was asked is not done in a store from which all was moved while nobody answered`() async throws {
+        let bench = try WorkspaceBench()
+        let workspace = try bench.open()
+        let store = try await workspace.store(.founds)
+        let installation = workspace.installation
+        let ledger = try await workspace.ledger
+        #expect(try await workspace.afterAsking { 1 } == 1)
+        _ = try await ledger { try installation.takeDeletionLock(in: store, $0, orSay: "nothing") }
+        let other = try bench.open()
+        try await other.ledger.callAsFunction { try $0.adopt(store: "elsewhere", id: nil, isCopy: true) }
+        let refusal = await #expect(throws: CommandFailure.self) { try await workspace.afterAsking { 1 } }
+        #expect(refusal?.status == .configuration)
+        await #expect(throws: CommandFailure.self) {
+            try await ledger { try installation.takeDeletionLock(in: store, $0, orSay: "nothing") }
+        }
+        try await other.close()
+        try await workspace.close()
+    }
+
     @Test func `the lock is free when a workspace is closed, and the ledger is not open any more`() async throws {
         let bench = try WorkspaceBench()
         let first = try bench.open()

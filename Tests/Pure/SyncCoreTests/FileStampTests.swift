@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import Testing
 
@@ -23,6 +24,27 @@ import Testing
         #expect(other.isUntouched(since: Self.stamp) == isUntouched)
         #expect((other == Self.stamp) == isUntouched)
         #expect(other.isRenamed(from: Self.stamp) == isRenamed)
+    }
+
+    @Test(
+        arguments: [
+            (1_700_000_000, 5, 1_700_000_000_000_000_005), (-1, 999_999_999, -1),
+            (9_223_372_036, 854_775_807, Int64.max),
+            (9_223_372_036, 854_775_808, Int64.max), (15_032_385_535, 0, Int64.max), (-15_032_385_535, 0, Int64.min),
+        ] as [(Int64, UInt32, Int64)])
+    func `a time that nanoseconds do not reach is their last or first one`(
+        seconds: Int64, nanoseconds: UInt32, time: Int64
+    ) {
+        #expect(FileStamp.time(seconds: seconds, nanoseconds: nanoseconds) == time)
+    }
+
+    @Test(
+        arguments: [
+            (1_700_000_000.123, 1_700_000_000_123_000_000), (-0.001, -1_000_000),
+            (253_402_300_799, 9_223_372_036_000_000_000), (-62_135_596_800, -9_223_372_036_000_000_000),
+        ] as [(TimeInterval, Int64)])
+    func `a time that somebody tells may be any`(seconds: TimeInterval, time: Int64) {
+        #expect(FileStamp.time(Date(timeIntervalSince1970: seconds)) == time)
     }
 
     @Test func `a stamp of an older ledger is compared by what it knows`() {

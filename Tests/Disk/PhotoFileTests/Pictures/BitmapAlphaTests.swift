@@ -18,15 +18,20 @@ import Testing
     private func bitmap(alpha: (Int) -> UInt8) throws -> [UInt8] {
         let plain = try Fixture.bytes("kinds/plain.bmp")
         let begin = Int(plain[10])
-        let pixels = (0..<Self.width * Self.height).flatMap { index in
-            Array(plain[begin + 3 * index..<begin + 3 * index + 3]) + [alpha(index)]
+        var pixels: [UInt8] = []
+        for index in 0..<Self.width * Self.height {
+            let start = begin + 3 * index
+            pixels += plain[start..<start + 3]
+            pixels.append(alpha(index))
         }
-        func numbers(_ values: Int...) -> [UInt8] { values.flatMap(\.littleEndianBytes) }
-        let masks = numbers(0xFF_0000, 0xFF00, 0xFF, 0xFF00_0000)
-        let header =
-            numbers(108, Self.width, Self.height) + [1, 0, 32, 0] + numbers(3, pixels.count, 0, 0, 0, 0) + masks
-            + [UInt8](repeating: 0, count: 52)
-        return Array("BM".utf8) + numbers(14 + header.count + pixels.count, 0, 14 + header.count) + header + pixels
+        func numbers(_ values: Int...) -> [UInt8] { values.flatMap { $0.littleEndianBytes } }
+        var header = numbers(108, Self.width, Self.height)
+        header += [1, 0, 32, 0]
+        header += numbers(3, pixels.count, 0, 0, 0, 0)
+        header += numbers(0xFF_0000, 0xFF00, 0xFF, 0xFF00_0000)
+        header += [UInt8](repeating: 0, count: 52)
+        let offset = 14 + header.count
+        return Array("BM".utf8) + numbers(offset + pixels.count, 0, offset) + header + pixels
     }
 
     @Test func `a picture whose alpha is 0 everywhere hides nothing`() throws {

@@ -67,7 +67,7 @@ import Testing
         #expect(try JPEGSegments(try copy.reduced()).exif != nil)
     }
 
-    @Test func `IPTC goes with every reduced copy, and is named`() throws {
+    @Test func `what Photoshop puts there without an IPTC record does not go along, and is named`() throws {
         #expect(try dropped(photo([Self.segment(0xED, "Photoshop 3.0\0")])) == [.iptc])
     }
 

@@ -71,6 +71,7 @@ import Testing
         #expect(iptc.count == 1)
         #expect(iptc.first?.starts(with: [0x38, 0x42, 0x49, 0x4D, 0x04, 0x04]) == true)
         #expect(iptc.first?.firstRange(of: Array("Martin Klapetek".utf8)) != nil)
+        #expect(copy.dropped.contains(.xmp) && !copy.dropped.contains(.iptc))
         #expect(before.contents(of: 0xE1, startingWith: "http://ns.adobe.com/xap/1.0/").count == 1)
         #expect(after.contents(of: 0xE1, startingWith: "http").isEmpty)
     }

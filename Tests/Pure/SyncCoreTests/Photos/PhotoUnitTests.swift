@@ -43,6 +43,16 @@ import Testing
         #expect(units(["a.png", "a.jpg", "a.xmp", "a.heic"]) == ["a.heic: a.xmp sidecar"])
     }
 
+    @Test(arguments: [
+        (["a.JPG", "a.jpg", "a.jpg.xmp"], ["a.jpg: a.jpg.xmp sidecar"]),
+        (["a.JPG", "a.JPG.xmp", "a.jpg", "a.jpg.xmp"], ["a.JPG: a.JPG.xmp sidecar", "a.jpg: a.jpg.xmp sidecar"]),
+        (["a.jpg", "a.png", "a.png.xmp", "a.xmp"], ["a.jpg: a.xmp sidecar", "a.png: a.png.xmp sidecar"]),
+        (["a.JPG", "a.jpg.xmp"], ["a.JPG: a.jpg.xmp sidecar"]),
+    ])
+    func `a sidecar with the whole name of a file is of that one`(names: [String], expected: [String]) {
+        #expect(units(names) == expected)
+    }
+
     @Test func `one that is gone is not the photo as long as another one is there`() throws {
         let names = ["a.heic", "a.jpg", "a.xmp"].compactMap { FilePath.Component($0) }
         let units = Unit.units(of: names, isThere: { $0 != names[0] }, name: \.self)

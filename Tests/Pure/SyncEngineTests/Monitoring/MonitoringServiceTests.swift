@@ -31,8 +31,8 @@ import Testing
                 beats.withLock { $0 += 1 }
                 if !isHeard.withLock({ $0 }) { throw Silence() }
             },
-            passes: passes, ledger: LedgerQueue(bench.ledger), patience: bench.patience, time: bench.time.source,
-            logger: Logger(label: "test") { _ in LineRecorder(lines: lines) })
+            passes: passes, ledger: LedgerQueue(bench.ledger), keys: .ana, patience: bench.patience,
+            time: bench.time.source, logger: Logger(label: "test") { _ in LineRecorder(lines: lines) })
     }
 
     @Test func `a pass that was not good is nobody's to hear`() async throws {
@@ -79,6 +79,25 @@ import Testing
         #expect(beats.withLock { $0 } == 1)
         run.cancel()
         try await run.value
+    }
+
+    @Test func `an older ledger, and damage of silent machines, keep a pass from being heard of`() throws {
+        let (ledger, now) = (bench.ledger, bench.time.now)
+        func isWell(at moment: Date) throws -> Bool { try ledger.isAllWell(try ledger.overview(), .ana, at: moment) }
+        #expect(try isWell(at: now))
+        try ledger.noteCatalogProblem("the store is away")
+        #expect(try isWell(at: now), "the next pass makes up for it")
+        try ledger.noteCatalogProblem(OlderLedger().description)
+        #expect(try !isWell(at: now))
+        try ledger.restartCatalog(from: 9)
+        #expect(try isWell(at: now))
+        let key = try ObjectKey("users/ana/photos/a")
+        let damage = OtherDamage(key: key, machine: "tower", path: nil, problem: .missing, foundAt: now, seenAt: now)
+        try ledger.noteOtherDamage([damage])
+        #expect(try !isWell(at: now) && isWell(at: now + 2 * 86_400))
+        try ledger.forgetOtherDamage([key])
+        try ledger.noteClassesRefreshed(at: now, unclear: [key])
+        #expect(try isWell(at: now), "it is another machine's")
     }
 
     @Test func `each pass that ends while it runs is told, a minute later when nobody has heard`() async throws {

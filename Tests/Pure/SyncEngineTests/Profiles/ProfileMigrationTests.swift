@@ -191,6 +191,18 @@ import Testing
         #expect(bench.archive.memory.content(keys[0]) != nil)
     }
 
+    @Test func `photos that the store denied come last in the next run, so that the others are moved`() async throws {
+        try bench.addProfile()
+        for number in 0..<30 {
+            try await bench.archive.put("e\(number)", ProfileBench.created, profile: "+17788143739")
+        }
+        let store = FaultyStore.denying(first: 25, .get, of: bench.archive.memory)
+        await #expect(throws: StoreError.self) { try await bench.migrate(in: store) }
+        let result = try await bench.migrate(in: store)
+        #expect(result.moved == 5 && result.left.count == 25)
+        #expect(try await bench.migrate().moved == 25)
+    }
+
     // MARK: Ids that may tell a number
 
     private func pseudonyms() throws -> Pseudonyms { try Pseudonyms(bench.ledger) }

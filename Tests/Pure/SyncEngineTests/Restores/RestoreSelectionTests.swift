@@ -89,6 +89,18 @@ import Testing
         #expect(try await places("0123") == [others])
     }
 
+    @Test func `an earlier version has the name of its own photo, though another one has its content`() async throws {
+        try await fill()
+        let key = try await bench.add("Paris/again.jpg", "Paris/1.jpg")
+        let photo: FilePath = "/pictures/trips/Paris/now.jpg"
+        var scope = RestoreScope()
+        scope.versions = [key: photo]
+        let selection = try await RestoreSelection(
+            of: [key.rawValue], scope: scope, in: RestoreBench.places, ledger: bench.queue, store: bench.store)
+        #expect(selection.objects.map(\.destination) == ["now.jpg"])
+        #expect(selection.objects.map(\.path) == [photo])
+    }
+
     @Test func `an object that is named twice is restored once`() async throws {
         try await fill()
         let key = try await bench.add("Paris/again.jpg", "Paris/1.jpg")

@@ -47,10 +47,11 @@ import Testing
         #expect(try bench.ledger.object(keys[0])?.restore == .restored(until: end))
     }
 
-    @Test func `one that cannot be changed does not stop the others`() async throws {
+    @Test(arguments: [StoreError.Code.serverFailed, .accessDenied])
+    func `one that cannot be changed does not stop the others`(code: StoreError.Code) async throws {
         let keys = try await bench.add(3)
         try await bench.sender.run(job: bench.ask(for: keys, tier: .bulk))
-        bench.store.add(StoreFault(.restore, key: keys[1].rawValue, .failBefore(.serverFailed)))
+        bench.store.add(StoreFault(.restore, key: keys[1].rawValue, .failBefore(code)))
         let changes = try await changer.run(bench.propose(["Paris"], .tier(.standard)))
         #expect(Set(changes.filter { $0.error != nil }.map(\.candidate.key)) == [keys[1]])
         #expect(try bench.items().map(\.tier) == [.standard, .bulk, .standard])

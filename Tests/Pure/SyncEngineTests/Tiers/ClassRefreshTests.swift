@@ -134,6 +134,7 @@ import Testing
         bench.memory.makeUnreadable(keys[0], as: .invalidResponse)
         _ = try await refresh().run()
         #expect(try bench.ledger.unclearObjects() == 2 && bench.ledger.unclearOwnObjects(.ana) == 1)
+        #expect(try !bench.ledger.isAllWell(try bench.ledger.overview(), .ana, at: bench.time.now))
     }
 
     @Test func `what a listing leaves out, and the store cannot tell of, is neither there nor gone`() async throws {

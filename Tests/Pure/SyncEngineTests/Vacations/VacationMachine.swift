@@ -53,8 +53,7 @@ struct VacationMachine {
     func makeKeeper() throws -> VacationManifestSync {
         VacationManifestSync(
             ledger: queue, store: store, keys: try KeyLayout(user: "ana"), pool: pool,
-            descriptions: descriptions.source,
-            now: time.source.now)
+            descriptions: descriptions.source, time: time.source)
     }
 
     func makeService(_ logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) throws
