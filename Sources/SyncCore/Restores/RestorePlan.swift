@@ -98,7 +98,7 @@ package struct RestorePlan: Hashable, Sendable {
             }
             return .send(.faster, RestoreRequest(days: running.days, tier: tier))
         case .restored(let end):
-            // The copy is there: no tier makes it faster, and the slowest cannot be refused.
+            // The copy is there: no tier makes it faster, and the slowest is asked for.
             let request = RestoreRequest(days: stays, tier: candidate.storageClass.offeredTiers.first ?? .standard)
             // Where nobody tells when the copy ends, it is asked to stay all the same.
             guard extends, let wanted = request.end(askedAt: now), end.map({ $0 < wanted }) ?? true else {

@@ -16,8 +16,8 @@ extension TierPolicy {
 
 /// Carries the rules for old objects out where the store does not: moves what is due to its class by a copy in place.
 ///
-/// What is due is read from the ledger's index, so that a pass with nothing to do costs next to nothing. Nothing is read,
-/// sent or removed: a copy in place changes the class alone.
+/// What is due is read from the ledger's index, so that a pass with nothing to do costs next to nothing, and the store is
+/// asked how old it is. Nothing is read, sent or removed: a copy in place changes the class alone.
 package struct TierMover: Sendable {
     package struct Summary: Hashable, Sendable {
         package var moved = 0
@@ -31,6 +31,9 @@ package struct TierMover: Sendable {
     }
 
     private static let pageSize = 300
+    private static let looksInFlight = 8
+    /// Seconds by which an object may be younger in the store than in the ledger: no two clocks are the same.
+    private static let clockTolerance = 86_400.0
 
     private let store: any ObjectStore
     private let copies: ArchiveCopies
@@ -84,7 +87,9 @@ package struct TierMover: Sendable {
                     if told != 0 { continue }
                 }
                 last = (storedAt: end.storedAt, key: end.key)
-                let moves = due.map { ArchiveCopies.Move(key: $0.key, storageClass: transition.storageClass) }
+                let moves = try await ripe(due, storedBefore: cutoff).map { object in
+                    ArchiveCopies.Move(key: object.key, storageClass: transition.storageClass)
+                }
                 let (next, later) = earlier.split(moves, by: \.key)
                 try await carryOut(next, denied, &result)
                 putOff += later
@@ -94,6 +99,32 @@ package struct TierMover: Sendable {
             try await carryOut(moves, denied, &result)
         }
         return result
+    }
+
+    /// Those that are not younger in the store than in the ledger. What was stored while this machine's clock was behind
+    /// is as old as the store says, and the ledger learns it.
+    private func ripe(_ due: [ObjectRecord], storedBefore cutoff: Date) async throws -> [ObjectRecord] {
+        let moments = try await due.concurrently(Self.looksInFlight) { [store] record -> Date? in
+            do {
+                return try await store.head(record.key)?.modified
+            } catch let error as StoreError where error.mayConcernOneObject {
+                // Its copy meets the same, and tells it.
+                return nil
+            }
+        }
+        let (latest, now) = (cutoff.addingTimeInterval(Self.clockTolerance), time.now())
+        var old: [ObjectRecord] = []
+        var younger: [(key: ObjectKey, noted: Date, storedAt: Date)] = []
+        for (record, moment) in zip(due, moments) {
+            if let moment, moment > latest {
+                younger.append((key: record.key, noted: record.storedAt, storedAt: min(moment, now)))
+            } else {
+                old.append(record)
+            }
+        }
+        let learned = younger
+        try await ledger { try $0.noteStoredLater(learned) }
+        return old
     }
 
     private func carryOut(

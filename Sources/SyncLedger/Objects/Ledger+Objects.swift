@@ -77,6 +77,19 @@ extension Ledger {
             """, [storageClass.rawValue, time.milliseconds, key.rawValue])
     }
 
+    /// Notes that the store has objects for less long than was noted, by a clock that was behind.
+    /// - Parameter times: as it was noted, and as it is. What was stored anew meanwhile is left alone.
+    package func noteStoredLater(_ times: [(key: ObjectKey, noted: Date, storedAt: Date)]) throws(LedgerError) {
+        if times.isEmpty { return }
+        try write("note when objects were stored") { db in
+            for time in times {
+                try db.run(
+                    "UPDATE objects SET stored_at = ? WHERE key = ? AND stored_at = ?",
+                    [time.storedAt.milliseconds, time.key.rawValue, time.noted.milliseconds])
+            }
+        }
+    }
+
     /// Where the photos are, or were, of which an object is the stored copy: absolute paths, first seen first. Where
     /// there is none, those whose file has changed since and is not stored as it is now; else those that it is an
     /// earlier version of.

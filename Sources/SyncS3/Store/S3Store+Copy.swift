@@ -228,11 +228,12 @@ extension S3Store {
     }
 
     private func removeLeftovers(below prefix: String, _ context: S3RequestContext) async {
-        let knowledge = client.knowledge
-        let limit = client.now().addingTimeInterval(knowledge.clockOffset - Self.leftoverAge)
         guard let response = try? await client.send(context, { $0.listUploads(prefix: prefix) }),
-            response.status == 200,
-            let leftovers = try? MultipartReply.uploads(response.body, prefix: client.prefix, before: limit)
+            response.status == 200
+        else { return }
+        // Only now: the clock may have been set since the last request, and this one has found the difference.
+        let limit = client.now().addingTimeInterval(client.knowledge.clockOffset - Self.leftoverAge)
+        guard let leftovers = try? MultipartReply.uploads(response.body, prefix: client.prefix, before: limit)
         else { return }
         // Not every server knows of prefixes.
         for upload in leftovers where upload.key.rawValue.hasPrefix(prefix) { _ = await client.abort(upload) }

@@ -210,6 +210,21 @@ import Testing
         }
     }
 
+    @Test func `another ETag of what a copy has moved to the archive is no damage`() async throws {
+        try await bench.pass()
+        var record = try #require(try bench.ledger.object(key))
+        record.etag = record.etag ?? "as it was stored"
+        bench.memory.setClass(.deepArchive, of: key)
+        let examiner = ObjectExaminer(CopiedInPlace(bench.memory))
+        let standing = try await examiner.look(at: record, reading: .inDoubt)
+        let isIntact = if case .intact = standing { true } else { false }
+        #expect(isIntact)
+        // Nothing moved this one: somebody has put other bytes there.
+        record.storageClass = .deepArchive
+        let other = try await examiner.look(at: record, reading: .inDoubt)
+        #expect(other == .broken(.damaged("the store tells another ETag than when it was stored")))
+    }
+
     @Test func `a photo of an event is sent again when the store has lost it`() async throws {
         let file = Bench.gallery.appending("events.json")
         // "c3Vu" is "sun".
@@ -254,4 +269,19 @@ private struct DenyingHead: WrappedStore {
     }
 
     func head(_ key: ObjectKey) async throws -> ObjectInfo? { nil }
+}
+
+/// A store whose ETags are no digests, after all was copied in place.
+private struct CopiedInPlace: WrappedStore {
+    let base: any ObjectStore
+
+    init(_ base: InMemoryStore) {
+        self.base = base
+    }
+
+    func head(_ key: ObjectKey) async throws -> ObjectInfo? {
+        guard var info = try await base.head(key) else { return nil }
+        (info.md5, info.sha256, info.etag) = (nil, nil, "of the copy")
+        return info
+    }
 }

@@ -47,6 +47,19 @@ import Testing
         #expect(try bench.ledger.object(keys[0])?.restore == .restored(until: end))
     }
 
+    @Test func `where a store has standard alone, a readable copy stays for longer by that`() async throws {
+        let keys = try await bench.add(1)
+        try bench.ask(for: keys, tier: .standard, days: 3)
+        _ = try await bench.follower.step()
+        await bench.time.advance(by: .seconds(48 * 3_600))
+        _ = try await bench.follower.step(isUrgent: true)
+        let proposal = try await bench.propose(["Paris"], days: 30, extends: true)
+        let end = try #require(RestoreRequest(days: 30, tier: .standard).end(askedAt: bench.time.now))
+        bench.store.add(StoreFault(.restore, number: 1, .failBefore(.tierUnavailable)))
+        #expect(try await changer.run(proposal).map(\.error) == [nil])
+        #expect(try bench.items().map(\.expiresAt) == [end])
+    }
+
     @Test(arguments: [StoreError.Code.serverFailed, .accessDenied])
     func `one that cannot be changed does not stop the others`(code: StoreError.Code) async throws {
         let keys = try await bench.add(3)

@@ -41,7 +41,26 @@ import Testing
         let result = try await mover().run()
         #expect(result.moved == 1)
         #expect(try classes([old, young]) == [.deepArchive, .standard])
-        #expect(bench.store.lines == ["copy \(old)"])
+        #expect(bench.store.lines == ["head \(old)", "copy \(old)"])
+    }
+
+    @Test func `what was stored while this machine's clock was behind is as old as the store says`() async throws {
+        let old = try await bench.add("Paris/1.jpg", in: .standard)
+        await bench.time.advance(by: Self.half)
+        let young = try await bench.add("Paris/2.jpg", in: .standard)
+        let earlier = try #require(try bench.ledger.object(old)?.storedAt)
+        let since = try #require(try bench.ledger.object(young)?.storedAt)
+        // As by a clock that told the day of the last shutdown.
+        try bench.ledger.noteStoredLater([(key: young, noted: since, storedAt: earlier)])
+        await bench.time.advance(by: .seconds(60))
+        #expect(try await mover().run().moved == 1)
+        #expect(try classes([old, young]) == [.deepArchive, .standard])
+        #expect(try bench.ledger.object(young)?.storedAt == since)
+        let requests = bench.store.calls.count
+        #expect(try await mover().run() == TierMover.Summary())
+        #expect(bench.store.calls.count == requests, "the ledger has learned it")
+        await bench.time.advance(by: Self.half)
+        #expect(try await mover().run().moved == 1)
     }
 
     @Test func `what is old by this machine's clock alone stays`() async throws {

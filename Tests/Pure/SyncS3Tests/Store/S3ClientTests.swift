@@ -92,6 +92,22 @@ import Testing
         #expect(denied.transport.requests.count == 2)
     }
 
+    @Test func `What is left over is reckoned by the clock as the answer has found it`() async throws {
+        let behind = Answer.error(403, "RequestTimeTooSkewed", headers: ["Date": "Sun, 31 Mar 2013 00:00:00 GMT"])
+        let right = Answer.error(403, "RequestTimeTooSkewed", headers: ["Date": "Fri, 21 Dec 2012 00:00:00 GMT"])
+        let uploads = Answer.reply(
+            200, [:],
+            "<ListMultipartUploadsResult><Upload><Key>users/ana/a</Key><UploadId>7</UploadId>"
+                + "<Initiated>2012-12-20T12:00:00.000Z</Initiated></Upload></ListMultipartUploadsResult>")
+        let made = try ScriptedStore([behind, Self.list, right, uploads])
+        try await made.store.check()
+        #expect(made.store.knowledge.clockOffset == 100 * 86_400)
+        // Somebody has set the clock meanwhile; what began half a day ago is under way.
+        try await made.store.takeBackUploads(below: "users/ana/")
+        #expect(made.store.knowledge.clockOffset == 0)
+        #expect(made.transport.requests.map(\.method.rawValue) == ["GET", "GET", "GET", "GET"])
+    }
+
     @Test func `How far the store's clock is ahead is asked of it`() async throws {
         let made = try ScriptedStore([Self.skewed, Self.list, Self.list])
         #expect(try await made.store.clockOffset() == 7_200)
