@@ -115,7 +115,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         try await workspace.takeLock()
         let locks = try await lockOut(workspace)
         defer { withExtendedLifetime(locks) {} }
-        guard try await ledger({ try $0.boundStore() }) == bound else {
+        guard try await ledger({ try $0.boundStore() })?.inBytes == bound.inBytes else {
             throw CommandFailure.configuration(
                 "what is stored was moved to another store meanwhile: nothing was changed; give the command again")
         }

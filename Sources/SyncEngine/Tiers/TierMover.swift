@@ -87,9 +87,8 @@ package struct TierMover: Sendable {
                     if told != 0 { continue }
                 }
                 last = (storedAt: end.storedAt, key: end.key)
-                let moves = try await ripe(due, storedBefore: cutoff).map { object in
-                    ArchiveCopies.Move(key: object.key, storageClass: transition.storageClass)
-                }
+                let old = try await ripe(due, storedBefore: cutoff, now: cutoff.addingTimeInterval(age))
+                let moves = old.map { ArchiveCopies.Move(key: $0.key, storageClass: transition.storageClass) }
                 let (next, later) = earlier.split(moves, by: \.key)
                 try await carryOut(next, denied, &result)
                 putOff += later
@@ -103,7 +102,11 @@ package struct TierMover: Sendable {
 
     /// Those that are not younger in the store than in the ledger. What was stored while this machine's clock was behind
     /// is as old as the store says, and the ledger learns it.
-    private func ripe(_ due: [ObjectRecord], storedBefore cutoff: Date) async throws -> [ObjectRecord] {
+    /// - Parameters:
+    ///   - cutoff: by the store's clock.
+    ///   - now: as well. By a clock that is still behind, what the ledger has learned would be due again at once, and
+    ///     the run would not end.
+    private func ripe(_ due: [ObjectRecord], storedBefore cutoff: Date, now: Date) async throws -> [ObjectRecord] {
         let moments = try await due.concurrently(Self.looksInFlight) { [store] record -> Date? in
             do {
                 return try await store.head(record.key)?.modified
@@ -112,7 +115,7 @@ package struct TierMover: Sendable {
                 return nil
             }
         }
-        let (latest, now) = (cutoff.addingTimeInterval(Self.clockTolerance), time.now())
+        let latest = cutoff.addingTimeInterval(Self.clockTolerance)
         var old: [ObjectRecord] = []
         var younger: [(key: ObjectKey, noted: Date, storedAt: Date)] = []
         for (record, moment) in zip(due, moments) {

@@ -64,7 +64,7 @@ import Testing
         let state = try StateFolder()
         try makeOld(in: state)
         let ledger = try Ledger(at: state.ledger)
-        let stored = try ledger.projectVersionsInUse(of: "a").map(\.rawValue)
+        let stored = try ledger.projectVersionsInUse(below: "users/ana/projects/a/versions/").map(\.rawValue)
         #expect(stored == ["users/ana/projects/a/versions/1.jpg"])
         let objects = try ledger.database.read { db in
             try Int64.fetchAll(db, sql: "SELECT object_id FROM photos WHERE id IN (6, 7)")

@@ -15,7 +15,7 @@ import Testing
 
     private func mover(
         afterDays days: Int = 180, largerThan size: Int64? = nil, from classes: [StorageClass] = [.standard],
-        store: (any ObjectStore)? = nil
+        store: (any ObjectStore)? = nil, time: TimeSource? = nil
     ) -> TierMover {
         TierMover(
             store: store ?? bench.store, ledger: bench.queue,
@@ -24,7 +24,7 @@ import Testing
                     prefix: "users/ana/photos/", largerThan: size,
                     transition: .init(afterDays: days, storageClass: .deepArchive)),
                 TierRule(prefix: "users/ana/projects/", expireAfterDays: 1),
-            ], from: classes, time: bench.time.source)
+            ], from: classes, time: time ?? bench.time.source)
     }
 
     private func classes(_ keys: [ObjectKey]) throws -> [StorageClass?] {
@@ -61,6 +61,24 @@ import Testing
         #expect(bench.store.calls.count == requests, "the ledger has learned it")
         await bench.time.advance(by: Self.half)
         #expect(try await mover().run().moved == 1)
+    }
+
+    @Test func `where the clock is still behind, what the store had of late is not due again`() async throws {
+        let key = try await bench.add("Paris/1.jpg", in: .standard)
+        await bench.time.advance(by: Self.half * 4)
+        let late = try await bench.add("Paris/2.jpg", in: .standard)
+        let early = try #require(try bench.ledger.object(key)?.storedAt)
+        let since = try #require(try bench.ledger.object(late)?.storedAt)
+        try bench.ledger.noteStoredLater([(key: late, noted: since, storedAt: early)])
+        // This machine's clock is that of its last shutdown, more than the age of a move ago.
+        let base = bench.time.source
+        let behind = TimeSource(
+            now: { early.addingTimeInterval(60) }, monotonic: base.monotonic, sleep: base.sleep, random: base.random)
+        let store = OtherClock(base: bench.store, offset: since.timeIntervalSince(early) - 60)
+        #expect(try await mover(store: store, time: behind).run().moved == 1)
+        #expect(try classes([key, late]) == [.deepArchive, .standard])
+        #expect(try bench.ledger.object(late)?.storedAt == since)
+        #expect(bench.store.count(.head) == 2)
     }
 
     @Test func `what is old by this machine's clock alone stays`() async throws {
