@@ -1,4 +1,4 @@
-package import FoundationEssentials
+import FoundationEssentials
 package import Logging
 import ServiceLifecycle
 package import SyncCore
