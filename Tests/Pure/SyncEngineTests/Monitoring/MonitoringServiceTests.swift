@@ -1,12 +1,13 @@
 import FoundationEssentials
 import Logging
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 @Suite struct MonitoringServiceTests {
     private struct Silence: Error {}
