@@ -1,4 +1,5 @@
 import SyncSystem
+import SyncTestSupport
 import SystemPackage
 
 /// Holds one of the locks of the state folder until it is released, as another `sync-agent` would. They are locks of
