@@ -58,7 +58,7 @@ extension FolderDrives {
         }
         let own = SeenDrive.found(drive, at: place, isExpected: true)
         let notSeen = try countFiles(of: nil, at: place, in: folder, among: look.places) { file in
-            own.isOther(than: file.drive, in: file.path.removingLastComponent()) && !isSeen(file, of: folder)
+            own.isOther(than: file.photo.drive, in: file.path.removingLastComponent()) && !isSeen(file, of: folder)
         }
         let takeover = Self.takeover(of: nil, by: drive, at: place, among: look.places)
         let count = try ledger.noteDrives(look.changes, [takeover], of: folder.id)

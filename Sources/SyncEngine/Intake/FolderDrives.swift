@@ -272,19 +272,16 @@ package struct FolderDrives: Sendable {
     struct KnownFile {
         /// Below the folder.
         let path: FilePath
-        let stamp: FileStamp
-        /// On which it was found last, as far as is known.
-        let drive: DriveIdentity?
-        /// Whether another photo had its name and its stamp.
-        let isAmbiguous: Bool
-        /// Whether it is believed to be on the disk, and not only known from a catalogue.
-        let isKept: Bool
+        let photo: KnownPhotoFile
 
         /// Whether it was seen on a drive that told nothing of itself.
-        var isOfUntold: Bool { isKept && drive == nil }
+        var isOfUntold: Bool { photo.isKept && photo.drive == nil }
 
         /// Whether a file with its name counts as it, or as a copy.
-        func mayBe(_ found: FileStamp) -> Bool { !isAmbiguous && found.mayBeCopy(of: stamp) }
+        func mayBe(_ found: FileStamp) -> Bool { !photo.isAmbiguous && found.mayBeCopy(of: photo.stamp) }
+
+        /// Whether this is the file that was met, and no copy of it.
+        func isMet(as found: FileStamp) -> Bool { !photo.isSupposed && found.isMet(as: photo.stamp) }
     }
 
     /// Known files that are at a place, and at none of the places below it.
@@ -302,10 +299,7 @@ package struct FolderDrives: Sendable {
         where !below.contains(where: directory.path.starts) {
             for known in try ledger.knownFiles(in: directory.id)
             where !own.isOther(than: known.drive, in: directory.path) {
-                let path = directory.path.appending(known.file.name)
-                let file = KnownFile(
-                    path: path, stamp: known.file.stamp, drive: known.drive, isAmbiguous: known.isAmbiguous,
-                    isKept: known.isKept)
+                let file = KnownFile(path: directory.path.appending(known.name), photo: known)
                 guard isSo(file) else { continue }
                 count += 1
                 if count >= most { return count }
@@ -325,17 +319,20 @@ package struct FolderDrives: Sendable {
     /// known on that any more. Those that were copied from it are known on this one since they were read.
     private func isTaken(_ place: Place, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
         if place.expected == nil { return try isFound(place, of: folder, among: places) }
+        // Where nothing was noted, and nothing can be, it takes no place: its files are where they were.
+        if place.noted == nil, place.found?.isLasting != true {
+            return try !hasFile(of: place.expected, at: place, in: folder, among: places) { !isSeen($0, of: folder) }
+        }
         return try !hasFile(of: place.expected, at: place, in: folder, among: places) { _ in true }
     }
 
     /// Whether a drive that tells what it is may be the one that told nothing until now: a file is the one that was met
-    /// on that, or all of them may be. That it has a copy of one proves nothing.
+    /// on that, or none is known on that any more, since all were read on this one. That it has copies proves nothing.
     private func isFound(_ place: Place, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
         let isMet = try hasFile(of: place.found, at: place, in: folder, among: places) { file in
-            file.isOfUntold && stamp(of: file, in: folder)?.isMet(as: file.stamp) == true
+            file.isOfUntold && stamp(of: file, in: folder).map(file.isMet) == true
         }
-        let isLacking = { (file: KnownFile) in file.isOfUntold && !isSeen(file, of: folder) }
-        return try isMet || !hasFile(of: place.found, at: place, in: folder, among: places, where: isLacking)
+        return try isMet || !hasFile(of: place.found, at: place, in: folder, among: places, where: \.isOfUntold)
     }
 
     /// Whether a drive of which nothing is noted is the one that photos were found on: an empty mount point is not.

@@ -18,7 +18,7 @@ struct DueEventBatches: AsyncSequence, Sendable {
             guard let end = batch.last else { return nil }
             last = end.event
             let files = Set(batch.flatMap(\.places).map(\.photoID)).count
-            let grows = batch.count > DueEventBatches.many * files
+            let grows = batch.count >= DueEventBatches.many * files
             size = grows ? Swift.max(batches.least, Swift.min(2 * size, batches.most)) : batches.least
             return batch
         }

@@ -93,25 +93,34 @@ extension Ledger {
 
     /// The files of a directory that are believed to be on the disk, and of which something is stored or is to be; and
     /// those that a catalogue alone tells of, which may be on a drive that no scan has seen yet.
-    /// - Returns: each with the drive on which it is known; whether another photo had its name and its stamp, so that a
-    ///   stamp tells nothing; and whether it is believed to be on the disk.
-    package func knownFiles(
-        in directory: DirectoryID
-    ) throws(LedgerError) -> [(file: ScannedFile, drive: DriveIdentity?, isAmbiguous: Bool, isKept: Bool)] {
+    package func knownFiles(in directory: DirectoryID) throws(LedgerError) -> [KnownPhotoFile] {
         try read("list the files of a directory") { db in
             let drives = try DriveTable(db).all()
             return try PhotoTable(db).rows(in: directory).compactMap { row in
                 guard row.isKept || row.isOnlyCatalogued, let name = FilePath.Component(bytes: row.name) else {
                     return nil
                 }
-                let drive = row.drive.flatMap { drives[$0] }
-                return (
-                    file: ScannedFile(name: name, stamp: row.stamp), drive: drive,
-                    isAmbiguous: row.supposition == .disproved, isKept: row.isKept
-                )
+                return KnownPhotoFile(
+                    name: name, stamp: row.stamp, drive: row.drive.flatMap { drives[$0] },
+                    isAmbiguous: row.supposition == .disproved, isSupposed: row.supposition?.isOpen == true,
+                    isKept: row.isKept)
             }
         }
     }
+}
+
+/// A file of a directory, as the ledger knows it.
+package struct KnownPhotoFile: Sendable {
+    package let name: FilePath.Component
+    package let stamp: FileStamp
+    /// On which it was found last, as far as is known.
+    package let drive: DriveIdentity?
+    /// Whether another photo had its name and its stamp, so that a stamp tells nothing.
+    package let isAmbiguous: Bool
+    /// Whether its stamp is that of a file that counts as a copy, and is still to be read.
+    package let isSupposed: Bool
+    /// Whether it is believed to be on the disk, and not only known from a catalogue.
+    package let isKept: Bool
 }
 
 /// A drive takes the place of others: the photos that were seen on those are looked for on it from now on.

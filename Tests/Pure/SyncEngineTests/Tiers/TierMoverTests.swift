@@ -70,11 +70,11 @@ import Testing
         let early = try #require(try bench.ledger.object(key)?.storedAt)
         let since = try #require(try bench.ledger.object(late)?.storedAt)
         try bench.ledger.noteStoredLater([(key: late, noted: since, storedAt: early)])
-        // This machine's clock is that of its last shutdown, more than the age of a move ago.
+        // By this machine's clock, which is more than the age of a move behind, both are due.
+        let own = early.addingTimeInterval(181 * 86_400)
         let base = bench.time.source
-        let behind = TimeSource(
-            now: { early.addingTimeInterval(60) }, monotonic: base.monotonic, sleep: base.sleep, random: base.random)
-        let store = OtherClock(base: bench.store, offset: since.timeIntervalSince(early) - 60)
+        let behind = TimeSource(now: { own }, monotonic: base.monotonic, sleep: base.sleep, random: base.random)
+        let store = OtherClock(base: bench.store, offset: since.timeIntervalSince(own))
         #expect(try await mover(store: store, time: behind).run().moved == 1)
         #expect(try classes([key, late]) == [.deepArchive, .standard])
         #expect(try bench.ledger.object(late)?.storedAt == since)
