@@ -275,7 +275,7 @@ package struct FolderDrives: Sendable {
         let photo: KnownPhotoFile
 
         /// Whether it was seen on a drive that told nothing of itself.
-        var isOfUntold: Bool { photo.isKept && photo.drive == nil }
+        var isOfUntold: Bool { photo.wasMet && photo.drive == nil }
 
         /// Whether a file with its name counts as it, or as a copy.
         func mayBe(_ found: FileStamp) -> Bool { !photo.isAmbiguous && found.mayBeCopy(of: photo.stamp) }

@@ -103,7 +103,7 @@ extension Ledger {
                 return KnownPhotoFile(
                     name: name, stamp: row.stamp, drive: row.drive.flatMap { drives[$0] },
                     isAmbiguous: row.supposition == .disproved, isSupposed: row.supposition?.isOpen == true,
-                    isKept: row.isKept)
+                    wasMet: row.isKept && !row.stamp.isOfCatalog)
             }
         }
     }
@@ -119,8 +119,8 @@ package struct KnownPhotoFile: Sendable {
     package let isAmbiguous: Bool
     /// Whether its stamp is that of a file that counts as a copy, and is still to be read.
     package let isSupposed: Bool
-    /// Whether it is believed to be on the disk, and not only known from a catalogue.
-    package let isKept: Bool
+    /// Whether it was met on the disk and is believed to be there, and not only known from a catalogue.
+    package let wasMet: Bool
 }
 
 /// A drive takes the place of others: the photos that were seen on those are looked for on it from now on.
