@@ -103,13 +103,15 @@ package struct FolderDrives: Sendable {
         /// `noted`, or that of the place around it.
         let expected: DriveIdentity?
         let found: DriveIdentity?
+        /// Whether nothing is known of the place, and files were met there all the same, on a drive that told nothing of
+        /// itself: only they tell whether this one is the same.
+        let wasUntold: Bool
 
         /// Whether the drive that is there is the one that is known.
         var likeness: DriveIdentity.Likeness {
             switch (found, expected) {
             case (let found?, let expected?): found.likeness(to: expected)
-            // What was there before told nothing of itself: only its files tell whether it is the same.
-            case (let found?, nil): isMounted && found.isLasting ? .untold : .same
+            case (_?, nil): wasUntold ? .untold : .same
             case (nil, _?): .untold
             case (nil, nil): .same
             }
@@ -252,11 +254,14 @@ package struct FolderDrives: Sendable {
             let isUnknown = path == root || known.contains(path)
             let above = isUnknown ? nil : places.last { path.starts(with: $0.path) }
             let around = above.flatMap { above in above.expected?.below(path.relative(to: above.path)) }
+            let (expected, found) = (noted[path] ?? around, scanner.drive(at: folder.path.pushing(path)))
+            let isMounted = path == root || mounted.contains(path)
+            let isNew = expected == nil && isMounted && found?.isLasting == true
+            let wasUntold = isNew ? try ledger.hasFileOfUntoldDrive(in: folder.id, below: path) : false
             places.append(
                 Place(
-                    path: path, isMounted: path == root || mounted.contains(path),
-                    noted: noted[path], expected: noted[path] ?? around,
-                    found: scanner.drive(at: folder.path.pushing(path))))
+                    path: path, isMounted: isMounted, noted: noted[path], expected: expected, found: found,
+                    wasUntold: wasUntold))
         }
         return Places(all: places)
     }

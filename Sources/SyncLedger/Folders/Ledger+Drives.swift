@@ -91,6 +91,16 @@ extension Ledger {
         try read("list directories") { try DirectoryTable($0).subtree(start, in: folder) }
     }
 
+    /// Whether a file was met that is believed to be on the disk, and of which no drive is known.
+    /// - Parameter place: below the folder.
+    package func hasFileOfUntoldDrive(in folder: FolderID, below place: FilePath) throws(LedgerError) -> Bool {
+        try read("look for files of an unknown drive") { db in
+            try DirectoryTable(db).subtree(place, in: folder).contains { directory in
+                try PhotoTable(db).rows(in: directory.id).contains { $0.wasMet && $0.drive == nil }
+            }
+        }
+    }
+
     /// The files of a directory that are believed to be on the disk, and of which something is stored or is to be; and
     /// those that a catalogue alone tells of, which may be on a drive that no scan has seen yet.
     package func knownFiles(in directory: DirectoryID) throws(LedgerError) -> [KnownPhotoFile] {
@@ -103,7 +113,7 @@ extension Ledger {
                 return KnownPhotoFile(
                     name: name, stamp: row.stamp, drive: row.drive.flatMap { drives[$0] },
                     isAmbiguous: row.supposition == .disproved, isSupposed: row.supposition?.isOpen == true,
-                    wasMet: row.isKept && !row.stamp.isOfCatalog)
+                    wasMet: row.wasMet)
             }
         }
     }
