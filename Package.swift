@@ -26,7 +26,6 @@ func strict(inTests flags: [String]) -> [SwiftSetting] {
 
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-/// Of swift-service-lifecycle; named here for its exact version only.
 let asyncAlgorithms = Target.Dependency.product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
 /// Of swift-async-algorithms; named here for its exact version only.
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")

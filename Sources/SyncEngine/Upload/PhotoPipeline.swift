@@ -1,3 +1,4 @@
+import AsyncAlgorithms
 import FoundationEssentials
 package import Logging
 import ServiceLifecycle
@@ -9,8 +10,8 @@ package import SyncSystem
 /// preparing is in `Preparer.swift`, what the store refuses, and a store that is away, in `PhotoPipeline+Store.swift`.
 ///
 /// `batchSize` photos are in flight; the next begins when one ends. As many again are prepared ahead and wait, and no
-/// more: who has prepared one goes on when an uploader has it (``Handover``), so memory is bounded by two batches. Each
-/// outcome is its own, so that a bad photo holds nobody up and a kill at any line repeats at most what was in flight.
+/// more: a channel hands each over only when an uploader takes it, so memory is bounded by two batches. Each outcome is
+/// its own, so that a bad photo holds nobody up and a kill at any line repeats at most what was in flight.
 ///
 /// Of a thumbnail, and of a file that is no photo, next to nothing has to be read: what is paid for is each step from one
 /// thread to the next, and each transaction. So small files are claimed, prepared and committed in groups
@@ -106,9 +107,9 @@ package final class PhotoPipeline: Sendable {
         gate.beginRun(isPass: mode.isPass)
         endings.reset()
         try await releaseAll()
-        let claims = Handover<[Claim]>()
-        let largeClaims = Handover<Claim>()
-        let prepared = Handover<PreparedFile>()
+        let claims = AsyncChannel<[Claim]>()
+        let largeClaims = AsyncChannel<Claim>()
+        let prepared = AsyncChannel<PreparedFile>()
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -121,21 +122,19 @@ package final class PhotoPipeline: Sendable {
                 group.addTask {
                     defer { prepared.finish() }
                     try await self.inParallel {
-                        while let group = await claims.next() {
-                            try await self.prepare(group, handOn: prepared.give, taken: prepared.allTaken)
+                        for await group in claims where !self.isStopping {
+                            try await self.prepare(group) { await prepared.send($0) }
                         }
                     }
                 }
                 group.addTask {
                     try await self.withinGrace {
                         try await self.inParallel {
-                            while let file = await prepared.next() { try await self.upload(file, mode) }
+                            for await file in prepared { try await self.upload(file, mode) }
                         } beside: {
                             // Large files, each from its reading to its commit before the next.
-                            while let claim = await largeClaims.next() {
-                                let ready = Mutex<PreparedFile?>(nil)
-                                try await self.prepare([claim], handOn: { file in ready.withLock { $0 = file } })
-                                if let file = ready.withLock({ $0 }) { try await self.upload(file, mode) }
+                            for await claim in largeClaims where !self.isStopping {
+                                try await self.prepare([claim]) { try await self.upload($0, mode) }
                             }
                         }
                     }
@@ -173,22 +172,21 @@ package final class PhotoPipeline: Sendable {
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    private func feed(_ claims: Handover<[Claim]>, _ large: Handover<Claim>, _ mode: Mode) async throws {
-        let handOn = { @Sendable (group: [Claim]) -> Void in
-            self.gate.beginTrial(group[0].photoID)
-            if group[0].isLarge { return large.give(group[0]) }
-            // A part for each thread: one that a strange file holds up holds up no more than its part.
-            let size = (group.count + self.batchSize - 1) / self.batchSize
-            for part in group.grouped(atMost: size) { claims.give(part) }
-        }
+    private func feed(_ claims: AsyncChannel<[Claim]>, _ large: AsyncChannel<Claim>, _ mode: Mode) async throws {
         do {
             try await cancelWhenGracefulShutdown {
                 _ = try await self.isRetryAsked()
                 try await self.takeUpNote()
                 try await self.lookAtStore(mode)
-                while try await self.claimGroup(mode, handOn) {
-                    await claims.allTaken()
-                    await large.allTaken()
+                while let group = try await self.nextGroup(mode) {
+                    self.gate.beginTrial(group[0].photoID)
+                    if group[0].isLarge {
+                        await large.send(group[0])
+                        continue
+                    }
+                    // A part for each thread: one that a strange file holds up holds up no more than its part.
+                    let size = (group.count + self.batchSize - 1) / self.batchSize
+                    for part in group.grouped(atMost: size) { await claims.send(part) }
                 }
             }
         } catch is CancellationError {
@@ -198,9 +196,8 @@ package final class PhotoPipeline: Sendable {
 
     /// Waits until the store is there and a photo is due, and takes it, with others where they are small. A large one, and
     /// one that is to show whether the store accepts it, comes by itself.
-    /// - Parameter handOn: gets them, on the ledger's thread.
-    /// - Returns: `false` when there is nothing more to do.
-    private func claimGroup(_ mode: Mode, _ handOn: @escaping @Sendable ([Claim]) -> Void) async throws -> Bool {
+    /// - Returns: `nil` when there is nothing more to do.
+    private func nextGroup(_ mode: Mode) async throws -> [Claim]? {
         while true {
             try Task.checkCancellation()
             // What was not written stays in hand for ever: nobody else may come to notice.
@@ -212,7 +209,7 @@ package final class PhotoPipeline: Sendable {
                 await work.wait(atMost: wait, time: time)
                 continue
             }
-            guard try await passGate(mode) else { return false }
+            guard try await passGate(mode) else { return nil }
             if let trial = gate.trial, !state.withLock({ $0.isPassedOver(trial) }) {
                 await work.wait(atMost: nil, time: time)
                 continue
@@ -220,8 +217,8 @@ package final class PhotoPipeline: Sendable {
             // Asked first: what is in hand may come back into the queue, and must not do so between the two questions.
             let isIdle = state.withLock { $0.inHand.isEmpty }
             let due: Date?
-            switch try await claimNext(at: time.now(), handOn) {
-            case .photos: return true
+            switch try await claimNext(at: time.now()) {
+            case .photos(let claims): return claims
             case .nothing(let moment): due = moment
             }
             let wait = due.map { max($0 - time.now(), .zero) }
@@ -231,7 +228,7 @@ package final class PhotoPipeline: Sendable {
                     let now = time.monotonic()
                     guard let wait, now + wait <= state.withLock({ $0.deadline(at: now, patience) }) else {
                         if try await beginRound(patience) { continue }
-                        return false
+                        return nil
                     }
                 }
                 // A pass is whole when whoever asked for it says so.
@@ -249,17 +246,13 @@ package final class PhotoPipeline: Sendable {
         }
     }
 
-    private func claimNext(
-        at now: Date, _ handOn: @escaping @Sendable ([Claim]) -> Void
-    ) async throws -> NextClaim {
+    private func claimNext(at now: Date) async throws -> NextClaim {
         let (scope, reach, isFlowing) = state.withLock { ($0.scope, $0.reach, $0.isFlowing) }
         let group = gate.closedBy == nil ? ClaimGroup.ofSmall : .ofOne
         return try await ledger { [state] ledger in
             let next = try ledger.claimNext(of: scope, upTo: reach, group, isExpected: isFlowing, at: now)
-            // Noted here, where no cancellation comes between: what is claimed is in hand. It goes on from here, too, and
-            // does not wait for the turn of the task that has asked.
+            // Noted here, where no cancellation comes between: what is claimed is in hand.
             state.withLock { $0.note(next) }
-            if case .photos(let claims) = next { handOn(claims) }
             return next
         }
     }

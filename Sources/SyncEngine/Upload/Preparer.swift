@@ -226,102 +226,58 @@ extension PhotoPipeline {
     private static let slice = Duration.milliseconds(20)
 
     /// What has nothing to send is committed; what has, is handed on.
-    /// - Parameters:
-    ///   - handOn: called by the thread that has read it, for all that it has read in its slice of time.
-    ///   - taken: waits until somebody has taken what was handed on.
-    func prepare(
-        _ group: [Claim], handOn: @escaping @Sendable (PreparedFile) -> Void, taken: () async -> Void = {}
-    ) async throws {
+    func prepare(_ group: [Claim], handOn: @Sendable (PreparedFile) async throws -> Void) async throws {
         var rest = group[...]
         while let first = rest.first, !isStopping {
             let results =
-                first.isSuspect
-                ? [try await prepareSuspect(first, handOn)] : try await read(rest.prefix { !$0.isSuspect }, handOn)
+                first.isSuspect ? [try await prepareSuspect(first)] : try await read(rest.prefix { !$0.isSuspect })
             for (claim, result) in zip(rest, results) {
-                guard case .done(let outcome) = result else { continue }
-                try await endings.add(ClaimEnding(claim, outcome, at: time.now()))
+                switch result {
+                case .ready(let file): try await handOn(file)
+                case .done(let outcome): try await endings.add(ClaimEnding(claim, outcome, at: time.now()))
+                }
             }
-            await taken()
             rest = rest.dropFirst(results.count)
         }
     }
 
     /// One suspect at a time: an agent that ends with it in hand tells which one it was. What is too large for any decoder
     /// is read for longer than the others shall wait.
-    private func prepareSuspect(
-        _ claim: Claim, _ handOn: @escaping @Sendable (PreparedFile) -> Void
-    ) async throws -> Preparer.Preparation {
-        guard claim.stamp.size <= PhotoLimits().fileSize else { return try await read([claim], handOn)[0] }
-        return try await suspects.withSlot { try await read([claim], handOn)[0] }
+    private func prepareSuspect(_ claim: Claim) async throws -> Preparer.Preparation {
+        guard claim.stamp.size <= PhotoLimits().fileSize else { return try await read([claim])[0] }
+        return try await suspects.withSlot { try await read([claim])[0] }
     }
 
     /// Reads one after the other for a while. What is being read when the agent stops is not read to its end.
     /// - Returns: what became of the first ones, of one at least.
-    private func read(
-        _ claims: ArraySlice<Claim>, _ handOn: @escaping @Sendable (PreparedFile) -> Void
-    ) async throws -> [Preparer.Preparation] {
-        let slice = Mutex(ReadSlice())
-        let handOnReady = { @Sendable () -> Void in
-            for file in slice.withLock({ exchange(&$0.ready, with: []) }) { handOn(file) }
-        }
+    private func read(_ claims: ArraySlice<Claim>) async throws -> [Preparer.Preparation] {
+        let results = Mutex<[Preparer.Preparation]>([])
         do {
             let pool = claims.first?.isLarge == true ? largePool : pool
-            let work = pool.makeWork()
-            try await withGracefulShutdownHandler {
-                try await pool.run(as: work) { [preparer, time] in
+            try await cancelWhenGracefulShutdown { [preparer, time] in
+                try await pool.run {
                     let end = time.monotonic() + Self.slice
                     for claim in claims {
                         let result = try preparer.prepare(claim)
-                        if PooledWork.isGivenUp || !slice.withLock({ $0.note(result) }) { return }
-                        if time.monotonic() >= end { break }
+                        // Somebody else has answered for it.
+                        if PooledWork.isGivenUp { return }
+                        results.withLock { $0.append(result) }
+                        if time.monotonic() >= end { return }
                     }
-                    handOnReady()
                 }
-            } onGracefulShutdown: {
-                work.cancel()
             }
         } catch let error as PhotoError {
             // Its thread was given up.
-            let count = slice.withLock { $0.end() }
-            if let claim = claims.dropFirst(count).first {
-                let outcome = try await outcome(of: error, for: claim)
-                slice.withLock { $0.results.append(.done(outcome)) }
-            }
+            let outcome = try await outcome(of: error, for: claims[claims.startIndex + results.withLock { $0.count }])
+            results.withLock { $0.append(.done(outcome)) }
         } catch is CancellationError {
             try Task.checkCancellation()
-            slice.withLock { slice in
-                _ = slice.end()
-                slice.results.append(.done(.released))
-            }
+            results.withLock { $0.append(.done(.released)) }
         }
-        // What was ready when the thread was cut short.
-        handOnReady()
-        return slice.withLock { $0.results }
+        return results.withLock { $0 }
     }
 
     func outcome(of error: PhotoError, for claim: Claim) async throws -> Outcome {
         try await pool.run { [preparer] in try preparer.outcome(of: error, for: claim) }
-    }
-}
-
-/// What a thread has read in its slice of time, and what of that nobody has yet. It ends when the thread is given up, or
-/// stopped: what that comes to later counts for nothing, for somebody else has answered for it.
-private struct ReadSlice: Sendable {
-    var results: [Preparer.Preparation] = []
-    var ready: [PreparedFile] = []
-    private var isOver = false
-
-    /// - Returns: `false` when it is over, and the result counts for nothing.
-    mutating func note(_ result: Preparer.Preparation) -> Bool {
-        if isOver { return false }
-        results.append(result)
-        if case .ready(let file) = result { ready.append(file) }
-        return true
-    }
-
-    /// - Returns: how many results there are.
-    mutating func end() -> Int {
-        isOver = true
-        return results.count
     }
 }

@@ -1,4 +1,3 @@
-import ServiceLifecycleTestKit
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -43,33 +42,6 @@ import Testing
         }
         // The next one may be in the making.
         #expect(count <= 2)
-    }
-
-    @Test func `what is claimed and not taken when the agent stops goes back, and its attempt does not count`()
-        async throws
-    {
-        let bench = try Bench(faults: [StoreFault(.put, .hold(gate))])
-        // Each is too large to go with another.
-        let bulk = String(repeating: "x", count: 600_000)
-        for index in 1...9 { bench.disk.write("photo \(index) \(bulk)", to: Bench.gallery.appending("\(index).jpg")) }
-        try bench.scan()
-        let pipeline = try bench.makePipeline(batchSize: 1)
-        try await testGracefulShutdown { trigger in
-            async let run: Void = pipeline.run(.untilStopped)
-            await gate.waitForArrivals(1)
-            // One is sent, one is ready, and one waits for whoever prepares.
-            _ = try await eventually("three are in hand") {
-                try bench.ledger.overview().totals[.uploading].files == 3 ? true : nil
-            }
-            trigger.triggerGracefulShutdown()
-            gate.open()
-            try await run
-        }
-        #expect(try bench.ledger.overview().totals[.uploading].files == 0)
-        for (path, state) in try bench.states() {
-            #expect(state == .uploaded || state == .pending)
-            if state == .pending { #expect(try bench.status(FilePath(path))?.attempts == 0) }
-        }
     }
 
     @Test(arguments: [(1, PhotoState.uploaded), (2, .failed)])

@@ -68,21 +68,6 @@ import Testing
         try letGo(4)
     }
 
-    @Test func `what was ready when its thread was given up over a neighbour is stored`() async throws {
-        for name in ["a", "bomb", "c"] { bench.disk.write("photo \(name)", to: Bench.gallery.appending("\(name).jpg")) }
-        let entries = trap("bomb")
-        let watch = StepWatch(makeClock: makeClock)
-        try bench.scan()
-        async let run: Void = bench.makePipeline(batchSize: 1, watch: watch).run(.untilDone(patience: .zero))
-        var iterator = entries.makeAsyncIterator()
-        _ = await iterator.next()
-        watch.look()
-        try await run
-        #expect(bench.memory.keys.count == 2)
-        #expect(try bench.status(Bench.gallery.appending("bomb.jpg"))?.state == .failed)
-        try letGo(1)
-    }
-
     @Test func `an agent that is told to stop does not wait for a photo that does not end`() async throws {
         for index in 1...4 { bench.disk.write("bomb \(index)", to: Bench.gallery.appending("bomb\(index).jpg")) }
         let entries = trap("bomb")
