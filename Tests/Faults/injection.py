@@ -105,7 +105,8 @@ class Point:
 def closed_twice(log):
     """The first close(2) of a descriptor that is open no more: another thread's file may have its number.
 
-    Not of a process that is to become another program (posix_spawn(3)): it closes what was open before it was made.
+    Not of a process that is to become another program (posix_spawn(3)): it closes what was open before it was made. And
+    not of -1, which no file has: libcurl closes both ends of a pipe that it could not make when it was opened.
     """
     if not log.exists():
         return None
@@ -113,8 +114,8 @@ def closed_twice(log):
         lines = file.read().splitlines()
     ours = lines[0].split(" ", 1)[0] if lines else ""
     others = {line.split(" ", 1)[0] for line in lines if " execve(" in line} - {ours}
-    return next((line.strip() for line in lines if "EBADF" in line and "close" in line and "INJECTED" not in line
-                 and line.split(" ", 1)[0] not in others), None)
+    return next((line.strip() for line in lines if "EBADF" in line and "close" in line and "close(-1)" not in line
+                 and "INJECTED" not in line and line.split(" ", 1)[0] not in others), None)
 
 
 @cache
