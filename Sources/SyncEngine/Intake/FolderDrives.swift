@@ -363,14 +363,3 @@ package struct FolderDrives: Sendable {
         try? scanner.stamp(of: folder.path.pushing(file.path))
     }
 }
-
-extension FileStamp {
-    /// Whether this is the file that was met, and no copy of it: that has another time of change, or another birth. The
-    /// number of a device is another one when it is plugged in again.
-    fileprivate func isMet(as known: FileStamp) -> Bool {
-        guard known.changed != nil else { return false }
-        var known = known
-        known.device = device
-        return isUntouched(since: known)
-    }
-}

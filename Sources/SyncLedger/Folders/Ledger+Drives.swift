@@ -96,7 +96,7 @@ extension Ledger {
     package func hasFileOfUntoldDrive(in folder: FolderID, below place: FilePath) throws(LedgerError) -> Bool {
         try read("look for files of an unknown drive") { db in
             try DirectoryTable(db).subtree(place, in: folder).contains { directory in
-                try PhotoTable(db).rows(in: directory.id).contains { $0.wasMet && $0.drive == nil }
+                try PhotoTable(db).rows(in: directory.id).contains { $0.isKept && $0.drive == nil }
             }
         }
     }
@@ -113,7 +113,7 @@ extension Ledger {
                 return KnownPhotoFile(
                     name: name, stamp: row.stamp, drive: row.drive.flatMap { drives[$0] },
                     isAmbiguous: row.supposition == .disproved, isSupposed: row.supposition?.isOpen == true,
-                    wasMet: row.wasMet)
+                    wasMet: row.isKept)
             }
         }
     }

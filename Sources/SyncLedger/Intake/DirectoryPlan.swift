@@ -66,7 +66,7 @@ struct DirectoryPlan {
         let hasContent: Bool
         let wasStored: Bool
         let isSameFile: Bool
-        /// Whether it is the file that was met, as it was or as it was written on since, and no copy of it.
+        /// As ``FileStamp/isMet(as:)``.
         let isMet: Bool
         let isUntouched: Bool
     }
@@ -208,7 +208,7 @@ struct DirectoryPlan {
         let known = Whereabouts(
             drive: row.drive, supposition: row.supposition,
             hasContent: row.objectID != nil && (row.isOnDisk || row.isOnlyCatalogued), wasStored: row.isStored,
-            isSameFile: isSameFile, isMet: isSameFile && (found.born != nil || isUntouched), isUntouched: isUntouched)
+            isSameFile: isSameFile, isMet: found.isMet(as: row.stamp), isUntouched: isUntouched)
         seen[known, default: []].append(row.id)
     }
 }

@@ -26,6 +26,22 @@ import Testing
         #expect(other.isRenamed(from: Self.stamp) == isRenamed)
     }
 
+    /// Cards have numbers of the moment for inodes, and times of cameras whose clock was never set.
+    @Test(arguments: [
+        (stamp, true), (changed { $0.device = 9 }, true), (changed { $0.changed = 9 }, true),
+        (changed { ($0.size, $0.modified, $0.changed) = (9, 9, 9) }, true), (changed { $0.inode = 9 }, false),
+        (changed { $0.born = 9 }, false), (changed { $0.born = nil }, false),
+    ])
+    func `a file is the one that was met by its inode and its birth`(other: FileStamp, isMet: Bool) {
+        #expect(other.isMet(as: Self.stamp) == isMet)
+    }
+
+    @Test(arguments: [nil, 315_532_800_000_000_000] as [Int64?])
+    func `without a birth, or with one of a camera, nothing tells that a file was met`(born: Int64?) {
+        let card = Self.changed { $0.born = born }
+        #expect(!card.isMet(as: card))
+    }
+
     @Test(
         arguments: [
             (1_700_000_000, 5, 1_700_000_000_000_000_005), (-1, 999_999_999, -1),
