@@ -211,11 +211,11 @@ package struct FileStamp: Hashable, Sendable {
         inode == other.inode && device == other.device && born == other.born
     }
 
-    /// Whether this is the file that was met with the stamp `known`, as it was or as it was written on since, and no copy
-    /// of it on another drive. Its birth tells, wherever its drive is plugged in by now: that of a copy is another one.
+    /// Whether this is the file that was met with the stamp `known`, as it was or as it was written on since, and no
+    /// copy of it on another drive. Its birth tells, wherever its drive is plugged in by now: a copy has another one.
     ///
-    /// Without a birth nothing does: FAT numbers its files anew with each mount, and has no time of change of its own. Nor
-    /// does one in whole seconds, which cameras whose clock was never set leave on each of their cards.
+    /// Without a birth nothing does: FAT numbers its files anew with each mount, and has no time of change of its own.
+    /// Nor does one in whole seconds, which cameras whose clock was never set leave on each of their cards.
     package func isMet(as known: FileStamp) -> Bool {
         guard let born, !Self.isWhole(born) else { return false }
         return born == known.born && inode == known.inode

@@ -180,8 +180,8 @@ package struct LedgerRebuild: Sendable {
                     else { return }
                     gone.insert(Self.highestGone(photo.path, below: folder.path, besides: away, scanner))
                 }
-                // Where the whole folder is on another drive for certain, as of a new machine, all that is not seen counts
-                // as gone; not where nothing tells whether it is another one.
+                // Where the whole folder is on another drive for certain, as of a new machine, all that is not seen
+                // counts as gone; not where nothing tells whether it is another one.
                 let drive: (FilePath) -> SeenDrive = { path in
                     look.stranger(above: path)?.isCertain == true ? .known : look.seen(at: path)
                 }

@@ -216,17 +216,19 @@ package struct FolderDrives: Sendable {
     /// - Throws: ``LedgerError``.
     func describe(_ stranger: Stranger, in look: Look, of folder: FolderRecord) throws -> OtherDrive {
         var namesakes = 0
+        var first: FilePath?
         let notSeen = try countFiles(
             of: stranger.expected ?? stranger.drive, at: stranger.place, in: folder, among: look.places
         ) { file in
             guard let stamp = stamp(of: file, in: folder) else { return true }
-            if file.mayBe(stamp) { return false }
+            if file.photo.mayBe(stamp) { return false }
             namesakes += 1
+            first = first ?? folder.path.pushing(file.path)
             return true
         }
         return OtherDrive(
             path: folder.path.pushing(stranger.place), isMounted: stranger.isMounted, filesNotSeen: notSeen,
-            namesakes: namesakes, isCertain: stranger.isCertain)
+            namesakes: namesakes, isCertain: stranger.isCertain, namesake: first)
     }
 
     static func takeover(
@@ -281,12 +283,6 @@ package struct FolderDrives: Sendable {
 
         /// Whether it was seen on a drive that told nothing of itself.
         var isOfUntold: Bool { photo.wasMet && photo.drive == nil }
-
-        /// Whether a file with its name counts as it, or as a copy.
-        func mayBe(_ found: FileStamp) -> Bool { !photo.isAmbiguous && found.mayBeCopy(of: photo.stamp) }
-
-        /// Whether this is the file that was met, and no copy of it.
-        func isMet(as found: FileStamp) -> Bool { !photo.isSupposed && found.isMet(as: photo.stamp) }
     }
 
     /// Known files that are at a place, and at none of the places below it.
@@ -335,7 +331,7 @@ package struct FolderDrives: Sendable {
     /// on that, or none is known on that any more, since all were read on this one. That it has copies proves nothing.
     private func isFound(_ place: Place, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
         let isMet = try hasFile(of: place.found, at: place, in: folder, among: places) { file in
-            file.isOfUntold && stamp(of: file, in: folder).map(file.isMet) == true
+            file.isOfUntold && stamp(of: file, in: folder).map(file.photo.isMet) == true
         }
         return try isMet || !hasFile(of: place.found, at: place, in: folder, among: places, where: \.isOfUntold)
     }
@@ -355,7 +351,7 @@ package struct FolderDrives: Sendable {
     }
 
     func isSeen(_ file: KnownFile, of folder: FolderRecord) -> Bool {
-        stamp(of: file, in: folder).map(file.mayBe) == true
+        stamp(of: file, in: folder).map(file.photo.mayBe) == true
     }
 
     /// What cannot be looked at is not known to be there.

@@ -12,6 +12,8 @@ package struct OtherDrive: Hashable, Sendable {
     var namesakes = 0
     /// Whether it is another one for certain.
     var isCertain = true
+    /// The first of those files, absolute, where it is known.
+    var namesake: FilePath?
 
     package var words: String {
         let known = filesNotSeen.counted("known file is", "known files are")
@@ -26,7 +28,8 @@ package struct OtherDrive: Hashable, Sendable {
         if namesakes == 0 { return first }
         let others = namesakes.counted(
             "file with a known name is another, and is", "files with known names are others, and are")
-        return "\(first); \(others) not stored: give \(namesakes == 1 ? "it another name" : "them other names")"
+        let name = namesake.map { " (\(namesakes == 1 ? "" : "the first is ")\($0.text.escapingControls))" } ?? ""
+        return "\(first); \(others) not stored: give \(namesakes == 1 ? "it another name" : "them other names")\(name)"
     }
 
     /// What comes of it that it takes the place. What has a known name on it is not missing, whatever it is.

@@ -112,8 +112,7 @@ extension Ledger {
                 }
                 return KnownPhotoFile(
                     name: name, stamp: row.stamp, drive: row.drive.flatMap { drives[$0] },
-                    isAmbiguous: row.supposition == .disproved, isSupposed: row.supposition?.isOpen == true,
-                    wasMet: row.isKept)
+                    supposition: row.supposition, wasMet: row.isKept)
             }
         }
     }
@@ -125,12 +124,17 @@ package struct KnownPhotoFile: Sendable {
     package let stamp: FileStamp
     /// On which it was found last, as far as is known.
     package let drive: DriveIdentity?
-    /// Whether another photo had its name and its stamp, so that a stamp tells nothing.
-    package let isAmbiguous: Bool
-    /// Whether its stamp is that of a file that counts as a copy, and is still to be read.
-    package let isSupposed: Bool
+    let supposition: CopySupposition?
     /// Whether it was met on the disk and is believed to be there, and not only known from a catalogue.
     package let wasMet: Bool
+
+    /// Whether a file with its name counts as it, or as a copy.
+    package func mayBe(_ found: FileStamp) -> Bool {
+        supposition?.isDisproved(of: found) != true && found.mayBeCopy(of: stamp)
+    }
+
+    /// Whether a file with its name is the one that was met, and no copy of it.
+    package func isMet(as found: FileStamp) -> Bool { supposition?.isOpen != true && found.isMet(as: stamp) }
 }
 
 /// A drive takes the place of others: the photos that were seen on those are looked for on it from now on.

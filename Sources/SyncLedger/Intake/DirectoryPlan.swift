@@ -52,6 +52,8 @@ struct DirectoryPlan {
     private(set) var supposed: [Supposition] = []
     /// Rows of which a file on another drive counted as a copy, and whose own drive is there.
     private(set) var reclaimed: [Int64] = []
+    /// The same where neither that drive nor the file is there.
+    private(set) var withdrawn: [PhotoRow] = []
 
     /// Rows of which something is stored, or is to be, and where in ``files`` there is one of their name that is no copy
     /// of theirs: the photo as it was changed, or, on another drive, another photo. ``decide(on:_:)`` says which.
@@ -76,7 +78,7 @@ struct DirectoryPlan {
     private var indexes: [[UInt8]: Int]
 
     /// Whether there is nothing to write.
-    var isEmpty: Bool { isAsKnown && relocated.isEmpty && supposed.isEmpty && reclaimed.isEmpty }
+    var isEmpty: Bool { isAsKnown && relocated.isEmpty && supposed.isEmpty && reclaimed.isEmpty && withdrawn.isEmpty }
 
     /// Whether all is as the ledger knows it, but perhaps for the drive.
     var isAsKnown: Bool {
@@ -145,6 +147,7 @@ struct DirectoryPlan {
             }
         }
         namesakes = []
+        withdrawn = vanished.filter(drive.isWithdrawn)
         vanished.removeAll(where: drive.isOther)
         for (known, rows) in seen { place(rows, known, on: drive) }
         seen = [:]
@@ -220,7 +223,7 @@ extension PhotoRow {
     /// What a catalogue alone tells of may be on a drive that no scan has seen yet.
     fileprivate func isOtherPhotoElsewhere(_ found: FileStamp) -> Bool {
         guard isKept || isOnlyCatalogued else { return false }
-        if supposition == .disproved { return true }
+        if supposition?.isDisproved(of: found) == true { return true }
         if found.mayBeCopy(of: stamp) { return false }
         return !found.isSameFile(as: stamp) || found.born == nil && objectID != nil
     }

@@ -213,7 +213,8 @@ package struct PhotoStatus: Hashable, Sendable {
     package let modified: Date
     /// Size of the file; `nil` when it is missing.
     package let bytesLocal: Int64?
-    /// What is stored of it: for an uploaded photo and for a missing one, else `nil`.
+    /// What is stored of it: for an uploaded photo, for a missing one, and for one of which a copy on another drive is
+    /// still to be read; else `nil`.
     package let object: ObjectRecord?
     /// What is stored of an earlier content of a file that is not uploaded as it is now.
     package let earlier: ObjectRecord?
@@ -271,7 +272,7 @@ extension PhotoStatus: FetchableRecord {
         SELECT \(PhotoPlace.columns), photos.id, photos.state, photos.md5, photos.sha256, photos.size, \
         photos.uploaded_at, photos.queued_at, photos.error, photos.attempts, photos.next_try_at, \
         photos.modified, \(ObjectRecord.columns), event_notes.note, photos.missing_since, \
-        folders.filter AS folder_filter
+        folders.filter AS folder_filter, photos.supposed_drive >= 0 AND photos.object_generation = photos.generation \
         FROM photos
         \(PhotoPlace.joins)
         LEFT JOIN objects ON objects.id = photos.object_id
@@ -283,11 +284,13 @@ extension PhotoStatus: FetchableRecord {
         let place = try PhotoPlace(row: row)
         let stored = row.hasNull(atIndex: 21) ? nil : try ObjectRecord(row: row, from: 21)
         let isMissing = !state.isOnDisk
-        let isStored = state == .missing || state == .uploaded
+        // While a file on another drive is still to be read, what is stored is that of the photo on its own.
+        let isAsStored = isMissing || (row[24 + ObjectRecord.columnCount] as Bool?) == true && stored?.problem == nil
+        let isStored = state == .uploaded || state != .lost && isAsStored
         let nextTry: Int64 = row[19]
         self.init(
             id: row[10], folder: place.folder, relativePath: place.path, state: state,
-            md5: MD5Digest(blob: row[12]) ?? (isMissing ? stored?.md5 : nil), sha256: SHA256Digest(blob: row[13]),
+            md5: MD5Digest(blob: row[12]) ?? (isAsStored ? stored?.md5 : nil), sha256: SHA256Digest(blob: row[13]),
             modified: Date(timeIntervalSince1970: Double(row[20] as Int64) / 1e9),
             bytesLocal: isMissing ? nil : row[14], object: isStored ? stored : nil, earlier: isStored ? nil : stored,
             uploadedAt: row.time(15), queuedAt: Date(milliseconds: row[16]),
