@@ -259,7 +259,8 @@ package struct FolderDrives: Sendable {
             let (expected, found) = (noted[path] ?? around, scanner.drive(at: folder.path.pushing(path)))
             let isMounted = path == root || mounted.contains(path)
             let isNew = expected == nil && isMounted && found?.isLasting == true
-            let wasUntold = isNew ? try ledger.hasFileOfUntoldDrive(in: folder.id, below: path) : false
+            let below = Self.below(path, among: paths)
+            let wasUntold = isNew ? try ledger.hasFileOfUntoldDrive(in: folder.id, below: path, except: below) : false
             places.append(
                 Place(
                     path: path, isMounted: isMounted, noted: noted[path], expected: expected, found: found,
@@ -328,12 +329,11 @@ package struct FolderDrives: Sendable {
     }
 
     /// Whether a drive that tells what it is may be the one that told nothing until now: a file is the one that was met
-    /// on that, or none is known on that any more, since all were read on this one. That it has copies proves nothing.
+    /// on that. That it has copies proves nothing; once all were read on it, there is no doubt (``Place/wasUntold``).
     private func isFound(_ place: Place, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
-        let isMet = try hasFile(of: place.found, at: place, in: folder, among: places) { file in
+        try hasFile(of: place.found, at: place, in: folder, among: places) { file in
             file.isOfUntold && stamp(of: file, in: folder).map(file.photo.isMet) == true
         }
-        return try isMet || !hasFile(of: place.found, at: place, in: folder, among: places, where: \.isOfUntold)
     }
 
     /// Whether a drive of which nothing is noted is the one that photos were found on: an empty mount point is not.
