@@ -211,14 +211,18 @@ package struct FileStamp: Hashable, Sendable {
         inode == other.inode && device == other.device && born == other.born
     }
 
-    /// Whether this is the file that was met with the stamp `known`, as it was or as it was written on since, and no
-    /// copy of it on another drive. Its birth tells, wherever its drive is plugged in by now: a copy has another one.
+    /// Whether this is the file that was met with the stamp `known`, and no copy of it on another drive, wherever its
+    /// drive is plugged in by now. Its birth tells, also of one that was written on since: that of a copy is another one.
+    /// Where the file system tells none, the time of change does, of a file that is as it was.
     ///
-    /// Without a birth nothing does: FAT numbers its files anew with each mount, and has no time of change of its own.
-    /// Nor does one in whole seconds, which cameras whose clock was never set leave on each of their cards.
+    /// Times in whole seconds tell nothing: cameras whose clock was never set leave the same ones on each of their
+    /// cards. Nor does a time of change that is that of the modification, as FAT and exFAT have it, which number their
+    /// files anew with each mount.
     package func isMet(as known: FileStamp) -> Bool {
-        guard let born, !Self.isWhole(born) else { return false }
-        return born == known.born && inode == known.inode
+        guard inode == known.inode, born == known.born else { return false }
+        if let born, !Self.isWhole(born) { return true }
+        guard let changed, changed != modified, !Self.isWhole(changed) else { return false }
+        return changed == known.changed && size == known.size && modified == known.modified
     }
 
     private func isLike(_ other: FileStamp) -> Bool {

@@ -26,7 +26,6 @@ import Testing
         #expect(other.isRenamed(from: Self.stamp) == isRenamed)
     }
 
-    /// Cards have numbers of the moment for inodes, and times of cameras whose clock was never set.
     @Test(arguments: [
         (stamp, true), (changed { $0.device = 9 }, true), (changed { $0.changed = 9 }, true),
         (changed { ($0.size, $0.modified, $0.changed) = (9, 9, 9) }, true), (changed { $0.inode = 9 }, false),
@@ -36,10 +35,26 @@ import Testing
         #expect(other.isMet(as: Self.stamp) == isMet)
     }
 
+    @Test func `without a birth it is by its time of change, as long as it is as it was`() {
+        let old = Self.changed { $0.born = nil }
+        #expect(old.isMet(as: old))
+        for field in [\FileStamp.size, \FileStamp.modified] as [WritableKeyPath<FileStamp, Int64>] {
+            var other = old
+            other[keyPath: field] = 9
+            #expect(!other.isMet(as: old))
+        }
+        var other = old
+        other.changed = 9
+        #expect(!other.isMet(as: old))
+    }
+
+    /// Numbers of the moment for inodes, and times of a camera whose clock was never set.
     @Test(arguments: [nil, 315_532_800_000_000_000] as [Int64?])
-    func `without a birth, or with one of a camera, nothing tells that a file was met`(born: Int64?) {
-        let card = Self.changed { $0.born = born }
-        #expect(!card.isMet(as: card))
+    func `a card does not pass for another one`(born: Int64?) {
+        for (modified, changed) in [(4, 4), (4, 315_532_800_000_000_000)] as [(Int64, Int64)] {
+            let card = Self.changed { ($0.modified, $0.changed, $0.born) = (modified, changed, born) }
+            #expect(!card.isMet(as: card))
+        }
     }
 
     @Test(
