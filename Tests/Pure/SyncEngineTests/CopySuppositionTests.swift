@@ -143,6 +143,20 @@ import Testing
         #expect(try bench.scan()[0].problems.isEmpty)
     }
 
+    @Test func `so does one that is gone when it is to be read`() async throws {
+        try await begin()
+        bench.disk.write("sunset", to: Self.a)
+        bench.disk.write("dusk", to: Self.b)
+        try bench.scan()
+        bench.disk.remove(Self.a)
+        try await bench.makePipeline().run(.untilDone(patience: .zero))
+        #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.first)
+        #expect(try bench.scan()[0].missing == 0 && bench.ledger.check() == [])
+        bench.disk.write("sunset", to: Self.a)
+        try await bench.pass()
+        #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.second)
+    }
+
     @Test func `a true copy counts as one, though another file had its place before`() async throws {
         try await begin()
         bench.disk.write("meadow", to: Self.a)
