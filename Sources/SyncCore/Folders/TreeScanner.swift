@@ -212,8 +212,8 @@ package struct FileStamp: Hashable, Sendable {
     }
 
     /// Whether this is the file that was met with the stamp `known`, and no copy of it on another drive, wherever its
-    /// drive is plugged in by now. Its birth tells, also of one that was written on since: that of a copy is another one.
-    /// Where the file system tells none, the time of change does, of a file that is as it was.
+    /// drive is plugged in by now. Its birth tells, also where it was written on since: a copy has another one. Where the
+    /// file system tells none, the time of change does, of a file that is as it was.
     ///
     /// Times in whole seconds tell nothing: cameras whose clock was never set leave the same ones on each of their
     /// cards. Nor does a time of change that is that of the modification, as FAT and exFAT have it, which number their

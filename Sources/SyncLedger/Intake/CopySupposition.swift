@@ -9,8 +9,8 @@ package import SyncCore
 enum CopySupposition: Hashable {
     /// On this drive, as ``DriveTable`` names it; `nil`: one that cannot be recognised later.
     case on(Int64?)
-    /// A file that had the stamp was another photo, and as long as it is as it was, it does not count as a copy any more.
-    /// By its mark another one that comes in its place is told; `nil`: none that has the stamp counts.
+    /// A file that had the stamp was another photo: as long as it is as it was, it does not count as a copy any more.
+    /// By its mark, another one that comes in its place is told from it; `nil`: none that has the stamp counts.
     case disproved(mark: Int64?)
 
     /// As the column has it.

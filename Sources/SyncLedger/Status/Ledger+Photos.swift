@@ -137,7 +137,7 @@ extension Database {
             )
         }
         found.sort { ($0.replaced, $0.object.key) > ($1.replaced, $1.object.key) }
-        if let earlier = photo.earlier, photo.state.isOnDisk, earlier.md5 != photo.md5 {
+        if let earlier = photo.earlier, photo.state.isOnDisk, !photo.isStoredElsewhere, earlier.md5 != photo.md5 {
             found.insert((earlier, photo.uploadedAt ?? earlier.storedAt, photo.queuedAt), at: 0)
         }
         return found.filter { $0.object.problem == nil }.enumerated().map { index, version in
@@ -213,8 +213,7 @@ package struct PhotoStatus: Hashable, Sendable {
     package let modified: Date
     /// Size of the file; `nil` when it is missing.
     package let bytesLocal: Int64?
-    /// What is stored of it: for an uploaded photo, for a missing one, and for one of which a copy on another drive is
-    /// still to be read; else `nil`.
+    /// What is stored of it: for an uploaded photo and for a missing one, else `nil`.
     package let object: ObjectRecord?
     /// What is stored of an earlier content of a file that is not uploaded as it is now.
     package let earlier: ObjectRecord?
@@ -232,7 +231,12 @@ package struct PhotoStatus: Hashable, Sendable {
     package let nextTry: Date?
     /// Since when its file is known to be gone; `nil` while it is there.
     package let missingSince: Date?
+    /// Whether `earlier` is the photo as it is on its own drive: the file that is there may be a copy of it, and is still
+    /// to be read.
+    let isStoredElsewhere: Bool
 
+    /// What brings the photo back.
+    package var restorable: ObjectRecord? { object ?? (isStoredElsewhere ? earlier : nil) }
     /// Absolute.
     package var path: FilePath { folder.path.pushing(relativePath) }
     package var key: ObjectKey? { object?.key }
@@ -284,20 +288,19 @@ extension PhotoStatus: FetchableRecord {
         let place = try PhotoPlace(row: row)
         let stored = row.hasNull(atIndex: 21) ? nil : try ObjectRecord(row: row, from: 21)
         let isMissing = !state.isOnDisk
-        // While a file on another drive is still to be read, what is stored is that of the photo on its own.
-        let isAsStored = isMissing || (row[24 + ObjectRecord.columnCount] as Bool?) == true && stored?.problem == nil
-        let isStored = state == .uploaded || state != .lost && isAsStored
+        let isStored = state == .missing || state == .uploaded
         let nextTry: Int64 = row[19]
         self.init(
             id: row[10], folder: place.folder, relativePath: place.path, state: state,
-            md5: MD5Digest(blob: row[12]) ?? (isAsStored ? stored?.md5 : nil), sha256: SHA256Digest(blob: row[13]),
+            md5: MD5Digest(blob: row[12]) ?? (isMissing ? stored?.md5 : nil), sha256: SHA256Digest(blob: row[13]),
             modified: Date(timeIntervalSince1970: Double(row[20] as Int64) / 1e9),
             bytesLocal: isMissing ? nil : row[14], object: isStored ? stored : nil, earlier: isStored ? nil : stored,
             uploadedAt: row.time(15), queuedAt: Date(milliseconds: row[16]),
             error: row[17], note: row[21 + ObjectRecord.columnCount] ?? (isStored ? stored?.note : nil),
             isOfEvents: !row.hasNull(atIndex: 21 + ObjectRecord.columnCount), attempts: row[18],
             nextTry: state == .pending && nextTry > 0 ? Date(milliseconds: nextTry) : nil,
-            missingSince: isMissing ? row.time(22 + ObjectRecord.columnCount) : nil)
+            missingSince: isMissing ? row.time(22 + ObjectRecord.columnCount) : nil,
+            isStoredElsewhere: (row[24 + ObjectRecord.columnCount] as Bool?) ?? false)
     }
 }
 
