@@ -28,7 +28,7 @@ package struct OtherDrive: Hashable, Sendable {
         if namesakes == 0 { return first }
         let others = namesakes.counted(
             "file with a known name is another, and is", "files with known names are others, and are")
-        let name = namesake.map { " (\(namesakes == 1 ? "" : "the first is ")\($0.text.escapingControls))" } ?? ""
+        let name = namesake.map { Self.name($0, of: namesakes) } ?? ""
         return "\(first); \(others) not stored: give \(namesakes == 1 ? "it another name" : "them other names")\(name)"
     }
 
@@ -57,6 +57,11 @@ package struct OtherDrive: Hashable, Sendable {
     /// - Parameter name: of the place.
     static func isUntold(at name: String) -> String {
         "nothing tells whether the drive at \(name) is the one that it was found on"
+    }
+
+    /// Names the first of some files, behind what is said of them.
+    static func name(_ first: FilePath, of count: Int) -> String {
+        " (\(count == 1 ? "" : "the first is ")\(first.text.escapingControls))"
     }
 
     /// Why nothing is stored of a file.

@@ -46,6 +46,7 @@ struct DirectoryPlan {
     private(set) var unchanged = 0
     /// Files that wait until somebody says which drive counts.
     private(set) var waiting = 0
+    private(set) var firstWaiting: FilePath.Component?
     /// Rows of which nothing is stored, and whose file is seen on another drive than they tell; or on the one that is
     /// known of the place, where they tell none; or that were met while nothing told on which drive.
     private(set) var relocated: [Int64] = []
@@ -142,6 +143,7 @@ struct DirectoryPlan {
         for (row, index) in namesakes {
             if drive.isOther(row) {
                 waiting += 1
+                firstWaiting = firstWaiting ?? files[index].name
             } else {
                 compare(row, with: index, settled)
             }
@@ -257,6 +259,7 @@ package struct DirectoryDifference: Hashable, Sendable {
     package var released = 0
     /// Those that have the name of a photo of another drive, are no copy of it, and change nothing.
     package var waiting = 0
+    package var firstWaiting: FilePath.Component?
     /// The directory, for ``Ledger/finishScan(_:below:visited:unread:drive:stillThere:at:)``; `nil` when nothing is known
     /// in it.
     package var directoryID: DirectoryID?

@@ -207,6 +207,6 @@ extension DirectoryDifference {
     fileprivate init(_ plan: DirectoryPlan, directoryID: DirectoryID?) {
         self.init(
             changed: plan.changed.count, returned: plan.returned.count, unchanged: plan.unchanged,
-            unsettled: plan.unsettled, waiting: plan.waiting, directoryID: directoryID)
+            unsettled: plan.unsettled, waiting: plan.waiting, firstWaiting: plan.firstWaiting, directoryID: directoryID)
     }
 }
