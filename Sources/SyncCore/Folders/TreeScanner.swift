@@ -211,6 +211,20 @@ package struct FileStamp: Hashable, Sendable {
         inode == other.inode && device == other.device && born == other.born
     }
 
+    /// Whether this is the file that was met with the stamp `known`, and no copy of it on another drive, wherever its
+    /// drive is plugged in by now. Its birth tells, also where it was written on since: a copy has another one. Where the
+    /// file system tells none, the time of change does, of a file that is as it was.
+    ///
+    /// Times in whole seconds tell nothing: cameras whose clock was never set leave the same ones on each of their
+    /// cards. Nor does a time of change that is that of the modification, as FAT and exFAT have it, which number their
+    /// files anew with each mount.
+    package func isMet(as known: FileStamp) -> Bool {
+        guard inode == known.inode, born == known.born else { return false }
+        if let born, !Self.isWhole(born) { return true }
+        guard let changed, changed != modified, !Self.isWhole(changed) else { return false }
+        return changed == known.changed && size == known.size && modified == known.modified
+    }
+
     private func isLike(_ other: FileStamp) -> Bool {
         inode == other.inode && size == other.size && modified == other.modified && device == other.device
     }

@@ -180,10 +180,10 @@ package struct LedgerRebuild: Sendable {
                     else { return }
                     gone.insert(Self.highestGone(photo.path, below: folder.path, besides: away, scanner))
                 }
-                // Where the whole folder is on another drive, as of a new machine, all that is not seen counts as gone;
-                // nothing where that drive does not tell what it is.
+                // Where the whole folder is on another drive for certain, as of a new machine, all that is not seen
+                // counts as gone; not where nothing tells whether it is another one.
                 let drive: (FilePath) -> SeenDrive = { path in
-                    look.stranger(above: path)?.drive == nil ? look.seen(at: path) : .known
+                    look.stranger(above: path)?.isCertain == true ? .known : look.seen(at: path)
                 }
                 for path in gone { _ = try queue.markGone(folder.id, path: path, drive: drive, at: now) }
             }

@@ -216,17 +216,19 @@ package struct FolderDrives: Sendable {
     /// - Throws: ``LedgerError``.
     func describe(_ stranger: Stranger, in look: Look, of folder: FolderRecord) throws -> OtherDrive {
         var namesakes = 0
+        var first: FilePath?
         let notSeen = try countFiles(
             of: stranger.expected ?? stranger.drive, at: stranger.place, in: folder, among: look.places
         ) { file in
             guard let stamp = stamp(of: file, in: folder) else { return true }
-            if file.mayBe(stamp) { return false }
+            if file.photo.mayBe(stamp) { return false }
             namesakes += 1
+            first = first ?? folder.path.pushing(file.path)
             return true
         }
         return OtherDrive(
             path: folder.path.pushing(stranger.place), isMounted: stranger.isMounted, filesNotSeen: notSeen,
-            namesakes: namesakes, isCertain: stranger.isCertain)
+            namesakes: namesakes, isCertain: stranger.isCertain, namesake: first)
     }
 
     static func takeover(
@@ -257,7 +259,8 @@ package struct FolderDrives: Sendable {
             let (expected, found) = (noted[path] ?? around, scanner.drive(at: folder.path.pushing(path)))
             let isMounted = path == root || mounted.contains(path)
             let isNew = expected == nil && isMounted && found?.isLasting == true
-            let wasUntold = isNew ? try ledger.hasFileOfUntoldDrive(in: folder.id, below: path) : false
+            let below = Self.below(path, among: paths)
+            let wasUntold = isNew ? try ledger.hasFileOfUntoldDrive(in: folder.id, below: path, except: below) : false
             places.append(
                 Place(
                     path: path, isMounted: isMounted, noted: noted[path], expected: expected, found: found,
@@ -281,12 +284,6 @@ package struct FolderDrives: Sendable {
 
         /// Whether it was seen on a drive that told nothing of itself.
         var isOfUntold: Bool { photo.wasMet && photo.drive == nil }
-
-        /// Whether a file with its name counts as it, or as a copy.
-        func mayBe(_ found: FileStamp) -> Bool { !photo.isAmbiguous && found.mayBeCopy(of: photo.stamp) }
-
-        /// Whether this is the file that was met, and no copy of it.
-        func isMet(as found: FileStamp) -> Bool { !photo.isSupposed && found.isMet(as: photo.stamp) }
     }
 
     /// Known files that are at a place, and at none of the places below it.
@@ -332,12 +329,11 @@ package struct FolderDrives: Sendable {
     }
 
     /// Whether a drive that tells what it is may be the one that told nothing until now: a file is the one that was met
-    /// on that, or none is known on that any more, since all were read on this one. That it has copies proves nothing.
+    /// on that. That it has copies proves nothing; once all were read on it, there is no doubt (``Place/wasUntold``).
     private func isFound(_ place: Place, of folder: FolderRecord, among places: [FilePath]) throws -> Bool {
-        let isMet = try hasFile(of: place.found, at: place, in: folder, among: places) { file in
-            file.isOfUntold && stamp(of: file, in: folder).map(file.isMet) == true
+        try hasFile(of: place.found, at: place, in: folder, among: places) { file in
+            file.isOfUntold && stamp(of: file, in: folder).map(file.photo.isMet) == true
         }
-        return try isMet || !hasFile(of: place.found, at: place, in: folder, among: places, where: \.isOfUntold)
     }
 
     /// Whether a drive of which nothing is noted is the one that photos were found on: an empty mount point is not.
@@ -355,22 +351,11 @@ package struct FolderDrives: Sendable {
     }
 
     func isSeen(_ file: KnownFile, of folder: FolderRecord) -> Bool {
-        stamp(of: file, in: folder).map(file.mayBe) == true
+        stamp(of: file, in: folder).map(file.photo.mayBe) == true
     }
 
     /// What cannot be looked at is not known to be there.
     private func stamp(of file: KnownFile, in folder: FolderRecord) -> FileStamp? {
         try? scanner.stamp(of: folder.path.pushing(file.path))
-    }
-}
-
-extension FileStamp {
-    /// Whether this is the file that was met, and no copy of it: that has another time of change, or another birth. The
-    /// number of a device is another one when it is plugged in again.
-    fileprivate func isMet(as known: FileStamp) -> Bool {
-        guard known.changed != nil else { return false }
-        var known = known
-        known.device = device
-        return isUntouched(since: known)
     }
 }

@@ -52,7 +52,10 @@ extension FolderScan {
         var told = Set(absent.map(\.mount.path)).subtracting(mounts.inUse)
         for stranger in strangers where !told.contains(stranger.place) {
             var other = try drives.describe(stranger, in: after, of: folder)
-            other.namesakes = max(other.namesakes, scanned.waiting[stranger.place] ?? 0)
+            if let waiting = scanned.waiting[stranger.place] {
+                other.namesakes = max(other.namesakes, waiting.count)
+                other.namesake = other.namesake ?? folder.path.pushing(waiting.first)
+            }
             // Its files may have been found elsewhere by this scan.
             guard other.filesNotSeen > 0 else { continue }
             result.problems.append(other.problem)
@@ -65,15 +68,17 @@ extension FolderScan {
                     message: "a drive was mounted or taken out here while the folder was looked at. Nothing was marked "
                         + "as missing; the next sync looks again"))
         }
-        for (place, count) in scanned.waiting.sorted(by: { $0.key.string < $1.key.string })
+        for (place, waiting) in scanned.waiting.sorted(by: { $0.key.string < $1.key.string })
         where !told.contains(place) {
             let path = folder.path.pushing(place)
+            let name = OtherDrive.name(folder.path.pushing(waiting.first), of: waiting.count)
             result.problems.append(
                 ScanError(
                     .missing, path: path,
-                    message: "\(count.counted("file is", "files are")) not stored: known files of the same names were "
-                        + "found on another drive that takes turns with this one. Give them other names, or, where "
-                        + "that drive does not come back, and while no agent runs: \(OtherDrive.command(at: path))"))
+                    message: "\(waiting.count.counted("file is", "files are")) not stored: known files of the same "
+                        + "names were found on another drive that takes turns with this one\(name). Give them other "
+                        + "names, or, where that drive does not come back, and while no agent runs: "
+                        + OtherDrive.command(at: path)))
         }
         let others = strangers.map(\.place).filter { known.contains($0) }
         let new = strangers.map(\.place).filter { !known.contains($0) }
@@ -146,7 +151,7 @@ struct ScannedDrives {
     /// Places at which it was another one later, for however short a time.
     private(set) var changed: Set<FilePath> = []
     /// Files that have the names of photos of another drive, by their places.
-    private(set) var waiting: [FilePath: Int] = [:]
+    private(set) var waiting: [FilePath: Waiting] = [:]
     /// The mounts when they were looked at last.
     private var mountTable: [UInt8]
 
@@ -177,9 +182,17 @@ struct ScannedDrives {
         return place.map { changed.contains($0) } == true ? .untold : before.seen(at: path)
     }
 
-    /// - Parameter directory: where they are, below the folder.
-    mutating func note(waiting count: Int, in directory: FilePath) {
-        if count > 0 { waiting[before.place(above: directory), default: 0] += count }
+    struct Waiting {
+        var count = 0
+        /// Below the folder.
+        let first: FilePath
+    }
+
+    /// - Parameter directory: where files wait, below the folder.
+    mutating func note(_ difference: DirectoryDifference, in directory: FilePath) {
+        guard let first = difference.firstWaiting else { return }
+        let place = before.place(above: directory)
+        waiting[place, default: Waiting(first: directory.appending(first))].count += difference.waiting
     }
 
     /// Changed places above or below a directory, in the order of their texts.

@@ -213,7 +213,7 @@ package struct FolderScan: Sendable {
             whySkipped: { looks?.reason(scanned.path.appending($0.name), $0.stamp, in: folder) }, at: now)
         // Once it is told which drive the files are on, their photos are to learn it.
         try met.add(scanned, difference, isDriveTold: seen != .untold, to: ledger)
-        drives.note(waiting: difference.waiting, in: scanned.path)
+        drives.note(difference, in: scanned.path)
         result.queued += difference.new.count + difference.released - difference.skipped
         result.queued += difference.changed + difference.requeued
         result.skipped += difference.skipped

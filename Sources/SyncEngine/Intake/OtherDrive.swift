@@ -12,6 +12,8 @@ package struct OtherDrive: Hashable, Sendable {
     var namesakes = 0
     /// Whether it is another one for certain.
     var isCertain = true
+    /// The first of those files, absolute, where it is known.
+    var namesake: FilePath?
 
     package var words: String {
         let known = filesNotSeen.counted("known file is", "known files are")
@@ -26,7 +28,8 @@ package struct OtherDrive: Hashable, Sendable {
         if namesakes == 0 { return first }
         let others = namesakes.counted(
             "file with a known name is another, and is", "files with known names are others, and are")
-        return "\(first); \(others) not stored: give \(namesakes == 1 ? "it another name" : "them other names")"
+        let name = namesake.map { Self.name($0, of: namesakes) } ?? ""
+        return "\(first); \(others) not stored: give \(namesakes == 1 ? "it another name" : "them other names")\(name)"
     }
 
     /// What comes of it that it takes the place. What has a known name on it is not missing, whatever it is.
@@ -54,6 +57,11 @@ package struct OtherDrive: Hashable, Sendable {
     /// - Parameter name: of the place.
     static func isUntold(at name: String) -> String {
         "nothing tells whether the drive at \(name) is the one that it was found on"
+    }
+
+    /// Names the first of some files, behind what is said of them.
+    static func name(_ first: FilePath, of count: Int) -> String {
+        " (\(count == 1 ? "" : "the first is ")\(first.text.escapingControls))"
     }
 
     /// Why nothing is stored of a file.

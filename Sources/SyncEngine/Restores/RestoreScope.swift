@@ -260,7 +260,7 @@ extension RestoreSelection {
         ) throws {
             for companion in try ledger.companions(of: photo) {
                 let destination = Self.destination(of: companion, below: folder)
-                guard let copy = companion.object else {
+                guard let copy = companion.restorable else {
                     // What waits to be stored is on the disk.
                     if companion.state == .lost { try note(companion, at: destination, ledger) }
                     continue
@@ -304,12 +304,12 @@ extension RestoreSelection {
         }
 
         private mutating func note(_ photo: PhotoStatus, at destination: FilePath, _ ledger: Ledger) throws {
-            if scope.wantsOriginals, photo.object != nil, try noteOriginal(of: photo, at: destination, ledger) {
+            if scope.wantsOriginals, photo.restorable != nil, try noteOriginal(of: photo, at: destination, ledger) {
                 return
             }
             if photo.isOfEvents, try noteEvents(of: photo, at: destination, ledger) { return }
-            guard let record = try photo.object.map({ try $0.problem == nil ? $0 : ledger.original(of: $0.key) ?? $0 })
-            else {
+            let known = photo.restorable
+            guard let record = try known.map({ try $0.problem == nil ? $0 : ledger.original(of: $0.key) ?? $0 }) else {
                 guard told.insert(photo.id).inserted else { return }
                 let hasVersions = try !photo.isOfEvents && !ledger.versions(of: photo).isEmpty
                 let reason = Problem.Reason(of: photo, hasVersions: hasVersions)
@@ -323,7 +323,7 @@ extension RestoreSelection {
         private mutating func noteOriginal(
             of photo: PhotoStatus, at destination: FilePath, _ ledger: Ledger
         ) throws -> Bool {
-            guard let copy = photo.object else { return false }
+            guard let copy = photo.restorable else { return false }
             let original = try ledger.original(of: copy.key)
             if !photo.isOfEvents, let record = original ?? (Self.isFile(copy, of: photo) ? copy : nil) {
                 add(record, of: photo, at: destination)

@@ -187,7 +187,7 @@ package struct PipelineEvent: Sendable {
             case .failed(let message, _), .otherPhoto(let message): .failed(reason: message)
             case .skipped(let message, _): .skipped(reason: message)
             case .postponed(let message, _): .postponed(reason: message)
-            case .waits, .released, .vanished: .dropped
+            case .copyGone, .waits, .released, .vanished: .dropped
             }
         events = ended.outcome.isFinal ? ended.note : nil
     }

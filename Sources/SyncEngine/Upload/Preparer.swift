@@ -157,7 +157,7 @@ package struct Preparer: Sendable {
     /// The file is not there. Where it may be on a drive that is not mounted, nothing is concluded from that.
     private func gone(_ claim: Claim) throws -> Outcome {
         guard let reason = try whyAway(claim) else { return .vanished }
-        return away(claim, reason)
+        return claim.mustBeCopy ? .copyGone : away(claim, reason)
     }
 
     private func whyAway(_ claim: Claim) throws -> String? {

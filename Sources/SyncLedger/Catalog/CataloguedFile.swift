@@ -18,6 +18,4 @@ extension FileStamp {
 extension PhotoRow {
     /// Whether a catalogue tells of its file, and no scan has met it.
     var isOnlyCatalogued: Bool { state == .missing && isStored && stamp.isOfCatalog }
-    /// Whether its file was met on the disk, and is believed to be there.
-    var wasMet: Bool { isKept && !stamp.isOfCatalog }
 }

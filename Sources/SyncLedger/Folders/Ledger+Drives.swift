@@ -91,13 +91,23 @@ extension Ledger {
         try read("list directories") { try DirectoryTable($0).subtree(start, in: folder) }
     }
 
-    /// Whether a file was met that is believed to be on the disk, and of which no drive is known.
-    /// - Parameter place: below the folder.
-    package func hasFileOfUntoldDrive(in folder: FolderID, below place: FilePath) throws(LedgerError) -> Bool {
+    /// Whether a file was met that is believed to be on the disk, and of which no drive is known. Where there is none,
+    /// that takes one look, however many photos are known.
+    /// - Parameters:
+    ///   - place: below the folder.
+    ///   - places: below that one, with drives of their own: what is there is left out.
+    package func hasFileOfUntoldDrive(
+        in folder: FolderID, below place: FilePath, except places: [FilePath] = []
+    ) throws(LedgerError) -> Bool {
         try read("look for files of an unknown drive") { db in
-            try DirectoryTable(db).subtree(place, in: folder).contains { directory in
-                try PhotoTable(db).rows(in: directory.id).contains { $0.wasMet && $0.drive == nil }
+            var last: Int64 = 0
+            while let next = try db.row(
+                LedgerQuery.directoryOfUntold, [folder.rawValue, last], as: DirectoryEntry.self)
+            {
+                if next.path.starts(with: place), !places.contains(where: next.path.starts) { return true }
+                last = next.id.rawValue
             }
+            return false
         }
     }
 
@@ -112,11 +122,22 @@ extension Ledger {
                 }
                 return KnownPhotoFile(
                     name: name, stamp: row.stamp, drive: row.drive.flatMap { drives[$0] },
-                    isAmbiguous: row.supposition == .disproved, isSupposed: row.supposition?.isOpen == true,
-                    wasMet: row.wasMet)
+                    supposition: row.supposition, wasMet: row.isKept)
             }
         }
     }
+}
+
+extension LedgerQuery {
+    /// The next directory with a photo for which ``PhotoRow/isKept`` holds, and of which no drive is known.
+    package static let directoryOfUntold = """
+        SELECT directories.id, directories.path
+        FROM photos INDEXED BY photos_untold CROSS JOIN directories ON directories.id = photos.directory_id
+        WHERE photos.folder_id = ? AND photos.directory_id > ?
+            AND photos.drive IS NULL AND photos.state <> 'missing' AND photos.state <> 'lost'
+            AND photos.gone = 0 AND (photos.object_id IS NOT NULL OR photos.state IN ('pending', 'uploading'))
+        ORDER BY photos.directory_id LIMIT 1
+        """
 }
 
 /// A file of a directory, as the ledger knows it.
@@ -125,12 +146,17 @@ package struct KnownPhotoFile: Sendable {
     package let stamp: FileStamp
     /// On which it was found last, as far as is known.
     package let drive: DriveIdentity?
-    /// Whether another photo had its name and its stamp, so that a stamp tells nothing.
-    package let isAmbiguous: Bool
-    /// Whether its stamp is that of a file that counts as a copy, and is still to be read.
-    package let isSupposed: Bool
+    let supposition: CopySupposition?
     /// Whether it was met on the disk and is believed to be there, and not only known from a catalogue.
     package let wasMet: Bool
+
+    /// Whether a file with its name counts as it, or as a copy.
+    package func mayBe(_ found: FileStamp) -> Bool {
+        supposition?.isDisproved(of: found) != true && found.mayBeCopy(of: stamp)
+    }
+
+    /// Whether a file with its name is the one that was met, and no copy of it.
+    package func isMet(as found: FileStamp) -> Bool { supposition?.isOpen != true && found.isMet(as: stamp) }
 }
 
 /// A drive takes the place of others: the photos that were seen on those are looked for on it from now on.

@@ -9,20 +9,46 @@ package import SyncCore
 enum CopySupposition: Hashable {
     /// On this drive, as ``DriveTable`` names it; `nil`: one that cannot be recognised later.
     case on(Int64?)
-    /// A file that had the stamp was another photo: by its stamp, no file counts as a copy of this one any more.
-    case disproved
+    /// A file that had the stamp was another photo: as long as it is as it was, it does not count as a copy any more.
+    /// By its mark, another one that comes in its place is told from it; `nil`: none that has the stamp counts.
+    case disproved(mark: Int64?)
 
     /// As the column has it.
     init(_ column: Int64) {
-        switch column {
-        case -1: self = .disproved
-        case 0: self = .on(nil)
-        default: self = .on(column)
+        if column < 0 {
+            self = .disproved(mark: column == Self.noMark ? nil : column)
+        } else {
+            self = .on(column == 0 ? nil : column)
         }
     }
 
+    /// As the column has it: a file with this stamp was another photo.
+    static func column(disprovedBy file: FileStamp) -> Int64 { mark(of: file) ?? noMark }
+
+    private static let noMark: Int64 = -1
+
+    /// Below ``noMark``, of the times that no program can set. The inode is not in it: FAT numbers its files with each
+    /// mount.
+    private static func mark(of file: FileStamp) -> Int64? {
+        if file.changed == nil, file.born == nil { return nil }
+        // FNV-1a, by words.
+        let hash = [file.changed, file.born].reduce(0xCBF2_9CE4_8422_2325 as UInt64) { hash, time in
+            let mixed = (hash ^ UInt64(bitPattern: time ?? 0)) &* 0x0100_0000_01B3
+            return mixed ^ mixed >> 32
+        }
+        return noMark - 1 - Int64(hash >> 2)
+    }
+
     /// Whether a file is still to be read.
-    var isOpen: Bool { self != .disproved }
+    var isOpen: Bool {
+        if case .on = self { true } else { false }
+    }
+
+    /// Whether a file that has the name of the photo on another drive was read, and is another photo.
+    func isDisproved(of file: FileStamp) -> Bool {
+        guard case .disproved(let mark) = self else { return false }
+        return mark == nil || mark == Self.mark(of: file)
+    }
 }
 
 extension Ledger {
@@ -72,22 +98,37 @@ extension Database {
         }
     }
 
-    /// The file was read, and is another photo: this one is what it was on its own drive. The stamp that was noted is
-    /// that of the other file, and means nothing: when the drive is back, the photo is read there once. The folder tells
-    /// of the file, of which nothing is stored, until the next scan does.
+    /// The file was read, and is another photo: this one is what it was. The folder tells of the file, of which nothing
+    /// is stored, beside what the last scan had to tell, until the next one does.
     func disproveCopy(of row: PhotoRow, _ reason: String) throws {
+        try giveBack(row, supposition: CopySupposition.column(disprovedBy: row.stamp))
+        guard let place = try self.row(LedgerQuery.placeOfRow, [row.id], as: PhotoPlace.self) else { return }
+        // One of them is named: there may be many.
+        try run(
+            """
+            UPDATE folders SET problem = CASE
+                WHEN problem IS NULL THEN ?1 || ': ' || ?2
+                WHEN instr(problem, ?2) > 0 THEN problem
+                ELSE ?1 || ': ' || ?2 || '; ' || problem
+            END
+            WHERE id = ?3
+            """, [place.absolute.text.escapingControls, reason, row.folderID.rawValue])
+    }
+
+    /// The file is gone before it was read: the photo is what it was.
+    func withdrawCopy(of row: PhotoRow) throws { try giveBack(row, supposition: nil) }
+
+    /// The photo is what it was on its own drive. The stamp that was noted is that of the other file, and means
+    /// nothing: when the drive is back, the photo is read there once.
+    private func giveBack(_ row: PhotoRow, supposition: Int64?) throws {
         let isStored = try row.isStored && !isBroken(row.objectID)
         let state: PhotoState = isStored ? .uploaded : .pending
         try run(
             """
-            UPDATE photos SET supposed_drive = -1, state = ?2, attempts = 0, next_try_at = 0, error = NULL,
+            UPDATE photos SET supposed_drive = ?4, state = ?2, attempts = 0, next_try_at = 0, error = NULL,
                 md5 = IIF(?3, (SELECT objects.md5 FROM objects WHERE objects.id = photos.object_id), NULL),
                 sha256 = NULL, device = 0, inode = 0, changed = NULL, born = NULL
             WHERE id = ?1
-            """, [row.id, state.rawValue, isStored])
-        guard let place = try self.row(LedgerQuery.placeOfRow, [row.id], as: PhotoPlace.self) else { return }
-        try run(
-            "UPDATE folders SET problem = COALESCE(problem, ?) WHERE id = ?",
-            ["\(place.absolute.text.escapingControls): \(reason)", row.folderID.rawValue])
+            """, [row.id, state.rawValue, isStored, supposition])
     }
 }

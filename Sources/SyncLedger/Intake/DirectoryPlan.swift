@@ -46,12 +46,15 @@ struct DirectoryPlan {
     private(set) var unchanged = 0
     /// Files that wait until somebody says which drive counts.
     private(set) var waiting = 0
+    private(set) var firstWaiting: FilePath.Component?
     /// Rows of which nothing is stored, and whose file is seen on another drive than they tell; or on the one that is
     /// known of the place, where they tell none; or that were met while nothing told on which drive.
     private(set) var relocated: [Int64] = []
     private(set) var supposed: [Supposition] = []
     /// Rows of which a file on another drive counted as a copy, and whose own drive is there.
     private(set) var reclaimed: [Int64] = []
+    /// The same where neither that drive nor the file is there.
+    private(set) var withdrawn: [PhotoRow] = []
 
     /// Rows of which something is stored, or is to be, and where in ``files`` there is one of their name that is no copy
     /// of theirs: the photo as it was changed, or, on another drive, another photo. ``decide(on:_:)`` says which.
@@ -66,7 +69,7 @@ struct DirectoryPlan {
         let hasContent: Bool
         let wasStored: Bool
         let isSameFile: Bool
-        /// Whether it is the file that was met, as it was or as it was written on since, and no copy of it.
+        /// As ``FileStamp/isMet(as:)``.
         let isMet: Bool
         let isUntouched: Bool
     }
@@ -76,7 +79,7 @@ struct DirectoryPlan {
     private var indexes: [[UInt8]: Int]
 
     /// Whether there is nothing to write.
-    var isEmpty: Bool { isAsKnown && relocated.isEmpty && supposed.isEmpty && reclaimed.isEmpty }
+    var isEmpty: Bool { isAsKnown && relocated.isEmpty && supposed.isEmpty && reclaimed.isEmpty && withdrawn.isEmpty }
 
     /// Whether all is as the ledger knows it, but perhaps for the drive.
     var isAsKnown: Bool {
@@ -140,11 +143,13 @@ struct DirectoryPlan {
         for (row, index) in namesakes {
             if drive.isOther(row) {
                 waiting += 1
+                firstWaiting = firstWaiting ?? files[index].name
             } else {
                 compare(row, with: index, settled)
             }
         }
         namesakes = []
+        withdrawn = vanished.filter(drive.isWithdrawn)
         vanished.removeAll(where: drive.isOther)
         for (known, rows) in seen { place(rows, known, on: drive) }
         seen = [:]
@@ -208,7 +213,7 @@ struct DirectoryPlan {
         let known = Whereabouts(
             drive: row.drive, supposition: row.supposition,
             hasContent: row.objectID != nil && (row.isOnDisk || row.isOnlyCatalogued), wasStored: row.isStored,
-            isSameFile: isSameFile, isMet: isSameFile && (found.born != nil || isUntouched), isUntouched: isUntouched)
+            isSameFile: isSameFile, isMet: found.isMet(as: row.stamp), isUntouched: isUntouched)
         seen[known, default: []].append(row.id)
     }
 }
@@ -220,7 +225,7 @@ extension PhotoRow {
     /// What a catalogue alone tells of may be on a drive that no scan has seen yet.
     fileprivate func isOtherPhotoElsewhere(_ found: FileStamp) -> Bool {
         guard isKept || isOnlyCatalogued else { return false }
-        if supposition == .disproved { return true }
+        if supposition?.isDisproved(of: found) == true { return true }
         if found.mayBeCopy(of: stamp) { return false }
         return !found.isSameFile(as: stamp) || found.born == nil && objectID != nil
     }
@@ -254,6 +259,7 @@ package struct DirectoryDifference: Hashable, Sendable {
     package var released = 0
     /// Those that have the name of a photo of another drive, are no copy of it, and change nothing.
     package var waiting = 0
+    package var firstWaiting: FilePath.Component?
     /// The directory, for ``Ledger/finishScan(_:below:visited:unread:drive:stillThere:at:)``; `nil` when nothing is known
     /// in it.
     package var directoryID: DirectoryID?

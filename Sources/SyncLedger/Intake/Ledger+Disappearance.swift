@@ -26,12 +26,12 @@ extension Ledger {
             {
                 let place = path.removingLastComponent()
                 let seen = DriveComparison(drive(place), in: place, among: drives)
-                count += try db.vanish([row], of: parent, except: seen.isOther, at: time)
+                count += try db.vanish([row], of: parent, on: seen, at: time)
             }
             for directory in try directories.subtree(path, in: folder) {
                 let seen = DriveComparison(drive(directory.path), in: directory.path, among: drives)
                 count += try db.vanish(
-                    PhotoTable(db).rows(in: directory.id), of: directory.id, except: seen.isOther, at: time)
+                    PhotoTable(db).rows(in: directory.id), of: directory.id, on: seen, at: time)
             }
             return count
         }
@@ -73,7 +73,7 @@ extension Ledger {
                 let (directory, drive) = found
                 let seen = DriveComparison(drive, in: directory.path, among: drives)
                 return try count
-                    + db.vanish(PhotoTable(db).rows(in: directory.id), of: directory.id, except: seen.isOther, at: time)
+                    + db.vanish(PhotoTable(db).rows(in: directory.id), of: directory.id, on: seen, at: time)
             }
         }
     }

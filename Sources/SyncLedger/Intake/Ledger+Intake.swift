@@ -156,6 +156,7 @@ struct Intake {
             try db.run("UPDATE directories SET digest = NULL WHERE id = ?", [directory.rawValue])
         }
         for row in plan.reclaimed { try db.endSupposition(of: row) }
+        for row in plan.withdrawn { try db.withdrawCopy(of: row) }
         for row in plan.vanished where !moved.contains(row.id) {
             try table.vanish(row, at: time)
             difference.missing += 1
@@ -172,7 +173,11 @@ struct Intake {
     ) throws -> RenameFinder.Origin? {
         try finder.origin(
             of: stamp,
-            except: { isSeen($0) || $0.folderID == folder.id && drive.isKnownElsewhere($0.drive) },
+            except: { row in
+                // The stamp of a photo that waits for a copy to be read is that of the copy.
+                let isOfCopy = row.supposition?.isOpen == true && drive.isElsewhere(row.drive)
+                return isSeen(row) || row.folderID == folder.id && (isOfCopy || drive.isKnownElsewhere(row.drive))
+            },
             stillThere: stillThere)
     }
 
@@ -202,6 +207,6 @@ extension DirectoryDifference {
     fileprivate init(_ plan: DirectoryPlan, directoryID: DirectoryID?) {
         self.init(
             changed: plan.changed.count, returned: plan.returned.count, unchanged: plan.unchanged,
-            unsettled: plan.unsettled, waiting: plan.waiting, directoryID: directoryID)
+            unsettled: plan.unsettled, waiting: plan.waiting, firstWaiting: plan.firstWaiting, directoryID: directoryID)
     }
 }

@@ -321,13 +321,15 @@ struct RenameFinder {
 }
 
 extension Database {
-    /// - Parameter isElsewhere: whether nothing is concluded about a photo from that it is not seen.
+    /// - Parameter drive: on which the directory is, or would be: photos of other ones are what they were. `nil`: those
+    ///   of all drives are gone.
     func vanish(
-        _ rows: [PhotoRow], of directory: DirectoryID, except isElsewhere: (PhotoRow) -> Bool = { _ in false },
-        at time: Date?
+        _ rows: [PhotoRow], of directory: DirectoryID, on drive: DriveComparison? = nil, at time: Date?
     ) throws -> Int {
-        let present = rows.filter { $0.isOnDisk && !isElsewhere($0) }
+        let known = rows.filter(\.isOnDisk)
+        let present = known.filter { drive?.isOther($0) != true }
         for row in present { try PhotoTable(self).vanish(row, at: time) }
+        for row in known where drive?.isWithdrawn(row) == true { try withdrawCopy(of: row) }
         try DirectoryTable(self).removeIfEmpty(directory)
         return present.count
     }

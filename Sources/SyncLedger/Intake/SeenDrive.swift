@@ -77,6 +77,15 @@ struct DriveComparison {
         !isConclusive || row.drive.flatMap { others[$0] } ?? isOtherThanUnknown
     }
 
+    /// Whether a row whose file is not seen waits for one that counted as a copy of it, and cannot be read any more.
+    /// One in hand is left to who has it.
+    func isWithdrawn(_ row: PhotoRow) -> Bool {
+        guard isConclusive, case .found = seen, row.supposition?.isOpen == true, row.state == .pending else {
+            return false
+        }
+        return isElsewhere(row.drive)
+    }
+
     /// Whether a row with this drive, or without one, is to be looked for on another one than the one that is seen, as
     /// ``SeenDrive/isOther(than:in:)``.
     func isElsewhere(_ drive: Int64?) -> Bool { drive.flatMap { others[$0] } ?? isOtherThanUnknown }

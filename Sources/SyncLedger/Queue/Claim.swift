@@ -91,6 +91,8 @@ package enum Outcome: Hashable, Sendable {
     case skipped(String, LeftOut? = nil)
     /// It counted as a copy of a photo of another drive, and is another one. Nothing is stored of it.
     case otherPhoto(String)
+    /// It counted as a copy of a photo of another drive, and was gone before it was read.
+    case copyGone
     /// It failed for now.
     case postponed(String, until: Date)
     /// It is not its turn yet, for a reason that is no failure: the attempt does not count, and nobody is told.
@@ -107,6 +109,7 @@ package enum Outcome: Hashable, Sendable {
         case .failed: "failed"
         case .skipped: "skipped"
         case .otherPhoto: "other photo"
+        case .copyGone: "copy gone"
         case .postponed: "postponed"
         case .waits: "waits"
         case .released: "released"
@@ -118,7 +121,7 @@ package enum Outcome: Hashable, Sendable {
     package var isFinal: Bool {
         switch self {
         case .uploaded, .failed, .skipped, .otherPhoto: true
-        case .postponed, .waits, .released, .vanished: false
+        case .copyGone, .postponed, .waits, .released, .vanished: false
         }
     }
 
@@ -127,7 +130,7 @@ package enum Outcome: Hashable, Sendable {
         case .failed(let message, _), .skipped(let message, _), .postponed(let message, _), .waits(let message, _),
             .otherPhoto(let message):
             message
-        case .uploaded, .released, .vanished: nil
+        case .uploaded, .copyGone, .released, .vanished: nil
         }
     }
 }

@@ -371,6 +371,8 @@ extension Database {
         case .skipped(let message, let leftOut):
             try PhotoTable(self).skip(row.id, SkipReason(message, leftOut))
         case .otherPhoto(let message): try disproveCopy(of: row, message)
+        // Where its own drive came meanwhile, it is tried there.
+        case .copyGone where row.supposition?.isOpen == true: try withdrawCopy(of: row)
         case .postponed(let message, let until):
             try run(
                 "UPDATE photos SET state = 'pending', next_try_at = ?, error = ? WHERE id = ?",
@@ -381,7 +383,7 @@ extension Database {
                 UPDATE photos SET state = 'pending', attempts = MAX(attempts - 1, 0), next_try_at = ?, error = ?
                 WHERE id = ?
                 """, [min(max(until.milliseconds, 1), time.latestTry), message, row.id])
-        case .released:
+        case .copyGone, .released:
             try run("UPDATE photos SET state = 'pending', attempts = MAX(attempts - 1, 0) WHERE id = ?", [row.id])
         case .vanished:
             break

@@ -186,6 +186,13 @@ extension Migration {
         // recognised later; -1, a file that had the stamp was another photo; NULL, on no other than `drive`.
         "ALTER TABLE photos ADD COLUMN supposed_drive INTEGER")
 
+    static let untoldDrives = Migration(
+        "photos of drives that told nothing",
+        """
+        CREATE INDEX photos_untold ON photos (folder_id, directory_id)
+            WHERE drive IS NULL AND state <> 'missing' AND state <> 'lost';
+        """)
+
     static let photoDrives = Migration(name: "drives of photos") { db in
         try db.execute(
             sql: """

@@ -1003,6 +1003,9 @@ CREATE TABLE denied_objects (
     PRIMARY KEY (work, key)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX photos_untold ON photos (folder_id, directory_id)
+    WHERE drive IS NULL AND state <> 'missing' AND state <> 'lost';
+
 INSERT INTO grdb_migrations (identifier) VALUES
     ('folders, photos, objects, attempts'),
     ('restores, classes, memory'),
@@ -1074,7 +1077,8 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('files of projects of which another content is stored'),
     ('ends of restored copies that are over'),
     ('photos that count as copies on another drive'),
-    ('objects that the store denied');
+    ('objects that the store denied'),
+    ('photos of drives that told nothing');
 
 INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects, store_refuses) VALUES
     (1, 0, 0, 1, 0, 0, 0);

@@ -137,7 +137,7 @@ extension Database {
             )
         }
         found.sort { ($0.replaced, $0.object.key) > ($1.replaced, $1.object.key) }
-        if let earlier = photo.earlier, photo.state.isOnDisk, earlier.md5 != photo.md5 {
+        if let earlier = photo.earlier, photo.state.isOnDisk, !photo.isStoredElsewhere, earlier.md5 != photo.md5 {
             found.insert((earlier, photo.uploadedAt ?? earlier.storedAt, photo.queuedAt), at: 0)
         }
         return found.filter { $0.object.problem == nil }.enumerated().map { index, version in
@@ -231,7 +231,12 @@ package struct PhotoStatus: Hashable, Sendable {
     package let nextTry: Date?
     /// Since when its file is known to be gone; `nil` while it is there.
     package let missingSince: Date?
+    /// Whether `earlier` is the photo as it is on its own drive: the file that is there may be a copy of it, and is still
+    /// to be read.
+    let isStoredElsewhere: Bool
 
+    /// What brings the photo back.
+    package var restorable: ObjectRecord? { object ?? (isStoredElsewhere ? earlier : nil) }
     /// Absolute.
     package var path: FilePath { folder.path.pushing(relativePath) }
     package var key: ObjectKey? { object?.key }
@@ -271,7 +276,7 @@ extension PhotoStatus: FetchableRecord {
         SELECT \(PhotoPlace.columns), photos.id, photos.state, photos.md5, photos.sha256, photos.size, \
         photos.uploaded_at, photos.queued_at, photos.error, photos.attempts, photos.next_try_at, \
         photos.modified, \(ObjectRecord.columns), event_notes.note, photos.missing_since, \
-        folders.filter AS folder_filter
+        folders.filter AS folder_filter, photos.supposed_drive >= 0 AND photos.object_generation = photos.generation \
         FROM photos
         \(PhotoPlace.joins)
         LEFT JOIN objects ON objects.id = photos.object_id
@@ -294,7 +299,8 @@ extension PhotoStatus: FetchableRecord {
             error: row[17], note: row[21 + ObjectRecord.columnCount] ?? (isStored ? stored?.note : nil),
             isOfEvents: !row.hasNull(atIndex: 21 + ObjectRecord.columnCount), attempts: row[18],
             nextTry: state == .pending && nextTry > 0 ? Date(milliseconds: nextTry) : nil,
-            missingSince: isMissing ? row.time(22 + ObjectRecord.columnCount) : nil)
+            missingSince: isMissing ? row.time(22 + ObjectRecord.columnCount) : nil,
+            isStoredElsewhere: (row[24 + ObjectRecord.columnCount] as Bool?) ?? false)
     }
 }
 

@@ -155,6 +155,28 @@ struct CatalogDriveTests {
         #expect(try await known() == nil)
     }
 
+    @Test func `what was met on a drive that told nothing stays so while one that tells of itself has its place`()
+        async throws
+    {
+        let machine = try await machine()
+        let root = machine.folder.path
+        machine.disk.remove(root.appending("a.jpg"))
+        machine.disk.write("another", to: root.appending("d.jpg"))
+        machine.disk.setIdentity(Self.second, at: root)
+        _ = try await machine.rebuild()
+        #expect(try machine.known() == ["/pictures/Gallery/a.jpg uploaded", "/pictures/Gallery/Usb/b.jpg uploaded"])
+    }
+
+    @Test func `where the whole folder is on another drive for certain, what is not seen is gone`() async throws {
+        let machine = try await machine()
+        let root = machine.folder.path
+        try machine.ledger.noteDrives([FilePath(): Self.first], of: machine.folder.id)
+        machine.disk.remove(root.appending("a.jpg"))
+        machine.disk.setIdentity(Self.second, at: root)
+        _ = try await machine.rebuild()
+        #expect(try machine.known() == ["/pictures/Gallery/a.jpg missing", "/pictures/Gallery/Usb/b.jpg uploaded"])
+    }
+
     @Test func `drives of another machine are none of this one's`() async throws {
         let machine = try await machine()
         try mount(Self.first, of: machine)

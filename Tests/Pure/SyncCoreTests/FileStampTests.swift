@@ -26,6 +26,40 @@ import Testing
         #expect(other.isRenamed(from: Self.stamp) == isRenamed)
     }
 
+    @Test(arguments: [
+        (stamp, true), (changed { $0.device = 9 }, true), (changed { $0.changed = 9 }, true),
+        (changed { $0.size = 9 }, true), (changed { $0.modified = 9 }, true), (changed { $0.inode = 9 }, false),
+        (changed { $0.born = 9 }, false), (changed { $0.born = nil }, false),
+    ])
+    func `a file is the one that was met by its inode and its birth`(other: FileStamp, isMet: Bool) {
+        #expect(other.isMet(as: Self.stamp) == isMet)
+    }
+
+    @Test func `without a birth it is by its time of change, as long as it is as it was`() {
+        let old = Self.changed { $0.born = nil }
+        #expect(old.isMet(as: old))
+        for field in [\FileStamp.size, \FileStamp.modified] as [WritableKeyPath<FileStamp, Int64>] {
+            var other = old
+            other[keyPath: field] = 9
+            #expect(!other.isMet(as: old))
+        }
+        var other = old
+        other.changed = 9
+        #expect(!other.isMet(as: old))
+    }
+
+    /// Numbers of the moment for inodes, and times of a camera whose clock was never set.
+    @Test(arguments: [nil, 315_532_800_000_000_000] as [Int64?])
+    func `a card does not pass for another one`(born: Int64?) {
+        for time in [4, 315_532_800_000_000_000] as [Int64] {
+            var card = Self.stamp
+            card.modified = 4
+            card.changed = time
+            card.born = born
+            #expect(!card.isMet(as: card))
+        }
+    }
+
     @Test(
         arguments: [
             (1_700_000_000, 5, 1_700_000_000_000_000_005), (-1, 999_999_999, -1),

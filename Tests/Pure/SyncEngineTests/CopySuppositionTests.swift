@@ -120,6 +120,80 @@ import Testing
         #expect(try forget.isStored("evening") && !forget.isStored("meadow") && !forget.isStored("dusk"))
     }
 
+    @Test(arguments: [false, true])
+    func `a copy that is gone before it was read leaves the photo what it was`(isHinted: Bool) async throws {
+        try await begin()
+        bench.disk.write("sunset", to: Self.a)
+        bench.disk.write("dusk", to: Self.b)
+        try bench.scan()
+        #expect(try state(Self.a) == .pending)
+        bench.disk.remove(Self.a)
+        if isHinted {
+            let scan = FolderScan(ledger: bench.ledger, scanner: bench.disk, settle: .seconds(2))
+            #expect(try scan.noteGone([Self.a], in: folder, at: bench.time.now).missing == 0)
+        } else {
+            #expect(try bench.scan()[0].missing == 0)
+        }
+        #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.first)
+        #expect(try await forget.plan(Self.a, onlyGone: true).photos.isEmpty)
+        #expect(try bench.ledger.check() == [])
+        mountFirst()
+        try await bench.pass()
+        #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.first && bench.store.count(.put) == 2)
+        #expect(try bench.scan()[0].problems.isEmpty)
+    }
+
+    @Test func `so does one that is gone when it is to be read`() async throws {
+        try await begin()
+        bench.disk.write("sunset", to: Self.a)
+        bench.disk.write("dusk", to: Self.b)
+        try bench.scan()
+        bench.disk.remove(Self.a)
+        try await bench.makePipeline().run(.untilDone(patience: .zero))
+        #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.first)
+        #expect(try bench.scan()[0].missing == 0 && bench.ledger.check() == [])
+        bench.disk.write("sunset", to: Self.a)
+        try await bench.pass()
+        #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.second)
+    }
+
+    @Test func `a true copy counts as one, though another file had its place before`() async throws {
+        try await begin()
+        bench.disk.write("meadow", to: Self.a)
+        bench.disk.write("dawn", to: Self.b)
+        try await bench.pass()
+        #expect(try drive("a.jpg") == Self.first && drive("2024/b.jpg") == Self.second)
+        bench.disk.rename(Self.a, to: Bench.gallery.appending("meadow.jpg"))
+        bench.disk.write("sunset", to: Self.a)
+        try await bench.pass()
+        #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.second && forget.isStored("meadow"))
+        #expect(try bench.scan()[0].problems.isEmpty)
+        #expect(try bench.ledger.drives(of: folder.id) == [FilePath(): Self.second])
+    }
+
+    @Test func `a file that is no copy is named beside the known ones that are not on its drive`() async throws {
+        try await begin()
+        bench.disk.write("meadow", to: Self.a)
+        try await bench.pass()
+        for _ in 0..<2 {
+            let problem = try #require(try bench.ledger.overview().folders[0].record.problem)
+            #expect(problem.contains("/pictures/gallery/a.jpg") && problem.contains("not on it"), "\(problem)")
+            try bench.scan()
+        }
+    }
+
+    @Test func `what is stored can be restored while a file that counts as a copy waits`() async throws {
+        try await begin()
+        bench.disk.write("meadow", to: Self.a)
+        try bench.scan()
+        let photo = try #require(try bench.status(Self.a))
+        #expect(photo.state == .pending && photo.object == nil)
+        let places = RestoreSelection.Places(workingFolder: "/", vacationRoots: [], candidates: { [$0] })
+        let found = try await RestoreSelection(
+            of: [Self.a.string], in: places, ledger: LedgerQueue(bench.ledger), store: bench.store)
+        #expect(found.problems.isEmpty && found.objects.map(\.path) == [Self.a])
+    }
+
     @Test func `somebody says that the second one takes the place, and its photos are stored`() async throws {
         try await begin()
         bench.disk.write("meadow", to: Self.a)

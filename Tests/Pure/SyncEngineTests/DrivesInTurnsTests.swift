@@ -147,6 +147,7 @@ import Testing
         #expect(result.queued == 0 && result.problems.map(\.path) == [Bench.gallery])
         let words = try #require(result.problems.first?.message)
         #expect(words.contains("1 file is not stored: known files of the same names were found on another drive"))
+        #expect(words.contains("(/pictures/gallery/c.jpg)"))
         #expect(words.contains("sync-agent sync --new-drive /pictures/gallery"))
         #expect(try state(Self.c) == .uploaded)
         // The other one does not come back.

@@ -151,6 +151,52 @@ import Testing
         #expect(try bench.scan()[0].missing == 1 && state(Self.b) == .missing)
     }
 
+    @Test func `files that were read, and are none of its photos, do not make a drive the one that was not told`()
+        async throws
+    {
+        try await swap(from: nil, to: Self.second)
+        bench.disk.write("meadow", to: Self.a)
+        bench.disk.write("dusk", to: Self.b)
+        for _ in 0..<2 {
+            try await bench.pass()
+            #expect(try bench.scan()[0].problems.first?.message.contains("nothing tells whether") == true)
+        }
+        #expect(try bench.ledger.drives(of: folder.id).isEmpty)
+        #expect(try state(Self.a) == .uploaded && state(Self.b) == .uploaded)
+        #expect(try !forget.isStored("meadow") && !forget.isStored("dusk"))
+        bench.disk.remove(Self.a)
+        #expect(try bench.scan()[0].missing == 0)
+        #expect(try await refusals(Self.a)?.first?.contains("nothing tells whether") == true)
+    }
+
+    @Test func `copies prove no drive while they wait to be read, and once all were read they do`() async throws {
+        try await swap(from: nil, to: Self.second)
+        bench.disk.write("sunset", to: Self.a)
+        bench.disk.write("dawn", to: Self.b)
+        for _ in 0..<2 {
+            #expect(try bench.scan()[0].missing == 0 && state(Self.a) == .pending)
+            #expect(try bench.ledger.drives(of: folder.id).isEmpty)
+        }
+        try await bench.pass()
+        #expect(try bench.scan()[0].problems.isEmpty)
+        #expect(try bench.ledger.drives(of: folder.id) == [FilePath(): Self.second])
+        #expect(try bench.ledger.drive(ofFile: "a.jpg", in: folder.id) == Self.second)
+        bench.disk.remove(Self.b)
+        #expect(try bench.scan()[0].missing == 1)
+    }
+
+    @Test func `a place below that tells nothing of itself makes no doubt of the drive around it`() async throws {
+        let usb = Bench.gallery.appending("Usb")
+        bench.disk.setDrive(usb, isMounted: true)
+        bench.disk.setIdentity(DriveIdentity(.passing), at: usb)
+        bench.disk.write("noon", to: usb.appending("c.jpg"))
+        try await bench.pass()
+        #expect(try state(usb.appending("c.jpg")) == .uploaded)
+        #expect(try bench.ledger.drive(ofFile: "Usb/c.jpg", in: folder.id) == nil)
+        bench.disk.setIdentity(Self.first, at: Bench.gallery)
+        #expect(try !drives.places(of: folder).isOther(at: "a.jpg"))
+    }
+
     @Test func `a file that was met on the drive proves that it is the one that was not told`() async throws {
         try await swap(from: nil, to: nil)
         comeBack()

@@ -46,6 +46,7 @@ import Testing
         (LedgerQuery.oldestFailed, "photos_unsynced"), (LedgerQuery.oldestUploading, "photos_unsynced"),
         (LedgerQuery.oldestPending, "photos_unsynced"), (LedgerQuery.inHand, "photos_unsynced"),
         (LedgerQuery.rowsOfStamp, "photos_by_inode"), (LedgerQuery.rowsOfDirectory, "(directory_id=?)"),
+        (LedgerQuery.directoryOfUntold, "photos_untold (folder_id=? AND directory_id>?)"),
     ])
     func `each query uses its index`(query: String, index: String) throws {
         let steps = try Ledger.inMemory().plan(of: query)
@@ -75,5 +76,6 @@ extension LedgerQuery {
         brokenObject, brokenObjectOfPhoto, firstLost, listedObjects, longestUnproven, oldestProof, anyPhotosOfObject,
         objectOfDigest, versionsOfPhoto, photosOfVersion, brokenStock, lostBesidePhotos, photosWithoutOriginal,
         brokenOfUnwatched, originals, photoOfKey, counters, verifiedObjects, retentionRuns, timelineOfObject,
+        directoryOfUntold,
     ]
 }

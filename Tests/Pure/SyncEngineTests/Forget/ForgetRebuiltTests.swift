@@ -174,6 +174,15 @@ import Testing
         #expect(try await self.plan(ledger).photos.count == 2)
     }
 
+    @Test func `what a catalogue alone tells of makes no doubt of a drive that tells what it is`() async throws {
+        try await bench.pass()
+        for photo in photos + [here] { bench.disk.remove(photo) }
+        bench.disk.write("noon", to: Bench.gallery.appending("d.jpg"))
+        bench.disk.setIdentity(DriveIdentity(.disk, uuid: "1111"), at: Bench.gallery)
+        let rebuilt = try await rebuilt(tellsDrives: false)
+        #expect(try scan(rebuilt).problems.isEmpty)
+    }
+
     @Test func `where the folder of a photo is gone, the one above it tells`() async throws {
         try await bench.pass()
         bench.disk.remove(photos[0])
