@@ -45,6 +45,14 @@ package struct StoreRecognition: Sendable {
         return (try? StoreMarker(parsing: bytes))?.id
     }
 
+    /// Whether the ledger is about another store than this one, as the ids of both prove. The same store under another name is
+    /// not left, and neither is one of which no id tells.
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
+    func isLeft() async throws -> Bool {
+        guard let known = try await ledger({ try $0.storeID() }), let own = try await id() else { return false }
+        return own != known
+    }
+
     /// Sees that the store has an id, and that the ledger knows it: once in a ledger's life. Where the rights do not allow
     /// it, the store is known by its address alone, and by what is in it.
     /// - Throws: ``LedgerError``, `CancellationError`.
