@@ -55,7 +55,7 @@ package struct ShareNotes: Sendable {
 
     /// Notes what the machines of the user were told, and what came of it.
     /// - Throws: ``ShareError/storeMoved``: it was told in a store that was left meanwhile, and is noted of none.
-    func note(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws {
+    func noteTold(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws {
         try await ledger.finish { [isCurrent] in
             guard try isCurrent($0) else { throw ShareError.storeMoved }
             try body($0)
@@ -130,7 +130,7 @@ package struct ShareNotes: Sendable {
             if case .success(let owner) = last, owner.machine == machine {
                 // The machine that had it may have changed it since its catalogue was written. From here on it does not.
                 let problem = share.state == .live ? try await rebuilt.look(at: share) : nil
-                try await note { try $0.noteOwnership(number, ofShare: id) }
+                try await noteTold { try $0.noteOwnership(number, ofShare: id) }
                 return problem
             }
             let note = ShareOwner(id, takenOverAt: time.now(), expiresAt: share.expiresAt, machine: machine, name: name)
