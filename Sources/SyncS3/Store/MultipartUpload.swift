@@ -225,7 +225,8 @@ final class PartHasher: Sendable {
 }
 
 /// How a large file is cut. S3 takes at most 10,000 parts, each of 5 MiB to 5 GiB, and in one piece no more than 5 GiB (S3
-/// User Guide, "Amazon S3 multipart upload limits").
+/// User Guide, "Amazon S3 multipart upload limits"); nor does it copy more in one request ("Copying, moving, and renaming
+/// objects").
 package struct PartSizes: Hashable, Sendable {
     private static let maximumParts: Int64 = 10_000
 
@@ -233,15 +234,18 @@ package struct PartSizes: Hashable, Sendable {
     package var threshold: Int64
     /// Bytes of a part, where 10,000 of them are enough.
     package var smallestPart: Int64
+    /// Bytes of the largest object that is copied in one request.
+    package var largestCopy: Int64
 
     /// - Parameter part: bytes of a part; a file of less goes in one piece.
     package init(part: Int64) {
         self.init(threshold: max(64 << 20, part), smallestPart: part)
     }
 
-    package init(threshold: Int64 = 64 << 20, smallestPart: Int64 = 16 << 20) {
+    package init(threshold: Int64 = 64 << 20, smallestPart: Int64 = 16 << 20, largestCopy: Int64 = 5 << 30) {
         self.threshold = threshold
         self.smallestPart = smallestPart
+        self.largestCopy = largestCopy
     }
 
     /// All parts in their order: equal ones, and a last one that may be shorter.

@@ -3,9 +3,6 @@ package import SyncCore
 import SyncSystem
 
 extension S3Store {
-    /// Bytes: above it S3 copies only in parts (S3 User Guide, "Copying, moving, and renaming objects").
-    private static let largestCopy: Int64 = 5 << 30
-
     package func copy(
         _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
     ) async throws {
@@ -28,7 +25,7 @@ extension S3Store {
         let copy = Copy(
             source: source, original: reply, size: original.size, key: key, storageClass: storageClass)
         let isConditional = condition == .ifAbsent && key != source
-        if original.size > Self.largestCopy {
+        if original.size > sizes.largestCopy {
             try await sendInParts(copy, isConditional: isConditional, context)
         } else {
             try await send(copy, isConditional: isConditional, context)
