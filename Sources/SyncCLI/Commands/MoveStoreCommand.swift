@@ -75,15 +75,17 @@ struct MoveStoreCommand: WorkspaceCommand {
         return answer
     }
 
-    /// Keeps away whoever works with the store of before: a cleanup takes photos out of their files once that has them,
-    /// and what is forgotten is deleted there.
+    /// Keeps away the agent, and whoever works with the store of before: a cleanup takes photos out of their files once that
+    /// has them, and what is forgotten is deleted there. Nobody takes these twice, this process included.
     private func lockOut(_ workspace: Workspace) async throws -> [AgentLock] {
-        [try await workspace.takeCleanupLock(), try workspace.installation.takeDeletionLock()]
+        try await workspace.takeLock()
+        return [try await workspace.takeCleanupLock(), try workspace.installation.takeDeletionLock()]
     }
 
     // MARK: The same store under another name
 
-    private func goOn(_ workspace: Workspace) async throws -> Answer {
+    /// - Parameter held: the locks; `nil` where they are still to be taken.
+    private func goOn(_ workspace: Workspace, holding held: [AgentLock]? = nil) async throws -> Answer {
         let installation = workspace.installation
         let store = workspace.keep(try installation.makeStore(workspace.settings.store, access: .reads))
         let ledger = try await workspace.ledger
@@ -112,8 +114,7 @@ struct MoveStoreCommand: WorkspaceCommand {
             try Question.confirmLoss(
                 "Go on with it?", on: workspace.console.people, to: "go on", no: "nothing was changed")
         }
-        try await workspace.takeLock()
-        let locks = try await lockOut(workspace)
+        let locks = if let held { held } else { try await lockOut(workspace) }
         defer { withExtendedLifetime(locks) {} }
         guard try await ledger({ try $0.boundStore() })?.inBytes == bound.inBytes else {
             throw CommandFailure.configuration(
@@ -140,14 +141,19 @@ struct MoveStoreCommand: WorkspaceCommand {
         let edit = try StoreSwitch(to: settings, location: installation.location)
             .edit(reason: "until \(Quantities.day(workspace.time.now()))")
         if try await isSwitched(to: settings, workspace) { return try await goOn(workspace) }
-        try await workspace.takeLock()
-        let locks = try await dryRun ? [] : lockOut(workspace)
+        let locks: [AgentLock]
+        if dryRun {
+            try await workspace.takeLock()
+            locks = []
+        } else {
+            locks = try await lockOut(workspace)
+        }
         defer { withExtendedLifetime(locks) {} }
         let old = try await workspace.store(.writes)
         let new = workspace.keep(try installation.makeStore(settings, access: dryRun ? .reads : .founds))
         guard new.identity.location.inBytes != old.identity.location.inBytes else {
             // A run that was ended after its last step is run again by whoever does not know that it was.
-            if try await workspace.recognition(old).isMoved() { return try await goOn(workspace) }
+            if try await workspace.recognition(old).isMoved() { return try await goOn(workspace, holding: locks) }
             throw CommandFailure.usage("\(new.identity.location) is the store that the configuration has already")
         }
         let isFounded = try await isThere(new)

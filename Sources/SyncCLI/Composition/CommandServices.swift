@@ -90,12 +90,12 @@ struct ShareServices: Sendable {
         let (installation, settings, time) = (workspace.installation, workspace.settings, workspace.time)
         let (store, ledger) = (restores.store, restores.ledger)
         let threads = workspace.threads
-        let lease = ShareLease(ledger: ledger, owner: restores.owner, time: time) { ledger in
-            try installation.isCurrent(store, ledger)
-        }
+        let isCurrent: @Sendable (Ledger) throws -> Bool = { try installation.isCurrent(store, $0) }
+        let lease = ShareLease(ledger: ledger, owner: restores.owner, time: time, isCurrent: isCurrent)
         let reducer = workspace.reducer
         let keys = try workspace.keys
-        notes = ShareNotes(store: store, ledger: ledger, keys: keys, name: installation.machineName, time: time)
+        notes = ShareNotes(
+            store: store, ledger: ledger, keys: keys, name: installation.machineName, time: time, isCurrent: isCurrent)
         takeOver = ShareTakeOver(ledger: ledger, notes: notes, watched: settings.watch)
         others = OtherShares(
             store: store, ledger: ledger, keys: keys, spool: installation.rebuildSpool, pool: threads.disk, time: time)

@@ -219,22 +219,27 @@ package struct RestorePlanner: Sendable {
         let known = try await ledger { try $0.overview().tiers.reduce(0) { $0 + $1.objects } }
         let askedAt = time.now()
         let running = try await ledger { try Self.running(keys, in: $0) }
-        // Of what is being retrieved, as far as the ledger knows, the store may know more: it may be there by now.
+        // Of what is being retrieved, as far as the ledger knows, the store may know more: it may be there by now. So it may
+        // of what is restored, where listings do not tell: it may be in the archive again.
+        let isTold = store.capabilities.restoresInLists == true
+        let restored = objects.filter { !isTold && $0.record.restore != .none }.map(\.record.key)
+        let restores = Set(restored).union(running.keys)
         let survey = ObjectStateQuery(store: store, knownObjects: known)
-        let findings = try await survey.look(at: keys.subtracting(running.keys), tellingRestores: false)
-            .merging(survey.look(at: Set(running.keys), tellingRestores: true)) { $1 }
-        let reports = findings.values.compactMap { finding in
-            if case .found(let info) = finding { info } else { nil as ObjectInfo? }
-        }
-        // Where listings tell of restores, their silence means that there is none.
+        let others = try await survey.look(at: keys.subtracting(restores), tellingRestores: false)
+        let told = try await survey.look(at: restores, tellingRestores: true)
+        let findings = others.merging(told) { $1 }
+        let (silent, telling) = (Self.reports(others), Self.reports(told))
         let audit = ObjectAudit(store: store, ledger: ledger, time: time)
         for case (let key, .missing) in findings { try await audit.recheck(key) }
         let tellsRestores = store.capabilities.restoresInLists == true
         let open = try await ledger { ledger in
-            for page in reports.grouped(atMost: 1_000) {
+            for page in silent.grouped(atMost: 1_000) {
                 _ = try ledger.mergeReport(page, tellsRestores: tellsRestores, at: askedAt)
             }
-            for info in reports {
+            for page in telling.grouped(atMost: 1_000) {
+                _ = try ledger.mergeReport(page, tellsRestores: true, at: askedAt)
+            }
+            for info in telling {
                 guard let item = running[info.key], item.state == .retrieving, case .restored(let end) = info.restore
                 else { continue }
                 try ledger.note(RestoreOutcome(state: .restored, expiresAt: end), of: [item.id], at: askedAt)
@@ -247,8 +252,7 @@ package struct RestorePlanner: Sendable {
             switch findings[object.record.key] {
             case .found(let info):
                 object.record.storageClass = info.storageClass
-                // A listing need not tell of restores, and the ledger knows of ours.
-                if tellsRestores || info.restore != .none { object.record.restore = info.restore }
+                object.record.restore = info.restore
             case .missing:
                 let name = object.path?.text ?? object.record.key.rawValue
                 missing.append(
@@ -262,6 +266,12 @@ package struct RestorePlanner: Sendable {
             candidates.append(candidate)
         }
         return (candidates, missing, Set(open.values.map(\.job)).sorted())
+    }
+
+    private static func reports(_ findings: [ObjectKey: ObjectStateQuery.Finding]) -> [ObjectInfo] {
+        findings.values.compactMap { finding in
+            if case .found(let info) = finding { info } else { nil as ObjectInfo? }
+        }
     }
 
     /// The open items of jobs that are bringing objects back.

@@ -34,9 +34,16 @@ package struct ShareNotes: Sendable {
     private let rebuilt: RebuiltShares
     private let name: String
     private let time: TimeSource
+    private let isCurrent: @Sendable (Ledger) throws -> Bool
 
-    /// - Parameter name: what people call this machine.
-    package init(store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, name: String, time: TimeSource) {
+    /// - Parameters:
+    ///   - name: what people call this machine.
+    ///   - isCurrent: as of ``ShareLease``: what was told in another store is not told where the shares are.
+    package init(
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, name: String, time: TimeSource,
+        isCurrent: @escaping @Sendable (Ledger) throws -> Bool = { _ in true }
+    ) {
+        self.isCurrent = isCurrent
         self.store = store
         self.ledger = ledger
         self.keys = keys
@@ -44,6 +51,20 @@ package struct ShareNotes: Sendable {
         self.time = time
         reader = ShareNoteReader(store: store, ledger: ledger, keys: keys)
         rebuilt = RebuiltShares(store: store, ledger: ledger, keys: keys)
+    }
+
+    /// Notes what the machines of the user were told, and what came of it.
+    /// - Throws: ``ShareError/storeMoved``: it was told in a store that was left meanwhile, and is noted of none.
+    func noteTold(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws {
+        try await ledger.finish { [isCurrent] in
+            guard try isCurrent($0) else { throw ShareError.storeMoved }
+            try body($0)
+        }
+    }
+
+    /// Whether this store was left by a move, and is not the same one under another name.
+    func isStoreLeft() async throws -> Bool {
+        try await StoreRecognition(store: store, ledger: ledger, keys: keys).isLeft()
     }
 
     /// Tells the machines of the user that a share is taken back: also a ledger that is put back, or comes from the catalogue, in
@@ -109,7 +130,7 @@ package struct ShareNotes: Sendable {
             if case .success(let owner) = last, owner.machine == machine {
                 // The machine that had it may have changed it since its catalogue was written. From here on it does not.
                 let problem = share.state == .live ? try await rebuilt.look(at: share) : nil
-                try await ledger.finish { try $0.noteOwnership(number, ofShare: id) }
+                try await noteTold { try $0.noteOwnership(number, ofShare: id) }
                 return problem
             }
             let note = ShareOwner(id, takenOverAt: time.now(), expiresAt: share.expiresAt, machine: machine, name: name)

@@ -46,6 +46,11 @@ package struct ShareLease: Sendable {
         guard try isCurrent(ledger) else { throw ShareError.storeMoved }
     }
 
+    /// Whether the ledger is about another store by now than the one that this process has opened.
+    func isStoreMoved() async throws -> Bool {
+        try await ledger.finish { [isCurrent] in try !isCurrent($0) }
+    }
+
     /// Makes a share, held.
     /// - Returns: the open share of the same that there is already; `nil` when this one was made.
     func make(_ id: ShareID, _ draft: ShareDraft, at now: Date) async throws -> ShareID? {

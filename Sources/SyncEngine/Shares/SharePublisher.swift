@@ -148,8 +148,10 @@ package struct SharePublisher: Sendable {
     private func attempt<Answer: Sendable>(
         _ id: ShareID, _ work: @escaping @Sendable (ShareRecord) async throws -> Answer
     ) async throws -> Answer {
+        let isInHand = Mutex(false)
         do {
             return try await lease.holding(id) { share in
+                isInHand.withLock { $0 = true }
                 guard share.state.isOpen, share.expiresAt > time.now() else { throw ShareError.over(id) }
                 do {
                     if let fate = try await notes.follow(id) { throw ShareError(fate, of: id) }
@@ -160,7 +162,7 @@ package struct SharePublisher: Sendable {
                 }
             }
         } catch {
-            if !(error is CancellationError) { await sweep(id) }
+            if !(error is CancellationError) { await sweep(id, wasInHand: isInHand.withLock { $0 }) }
             throw error
         }
     }
@@ -179,10 +181,18 @@ package struct SharePublisher: Sendable {
     }
 
     /// Whoever ended the share while we had it may have listed the store before our last put. What cannot be removed now
-    /// is found by the agent, which lists once more.
-    private func sweep(_ id: ShareID) async {
-        guard let share = try? await ledger({ try $0.share(id) }), !share.state.isOpen else { return }
-        try? await ShareStorage(store: store).removeAll(share.keys, nil)
+    /// is found by the agent, which lists once more. In a store that a move has left nobody does, not even of a share that
+    /// goes on in the other one: what we have put there since goes.
+    /// - Parameter wasInHand: what was not may be another machine's by now, there.
+    private func sweep(_ id: ShareID, wasInHand: Bool) async {
+        guard let share = try? await ledger({ try $0.share(id) }) else { return }
+        let storage = ShareStorage(store: store)
+        if (try? await lease.isStoreMoved()) == true {
+            guard wasInHand, (try? await notes.isStoreLeft()) == true else { return }
+            try? await storage.end(share.keys, nil)
+        } else if !share.state.isOpen {
+            try? await storage.removeAll(share.keys, nil)
+        }
     }
 
     private func record(_ id: ShareID) async throws -> ShareRecord {

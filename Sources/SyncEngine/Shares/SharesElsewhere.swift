@@ -147,7 +147,7 @@ package struct OtherShareRemover: Sendable {
             try await ledger.finish { try $0.noteShareRemoval(id, problem: "\(error)", at: time.now()) }
             throw error
         }
-        try await ledger.finish { try $0.noteShareRemoval(id, problem: nil, at: time.now()) }
+        try await notes.noteTold { [time] in try $0.noteShareRemoval(id, problem: nil, at: time.now()) }
     }
 
     /// Looks once more for objects of a share: the machine that has it may have had a put under way.
@@ -160,6 +160,6 @@ package struct OtherShareRemover: Sendable {
     private func tell(_ removal: ShareRemoval) async throws {
         let (id, now) = (removal.id, time.now())
         try await notes.tellEnd(of: id, expiresAt: removal.expiresAt)
-        try await ledger.finish { try $0.noteShareRemovalTold(id, at: now) }
+        try await notes.noteTold { try $0.noteShareRemovalTold(id, at: now) }
     }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import SyncCore
 package import SyncLedger
 import SyncSystem
@@ -43,6 +44,14 @@ package struct StoreRecognition: Sendable {
             return nil
         }
         return (try? StoreMarker(parsing: bytes))?.id
+    }
+
+    /// Whether the ledger is about another store than this one, as the ids of both prove. The same store under another name is
+    /// not left, and neither is one of which no id tells.
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
+    func isLeft() async throws -> Bool {
+        guard let known = try await ledger({ try $0.storeID() }), let own = try await id() else { return false }
+        return own != known
     }
 
     /// Sees that the store has an id, and that the ledger knows it: once in a ledger's life. Where the rights do not allow
@@ -109,20 +118,32 @@ package struct StoreRecognition: Sendable {
         return finding
     }
 
-    /// Notes that a store was made from another one, and from what that one was made from.
+    /// Notes that a store was made from another one, and from what that one was made from. It is written again each time: it
+    /// tells when that was (``movedAt()``).
     /// - Parameter id: of the other one.
     /// - Throws: ``StoreError``, `CancellationError`.
     package func noteOrigin(_ id: String, _ other: StoreRecognition) async throws {
-        let (known, own) = (try await origin(), try await self.id())
-        var origin = known
+        var origin = try await self.origin()
+        let own = try await self.id()
         for id in try await other.origin().continues + [id] where id != own { origin.note(id) }
-        if origin == known { return }
+        if origin.continues.isEmpty { return }
         try await ShareStorage(store: store).put(text: origin.encoded(), at: try keys.storeOrigin())
     }
 
     /// Whether a move has made the store what it is: it says which one it continues.
     /// - Throws: ``StoreError``, `CancellationError`.
     package func isMoved() async throws -> Bool { try await !origin().continues.isEmpty }
+
+    /// When the last move has made the store what it is, by the store's clock: what it has of before, that one has copied.
+    /// - Returns: `nil` where none has, as far as the store tells.
+    /// - Throws: ``StoreError``, `CancellationError`.
+    func movedAt() async throws -> Date? {
+        do {
+            return try await store.head(try keys.storeOrigin())?.modified
+        } catch let error as StoreError where error.code == .accessDenied || error.code == .badDigest {
+            return nil
+        }
+    }
 
     /// What the store says that it was made from.
     func origin() async throws -> StoreOrigin {

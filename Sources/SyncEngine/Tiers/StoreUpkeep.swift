@@ -53,8 +53,8 @@ package struct StoreUpkeep: Sendable {
         mover =
             policy.isCarriedOutHere(store)
             ? TierMover(
-                store: store, ledger: ledger, rules: policy.archiveRules.compactMap(\.own), from: policy.movedClasses,
-                time: time) : nil
+                store: store, ledger: ledger, keys: keys, rules: policy.archiveRules.compactMap(\.own),
+                from: policy.movedClasses, time: time) : nil
         self.keys = keys
         self.holdCatalog = holdCatalog
         refresh = ClassRefresh(

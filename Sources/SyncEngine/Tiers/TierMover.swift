@@ -39,17 +39,20 @@ package struct TierMover: Sendable {
     private let copies: ArchiveCopies
     private let ledger: LedgerQueue
     private let audit: ObjectAudit
+    private let keys: KeyLayout
     private let rules: [TierRule]
     private let classes: [StorageClass]
     private let time: TimeSource
 
     /// - Parameters:
+    ///   - keys: where the store tells that a move has made it.
     ///   - rules: only their transitions are looked at.
     ///   - classes: from which objects are moved.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, rules: [TierRule], from classes: [StorageClass] = [.standard],
-        time: TimeSource
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, rules: [TierRule],
+        from classes: [StorageClass] = [.standard], time: TimeSource
     ) {
+        self.keys = keys
         self.store = store
         copies = ArchiveCopies(store: store)
         self.ledger = ledger
@@ -67,6 +70,7 @@ package struct TierMover: Sendable {
         let denied = DeniedObjects(earlier)
         var putOff: [ArchiveCopies.Move] = []
         var offset: TimeInterval?
+        var move = LastMove.unasked
         for rule in rules {
             guard let transition = rule.transition else { continue }
             let age = Double(transition.afterDays) * 86_400
@@ -87,7 +91,7 @@ package struct TierMover: Sendable {
                     if told != 0 { continue }
                 }
                 last = (storedAt: end.storedAt, key: end.key)
-                let old = try await ripe(due, storedBefore: cutoff, now: cutoff.addingTimeInterval(age))
+                let old = try await ripe(due, storedBefore: cutoff, now: cutoff.addingTimeInterval(age), &move)
                 let moves = old.map { ArchiveCopies.Move(key: $0.key, storageClass: transition.storageClass) }
                 let (next, later) = earlier.split(moves, by: \.key)
                 try await carryOut(next, denied, &result)
@@ -100,13 +104,29 @@ package struct TierMover: Sendable {
         return result
     }
 
+    /// When all was moved to this store, by its clock. It is asked for once in a run, and only where it matters.
+    private enum LastMove {
+        case unasked
+        /// `nil` where no move has made the store what it is.
+        case told(Date?)
+    }
+
+    private func lastMove(_ known: inout LastMove) async throws -> Date? {
+        if case .told(let end) = known { return end }
+        let end = try await StoreRecognition(store: store, ledger: ledger, keys: keys).movedAt()
+        known = .told(end)
+        return end
+    }
+
     /// Those that are not younger in the store than in the ledger. What was stored while this machine's clock was behind
-    /// is as old as the store says, and the ledger learns it.
+    /// is as old as the store says, and the ledger learns it. What a move has copied is as old as it was before.
     /// - Parameters:
     ///   - cutoff: by the store's clock.
     ///   - now: as well. By a clock that is still behind, what the ledger has learned would be due again at once, and
     ///     the run would not end.
-    private func ripe(_ due: [ObjectRecord], storedBefore cutoff: Date, now: Date) async throws -> [ObjectRecord] {
+    private func ripe(
+        _ due: [ObjectRecord], storedBefore cutoff: Date, now: Date, _ move: inout LastMove
+    ) async throws -> [ObjectRecord] {
         let moments = try await due.concurrently(Self.looksInFlight) { [store] record -> Date? in
             do {
                 return try await store.head(record.key)?.modified
@@ -119,7 +139,11 @@ package struct TierMover: Sendable {
         var old: [ObjectRecord] = []
         var younger: [(key: ObjectKey, noted: Date, storedAt: Date)] = []
         for (record, moment) in zip(due, moments) {
+            var isYounger = false
             if let moment, moment > latest {
+                isYounger = try await lastMove(&move).map { moment > $0 } ?? true
+            }
+            if let moment, isYounger {
                 younger.append((key: record.key, noted: record.storedAt, storedAt: min(moment, now)))
             } else {
                 old.append(record)

@@ -43,7 +43,7 @@ package struct S3Requests: Hashable, Sendable {
         if features.contains(.encryption) {
             for field in encryption.headers.fields { headers.append(field.name, field.value) }
         }
-        if features.contains(.tags), !tags.isEmpty { headers["x-amz-tagging"] = taggingHeader }
+        if features.contains(.tags), !tags.isEmpty { headers["x-amz-tagging"] = Self.taggingHeader(of: tags) }
         for (name, value) in attributes.metadata.sorted(by: { $0.key < $1.key }) {
             guard S3Metadata.isName(name) else {
                 throw Self.invalid(key, "\"\(name.escapingControls)\" cannot be the name of user metadata")
@@ -55,7 +55,7 @@ package struct S3Requests: Hashable, Sendable {
 
     /// `album=holidays%202026&owner=ana`: a query, by the names (S3 User Guide, "Categorizing your objects using
     /// tags").
-    private var taggingHeader: String {
+    static func taggingHeader(of tags: [String: String]) -> String {
         tags.sorted { $0.key < $1.key }.map { "\($0.key.uriEncoded())=\($0.value.uriEncoded())" }
             .joined(separator: "&")
     }
@@ -128,7 +128,7 @@ extension MD5Digest {
 /// Source: Amazon S3 API Reference, CopyObject.
 extension S3Requests {
     /// How long a store may think about a copy without a word: 5 GiB are moved in it.
-    private static let copyPatience = Duration.seconds(300)
+    static let copyPatience = Duration.seconds(300)
 
     /// What is stored beside the bytes of an object, as headers: a copy that replaces them names them all.
     private static let kept = [
@@ -162,7 +162,7 @@ extension S3Requests {
         return request
     }
 
-    private static func isKept(_ name: String) -> Bool {
+    static func isKept(_ name: String) -> Bool {
         name.lowercased().hasPrefix(S3Metadata.headerPrefix)
             || kept.contains { $0.lowercased() == name.lowercased() }
     }
@@ -307,8 +307,12 @@ extension S3Requests {
     }
 
     /// CompleteMultipartUpload.
-    /// - Parameter tags: the ETag of each part, in their order, as the store wrote it.
-    package func complete(_ upload: MultipartID, tags: [String], features: PutFeatures) -> HTTPRequest {
+    /// - Parameters:
+    ///   - tags: the ETag of each part, in their order, as the store wrote it.
+    ///   - tag: that of the object that it may replace, as it is written.
+    package func complete(
+        _ upload: MultipartID, tags: [String], features: PutFeatures, matching tag: String? = nil
+    ) -> HTTPRequest {
         let parts = tags.enumerated().map { index, tag in
             "<Part><PartNumber>\(index + 1)</PartNumber><ETag>\(tag.xmlEscaped)</ETag></Part>"
         }
@@ -317,6 +321,7 @@ extension S3Requests {
             + "</CompleteMultipartUpload>"
         var headers: HTTPHeaders = ["Content-Type": "application/xml"]
         if features.contains(.condition) { headers["If-None-Match"] = "*" }
+        headers["If-Match"] = tag
         var request = HTTPRequest(
             .post, url(upload.key, query: [HTTPQueryItem("uploadId", upload.rawValue)]), headers: headers,
             body: HTTPBody(bytes: Array(document.utf8)))

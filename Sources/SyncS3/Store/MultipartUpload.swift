@@ -7,7 +7,6 @@ import SystemPackage
 /// takes the parts back.
 struct MultipartUpload: Sendable {
     private static let partsInFlight = 3
-    private static let abortAttempts = 3
 
     let client: S3Client
     let context: S3RequestContext
@@ -38,12 +37,12 @@ struct MultipartUpload: Sendable {
         let sent = Mutex<Int64>(0)
         do {
             let parts = try await sendParts(of: upload) { count in sent.withLock { $0 += count } }
-            let etag = try await onceMore { try await complete(upload, parts.map(\.tag), wanting: wanted) }
+            let etag = try await client.onceMore { try await complete(upload, parts.map(\.tag), wanting: wanted) }
             await client.memory?.forget(upload)
             return Made(etag: etag, isProven: etag == Self.expectedTag(of: parts.map(\.md5)))
         } catch {
             let failure = Self.telling(error, sentBytes: sent.withLock { $0 })
-            throw await abort(upload) ? failure : Self.telling(of: upload, failure)
+            throw await client.giveUp(upload, after: failure)
         }
     }
 
@@ -56,7 +55,7 @@ struct MultipartUpload: Sendable {
         let upload = try response.content(context) { try MultipartReply.created($0, key: key) }
         await client.memory?.note(upload)
         if let failure = await client.encryptionFailure(response, context) {
-            throw await abort(upload) ? failure : Self.telling(of: upload, failure)
+            throw await client.giveUp(upload, after: failure)
         }
         return upload
     }
@@ -94,7 +93,7 @@ struct MultipartUpload: Sendable {
                         sentParts[index] = sent
                     }
                     group.addTask {
-                        let sent = try await onceMore { try await send(part, number: index + 1, of: upload) }
+                        let sent = try await client.onceMore { try await send(part, number: index + 1, of: upload) }
                         noteSent(range.upperBound - range.lowerBound)
                         return (index, sent)
                     }
@@ -127,7 +126,7 @@ struct MultipartUpload: Sendable {
 
     /// The ETag of an object in parts, where the store computes it as Amazon does: the MD5 of the parts' MD5s, and how many
     /// there are.
-    private static func expectedTag(of parts: [MD5Digest]) -> String {
+    static func expectedTag(of parts: [MD5Digest]) -> String {
         "\(ContentDigest(of: parts.flatMap(\.bytes)).md5)-\(parts.count)"
     }
 
@@ -141,8 +140,19 @@ struct MultipartUpload: Sendable {
         return ObjectReply.etag(try response.content(context) { try MultipartReply.completedTag($0) }.utf8)
     }
 
+    /// The parts that were taken went over the line, whatever became of the object: its last answer may be what was lost.
+    private static func telling(_ error: any Error, sentBytes: Int64) -> any Error {
+        guard var failure = error as? StoreError else { return error }
+        failure.sentBytes += sentBytes
+        return failure
+    }
+}
+
+extension S3Client {
+    private static let abortAttempts = 3
+
     /// A failure that may pass costs one more try here and not the whole file; what fails twice is for the caller to retry.
-    private func onceMore<Result>(_ work: () async throws -> Result) async throws -> Result {
+    func onceMore<Result>(_ work: () async throws -> Result) async throws -> Result {
         do {
             return try await work()
         } catch let error as StoreError where error.isTransient {
@@ -150,28 +160,16 @@ struct MultipartUpload: Sendable {
         }
     }
 
-    /// - Returns: whether the parts are gone.
-    private func abort(_ upload: MultipartID) async -> Bool {
-        for _ in 0..<Self.abortAttempts where await client.abort(upload) { return true }
-        client.memory?.disown(upload)
-        return false
-    }
-
-    /// The parts that were taken went over the line, whatever became of the object: its last answer may be what was lost.
-    private static func telling(_ error: any Error, sentBytes: Int64) -> any Error {
-        guard var failure = error as? StoreError else { return error }
-        failure.sentBytes += sentBytes
-        return failure
-    }
-
-    private static func telling(of upload: MultipartID, _ error: any Error) -> any Error {
-        (error as? StoreError)?.adding(
+    /// Takes the parts of an upload back that has failed.
+    /// - Returns: the failure, which tells where they could not be taken back.
+    func giveUp(_ upload: MultipartID, after error: any Error) async -> any Error {
+        for _ in 0..<Self.abortAttempts where await abort(upload) { return error }
+        memory?.disown(upload)
+        return (error as? StoreError)?.adding(
             "the parts that were sent (upload \(upload.rawValue.escapingControls)) could not be removed, "
                 + "a later upload tries again") ?? error
     }
-}
 
-extension S3Client {
     /// - Returns: whether the parts of an upload are gone.
     func abort(_ upload: MultipartID) async -> Bool {
         (try? await takeBack(upload)) ?? false
@@ -227,7 +225,8 @@ final class PartHasher: Sendable {
 }
 
 /// How a large file is cut. S3 takes at most 10,000 parts, each of 5 MiB to 5 GiB, and in one piece no more than 5 GiB (S3
-/// User Guide, "Amazon S3 multipart upload limits").
+/// User Guide, "Amazon S3 multipart upload limits"); nor does it copy more in one request ("Copying, moving, and renaming
+/// objects").
 package struct PartSizes: Hashable, Sendable {
     private static let maximumParts: Int64 = 10_000
 
@@ -235,15 +234,18 @@ package struct PartSizes: Hashable, Sendable {
     package var threshold: Int64
     /// Bytes of a part, where 10,000 of them are enough.
     package var smallestPart: Int64
+    /// Bytes of the largest object that is copied in one request.
+    package var largestCopy: Int64
 
     /// - Parameter part: bytes of a part; a file of less goes in one piece.
     package init(part: Int64) {
         self.init(threshold: max(64 << 20, part), smallestPart: part)
     }
 
-    package init(threshold: Int64 = 64 << 20, smallestPart: Int64 = 16 << 20) {
+    package init(threshold: Int64 = 64 << 20, smallestPart: Int64 = 16 << 20, largestCopy: Int64 = 5 << 30) {
         self.threshold = threshold
         self.smallestPart = smallestPart
+        self.largestCopy = largestCopy
     }
 
     /// All parts in their order: equal ones, and a last one that may be shorter.

@@ -3,9 +3,6 @@ package import SyncCore
 import SyncSystem
 
 extension S3Store {
-    /// Bytes: above it S3 copies only in parts (S3 User Guide, "Copying, moving, and renaming objects").
-    private static let largestCopy: Int64 = 5 << 30
-
     package func copy(
         _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
     ) async throws {
@@ -16,38 +13,35 @@ extension S3Store {
             if capabilities.ignoresEncryption { throw client.unencrypted(context) }
             if capabilities.encryptsCopies == false { throw unencryptedCopy(context) }
         }
-        let (original, reply) = try await readableSource(source)
+        let sourceContext = client.context("copy", source)
+        let reply = try await readableReply(source, sourceContext)
+        let original = try info(reply, source, sourceContext)
         if key == source {
             if original.storageClass == storageClass { return try await proveListing(of: storageClass, key, context) }
         } else {
             // Whatever a store makes of the condition in a put proves nothing of its copies.
             try await checkBeforePut(condition, key, context)
         }
-        let copy = Copy(source: source, original: reply, key: key, storageClass: storageClass)
-        try await send(copy, isConditional: condition == .ifAbsent && key != source, context)
+        let copy = Copy(
+            source: source, original: reply, size: original.size, key: key, storageClass: storageClass)
+        let isConditional = condition == .ifAbsent && key != source
+        if original.size > sizes.largestCopy {
+            try await sendInParts(copy, isConditional: isConditional, context)
+        } else {
+            try await send(copy, isConditional: isConditional, context)
+        }
         try await proveClass(storageClass, of: key, context)
     }
 
-    private struct Copy {
+    struct Copy: Sendable {
         let source: ObjectKey
         /// What the store says of the source.
         let original: ObjectReply
+        let size: Int64
         let key: ObjectKey
         let storageClass: StorageClass
 
         var isInPlace: Bool { source == key }
-    }
-
-    /// The source, when it can be copied at all: not every store refuses what S3 refuses.
-    private func readableSource(_ source: ObjectKey) async throws -> (ObjectInfo, ObjectReply) {
-        let context = client.context("copy", source)
-        let reply = try await readableReply(source, context)
-        let info = try info(reply, source, context)
-        guard info.size <= Self.largestCopy else {
-            throw client.error(
-                .tooLarge, context, "the object has \(info.size) bytes, and S3 copies at most 5 GiB in one request")
-        }
-        return (info, reply)
     }
 
     /// What the store says of an object that can be read.
@@ -70,10 +64,7 @@ extension S3Store {
             // Stores have the condition for puts before they have it for copies.
             response = try await request(copy, isConditional: false, context)
         }
-        if copy.storageClass != .standard, PutFeatures.storageClass.refused(by: response) != nil {
-            await client.learn { $0.capabilities.noteRefusal(of: .storageClass, storageClass: storageClass) }
-            throw lacks(storageClass, context)
-        }
+        try await requireClass(storageClass, response, context)
         guard response.status == 200 else { throw client.failure(response, context) }
         // Only with it the copy is there, whatever the status said before.
         let made = try response.content(context) { try XMLElement(document: $0, root: "CopyObjectResult") }
@@ -157,6 +148,15 @@ extension S3Store {
             .unsupported, context,
             "\(address.endpoint) says that the object is in \(storageClass), and lists it in \(listed.storageClass): the "
                 + "listing is believed, and nothing is archived there; set tiers.mode: off")
+    }
+
+    /// - Parameter response: to what asked for the class.
+    func requireClass(
+        _ storageClass: StorageClass, _ response: HTTPResponse, _ context: S3RequestContext
+    ) async throws {
+        guard storageClass != .standard, PutFeatures.storageClass.refused(by: response) != nil else { return }
+        await client.learn { $0.capabilities.noteRefusal(of: .storageClass, storageClass: storageClass) }
+        throw lacks(storageClass, context)
     }
 
     /// A copy may have no other purpose than its class: it is never made in another one instead.

@@ -96,6 +96,25 @@ struct MoveStoreLeftoverTests {
         #expect(try await home.pass().uploaded == 0)
     }
 
+    @Test(arguments: S3Server.available)
+    func `a move that is run once more is not in its own way where the bucket has lost its id`(server: S3Server)
+        async throws
+    {
+        try await server.makeBucket()
+        let home = try AgentHome(environment: server.credentials)
+        try home.gallery.appending("0.jpg").create(SamplePhoto.unique(0))
+        _ = try await home.pass()
+        let move = [
+            "move-store", "--yes", "s3://\(server.bucket)/backup", "--endpoint", server.endpoint, "--region",
+            "us-east-1",
+        ]
+        #expect(try await home.start(move).finished().code == 0)
+        try await server.delete("sync-agent-store.json")
+        let again = try await home.start(move).finished()
+        #expect(again.code == 0, "\(again)")
+        #expect(try await home.pass().uploaded == 0)
+    }
+
     @Test func `of a record that cannot be read the message names what lets the move go on`() async throws {
         let home = try AgentHome()
         for number in 0..<2 { try home.gallery.appending("\(number).jpg").create(SamplePhoto.unique(number)) }

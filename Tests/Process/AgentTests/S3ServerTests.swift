@@ -138,6 +138,9 @@ struct S3Server: Sendable, CustomTestStringConvertible {
         try await curl(of: "/backup/\(key)", signed: true).output
     }
 
+    /// - Parameter key: below the prefix.
+    func delete(_ key: String) async throws { _ = try await curl("-X", "DELETE", of: "/backup/\(key)", signed: true) }
+
     private func curl(_ arguments: String..., of path: String = "", signed: Bool = false) async throws -> Finished {
         let signature = [
             "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", "AKIATESTTESTTEST0001:no-secret-at-all",

@@ -119,6 +119,19 @@ import Testing
         #expect(try await bench.propose(["Paris"]).candidates.map(\.key) == [key])
     }
 
+    @Test func `where listings tell nothing of restores, a copy that is gone before its time is asked for again`()
+        async throws
+    {
+        let bench = try RestoreBench(restoresInLists: false)
+        let key = try await bench.add("Paris/1.jpg")
+        let end = bench.time.now.addingTimeInterval(86_400)
+        bench.memory.setClass(.deepArchive, restore: .restored(until: end), of: key)
+        #expect(skips(try await bench.propose(["Paris"])) == [.alreadyReadable(until: end)])
+        bench.memory.setClass(.deepArchive, of: key)
+        #expect(try await bench.propose(["Paris"]).candidates.map(\.key) == [key])
+        #expect(try bench.ledger.object(key)?.restore == RestoreState.none)
+    }
+
     @Test func `what is gone from the store is a problem, and costs nothing`() async throws {
         let keys = [try await bench.add("Paris/1.jpg"), try await bench.add("Paris/2.jpg")]
         try await bench.memory.delete(keys[0])

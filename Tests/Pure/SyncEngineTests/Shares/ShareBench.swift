@@ -122,9 +122,12 @@ final class ShareBench: Sendable {
     // MARK: Parts
 
     /// An owner whose name begins with "late" has ended.
-    func lease(_ owner: String = "me") -> ShareLease {
+    func lease(
+        _ owner: String = "me", isCurrent: @escaping @Sendable (Ledger) throws -> Bool = { _ in true }
+    ) -> ShareLease {
         ShareLease(
-            ledger: queue, owner: ClaimOwner(name: owner, hasEnded: { $0.hasPrefix("late") }), time: time.source)
+            ledger: queue, owner: ClaimOwner(name: owner, hasEnded: { $0.hasPrefix("late") }), time: time.source,
+            isCurrent: isCurrent)
     }
 
     func desk(_ owner: String = "me") -> SharePlanner {
@@ -134,14 +137,17 @@ final class ShareBench: Sendable {
             expireDays: 30, time: time.source)
     }
 
-    func publisher(_ owner: String = "me", store other: (any ObjectStore)? = nil) -> SharePublisher {
+    func publisher(
+        _ owner: String = "me", store other: (any ObjectStore)? = nil,
+        isCurrent: @escaping @Sendable (Ledger) throws -> Bool = { _ in true }
+    ) -> SharePublisher {
         let store = other ?? self.store
         return SharePublisher(
             store: store, ledger: queue, scanner: disk, reducer: disk, maker: maker,
             pool: BlockingPool(name: "copies", threads: 3), policy: ReducePolicy(),
             writer: SharePageWriter(
                 store: store, links: ShareLinks(store: store, publicBaseURL: publicBase, time: time.source)),
-            notes: notes, lease: lease(owner), time: time.source)
+            notes: notes, lease: lease(owner, isCurrent: isCurrent), time: time.source)
     }
 
     var notes: ShareNotes {

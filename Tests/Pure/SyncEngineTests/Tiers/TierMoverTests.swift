@@ -18,7 +18,7 @@ import Testing
         store: (any ObjectStore)? = nil, time: TimeSource? = nil
     ) -> TierMover {
         TierMover(
-            store: store ?? bench.store, ledger: bench.queue,
+            store: store ?? bench.store, ledger: bench.queue, keys: .ana,
             rules: [
                 TierRule(
                     prefix: "users/ana/photos/", largerThan: size,
@@ -78,7 +78,26 @@ import Testing
         #expect(try await mover(store: store, time: behind).run().moved == 1)
         #expect(try classes([key, late]) == [.deepArchive, .standard])
         #expect(try bench.ledger.object(late)?.storedAt == since)
-        #expect(bench.store.count(.head) == 2)
+        // The third asks for the last move.
+        #expect(bench.store.count(.head) == 3)
+    }
+
+    @Test func `what a move has copied is as old as it was before, and what was stored since is not`() async throws {
+        let old = try await bench.add("Paris/1.jpg", in: .standard)
+        let since = try #require(try bench.ledger.object(old)?.storedAt)
+        await bench.time.advance(by: Self.half * 2)
+        try await bench.memory.store(Array("Paris/1.jpg".utf8), at: old)
+        try await bench.memory.store([1], at: KeyLayout.ana.storeOrigin())
+        await bench.time.advance(by: .seconds(60))
+        let young = try await bench.add("Paris/2.jpg", in: .standard)
+        let stored = try #require(try bench.ledger.object(young)?.storedAt)
+        // As by a clock that told the day of the last shutdown.
+        try bench.ledger.noteStoredLater([(key: young, noted: stored, storedAt: since)])
+        await bench.time.advance(by: .seconds(60))
+        #expect(try await mover().run().moved == 1)
+        #expect(try classes([old, young]) == [.deepArchive, .standard])
+        #expect(try bench.ledger.object(old)?.storedAt == since)
+        #expect(try bench.ledger.object(young)?.storedAt == stored)
     }
 
     @Test func `what is old by this machine's clock alone stays`() async throws {

@@ -21,19 +21,33 @@ extension S3Call {
     }
 
     func uploadPart(_ bucket: inout StoredBucket) throws(S3Failure) -> ServerReply {
+        let part = MultipartUpload.Part(bytes: body.bytes, digest: body.digest, modified: now)
+        try add(part, to: &bucket)
+        let checksums = body.checksums.sorted { $0.key < $1.key }.map {
+            (name: RequestBody.checksumPrefix + $0.key, value: $0.value)
+        }
+        return ServerReply(status: 200, headers: [("ETag", "\"\(part.etag)\"")] + checksums)
+    }
+
+    func uploadPartCopy(_ bucket: inout StoredBucket) throws(S3Failure) -> ServerReply {
+        let bytes = try copiedRange(bucket)
+        let part = MultipartUpload.Part(bytes: bytes, digest: ContentDigest(of: bytes), modified: now)
+        try add(part, to: &bucket)
+        return ServerReply(
+            XMLElement(
+                "CopyPartResult",
+                [XMLElement("LastModified", ServerDate.xml(now)), XMLElement("ETag", "\"\(part.etag)\"")]))
+    }
+
+    private func add(_ part: MultipartUpload.Part, to bucket: inout StoredBucket) throws(S3Failure) {
         var upload = try upload(in: bucket)
         let text = request.value("partNumber") ?? ""
         guard let number = Int(text), Self.partNumbers.contains(number) else {
             throw .invalidArgument(
                 "Part number must be an integer between 1 and 10000, inclusive", name: "partNumber", value: text)
         }
-        let part = MultipartUpload.Part(bytes: body.bytes, digest: body.digest, modified: now)
         upload.parts[number] = part
         bucket.uploads[upload.id] = upload
-        let checksums = body.checksums.sorted { $0.key < $1.key }.map {
-            (name: RequestBody.checksumPrefix + $0.key, value: $0.value)
-        }
-        return ServerReply(status: 200, headers: [("ETag", "\"\(part.etag)\"")] + checksums)
     }
 
     func abortMultipartUpload(_ bucket: inout StoredBucket) throws(S3Failure) -> ServerReply {

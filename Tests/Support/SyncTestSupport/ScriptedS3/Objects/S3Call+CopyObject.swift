@@ -5,17 +5,7 @@ extension S3Call {
     /// Within one bucket.
     func copyObject(_ bucket: inout StoredBucket) throws(S3Failure) -> ServerReply {
         let source = try copySource(bucket)
-        let original = try bucket.object(source, at: now)
-        if original.isArchived(at: now) {
-            throw S3Failure(
-                403, "ObjectNotInActiveTierError",
-                "The source object of the COPY action is not in the active tier and is only stored in Amazon S3 "
-                    + "Glacier."
-            )
-        }
-        if let value = header("x-amz-copy-source-if-match"), !Self.matches(value, original) {
-            throw .preconditionFailed("x-amz-copy-source-If-Match")
-        }
+        let original = try readable(source, bucket)
         try checkWriteConditions(bucket)
         let storageClass = try ObjectAttributeHeaders.storageClass(request.head, abilities)
         let encryption = try ObjectAttributeHeaders.encryption(request.head)
@@ -44,6 +34,36 @@ extension S3Call {
             XMLElement(
                 "CopyObjectResult",
                 [XMLElement("LastModified", ServerDate.xml(now)), XMLElement("ETag", "\"\(copy.etag)\"")]))
+    }
+
+    /// The source of a copy, as it is asked for.
+    private func readable(_ source: ObjectName, _ bucket: StoredBucket) throws(S3Failure) -> StoredObject {
+        let original = try bucket.object(source, at: now)
+        if original.isArchived(at: now) {
+            throw S3Failure(
+                403, "ObjectNotInActiveTierError",
+                "The source object of the COPY action is not in the active tier and is only stored in Amazon S3 "
+                    + "Glacier."
+            )
+        }
+        if let value = header("x-amz-copy-source-if-match"), !Self.matches(value, original) {
+            throw .preconditionFailed("x-amz-copy-source-If-Match")
+        }
+        return original
+    }
+
+    /// What UploadPartCopy takes of an object.
+    func copiedRange(_ bucket: StoredBucket) throws(S3Failure) -> [UInt8] {
+        let bytes = try readable(copySource(bucket), bucket).bytes
+        let text = header("x-amz-copy-source-range") ?? ""
+        let ends = text.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
+        guard text.hasPrefix("bytes="), ends.count == 2, ends[0] <= ends[1], ends[1] < bytes.count else {
+            throw .invalidArgument(
+                "The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the "
+                    + "zero-based offsets of the first and last bytes to copy", name: "x-amz-copy-source-range",
+                value: text)
+        }
+        return Array(bytes[ends[0]...ends[1]])
     }
 
     private func copySource(_ bucket: StoredBucket) throws(S3Failure) -> ObjectName {

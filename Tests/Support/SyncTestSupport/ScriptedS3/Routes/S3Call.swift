@@ -27,6 +27,7 @@ struct S3Call: Sendable {
         case .restoreObject: try restoreObject(&bucket)
         case .createMultipartUpload: try createMultipartUpload(&bucket)
         case .uploadPart: try uploadPart(&bucket)
+        case .uploadPartCopy: try uploadPartCopy(&bucket)
         case .completeMultipartUpload: try completeMultipartUpload(&bucket)
         case .abortMultipartUpload: try abortMultipartUpload(&bucket)
         case .listMultipartUploads: listMultipartUploads(bucket)

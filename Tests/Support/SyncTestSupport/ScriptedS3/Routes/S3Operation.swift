@@ -4,7 +4,7 @@ package enum S3Operation: String, Sendable, CaseIterable {
     case putObject, getObject, headObject, deleteObject, deleteObjects, copyObject, restoreObject
     // Multipart
     case createMultipartUpload, uploadPart, completeMultipartUpload, abortMultipartUpload, listMultipartUploads
-    case listParts
+    case listParts, uploadPartCopy
     // Buckets
     case listBuckets, createBucket, headBucket, getBucketLocation, listObjectsV2
     case getBucketLifecycleConfiguration, putBucketLifecycleConfiguration, deleteBucketLifecycle
@@ -32,7 +32,7 @@ package enum S3Operation: String, Sendable, CaseIterable {
         case ("DELETE", []): .deleteObject
         case ("POST", ["restore"]): .restoreObject
         case ("POST", ["uploads"]): .createMultipartUpload
-        case ("PUT", ["partNumber", "uploadId"]): isCopy ? .unknown : .uploadPart
+        case ("PUT", ["partNumber", "uploadId"]): isCopy ? .uploadPartCopy : .uploadPart
         case ("POST", ["uploadId"]): .completeMultipartUpload
         case ("DELETE", ["uploadId"]): .abortMultipartUpload
         case ("GET", _) where words.contains("uploadId"): .listParts
