@@ -69,6 +69,17 @@ package struct ProjectVersions: Sendable {
         }
     }
 
+    /// What a version is one of, as the ledger calls it.
+    static func subject(of version: ObjectKey) -> String {
+        let parts = version.segments
+        let id = parts.count > 3 ? String(parts[3]) : ""
+        return switch Kind(ofVersion: version) {
+        case .image: id
+        case .list: ProjectFileName.listName
+        case .metadata: id + metadataEnding
+        }
+    }
+
     /// Whether an object is an earlier state of `projects.json`.
     static func isOfList(_ key: ObjectKey) -> Bool { Kind(ofVersion: key) == .list }
 
