@@ -181,7 +181,7 @@ struct ForgetServices: Sendable {
             }, time: workspace.time)
     }
 
-    private static func others(_ workspace: Workspace, store: any ObjectStore) async throws -> OtherReferences {
+    static func others(_ workspace: Workspace, store: any ObjectStore) async throws -> OtherReferences {
         OtherReferences(
             store: store, ledger: try await workspace.ledger, keys: try workspace.keys,
             spool: workspace.installation.rebuildSpool, pool: workspace.threads.disk,

@@ -15,6 +15,30 @@ extension ObjectKey {
             && Self.beginsWithMoment(parts[5])
     }
 
+    /// Whether it is such a version, and its name says that it is of a file with this MD5: it has the first digits.
+    package func mayBeVersion(of md5: MD5Digest) -> Bool {
+        isProjectVersion
+            && lastSegment.utf8.dropFirst(Self.moment.utf8.count).starts(with: "\(md5)".utf8.prefix(8))
+    }
+
+    /// Whether it is that of a file in a projects folder: it is made of the file's name, and another file may have the same,
+    /// of this machine or of another one. All others tell which content is under them.
+    package var isNamedByFile: Bool {
+        let parts = rawValue.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 3).map(Substring.init)
+        return parts.count > 3 && parts[0] == "users" && parts[2] == "projects"
+    }
+
+    /// The beginning of the keys of the earlier states of what is stored here: of an image, metadata or the list; `nil`
+    /// for all else, which has none.
+    package var projectVersions: String? {
+        let parts = segments
+        guard isNamedByFile, parts.count == 4 else { return nil }
+        let name = ProjectFileName(String(parts[3]))
+        // The list has a place beside the projects: its own key cannot be a folder, too.
+        guard let id = name == .list ? "projects" : name.id else { return nil }
+        return "users/\(parts[1])/projects/\(id)/versions/"
+    }
+
     private static let moment = "00000000T000000Z-"
 
     private static func beginsWithMoment(_ name: Substring) -> Bool {

@@ -22,6 +22,10 @@ struct CatalogReading: Sendable {
     /// Where its folders are in the ledger.
     let folders: [Int64: FolderID]
     let drives: [FolderID: [CatalogDrive]]
+    /// What it tells of and the store has no more: another file is stored under the key.
+    let replaced: Set<CatalogPlace>
+    /// What it no longer tells of.
+    let gone: Set<CatalogPlace>
     /// Why it is not whole.
     let damage: CatalogError?
 }
@@ -135,12 +139,13 @@ struct CatalogReader: Sendable {
             var named: [CatalogFolder] = []
             var photos: [CatalogPhoto] = []
             var gone: [CatalogPlace] = []
+            var replaced: Set<CatalogPlace> = []
             var reader = try CatalogFileReader(of: segment, keys)
             var damage = cut
             let isProven = try cut == nil && isIntact(flag)
             func note() throws {
                 let known = try isProven ? photos : ledger.ledger.confirmed(photos)
-                try ledger.ledger.noteCatalog(known, in: folders, of: machine, at: now)
+                replaced.formUnion(try ledger.ledger.noteCatalog(known, in: folders, of: machine, at: now))
                 onLines(known.count)
                 photos.removeAll(keepingCapacity: true)
             }
@@ -171,7 +176,9 @@ struct CatalogReader: Sendable {
             for folder in named {
                 if let place = folders[folder.folder] { drives[place, default: []] += folder.drives ?? [] }
             }
-            return CatalogReading(state: state, folders: folders, drives: drives, damage: damage)
+            return CatalogReading(
+                state: state, folders: folders, drives: drives, replaced: replaced.subtracting(gone), gone: Set(gone),
+                damage: damage)
         }
     }
 

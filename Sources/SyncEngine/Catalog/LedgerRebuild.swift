@@ -133,6 +133,7 @@ package struct LedgerRebuild: Sendable {
         summary.unread.note(contentsOf: try await RebuiltShares(store: store, ledger: ledger, keys: keys).run())
         summary.unread.note(contentsOf: try await recover(denied, onStep))
         try await nameLost(left.unowned)
+        try await RebuiltVersions(ledger: ledger, keys: keys).run()
         let archive = RebuiltArchive(store: store, ledger: ledger, keys: keys, denied: denied)
         summary.unread.note(contentsOf: try await archive.run())
         if takesOver {
@@ -222,6 +223,7 @@ package struct LedgerRebuild: Sendable {
         var state = CatalogState()
         var known: [Int64: FolderID] = [:]
         var drives: [FolderID: [CatalogDrive]] = [:]
+        var replaced: Set<CatalogPlace> = []
         var isRead = true
         let count = Mutex(0)
         for segment in entry.chain.segments {
@@ -239,6 +241,7 @@ package struct LedgerRebuild: Sendable {
                 known.merge(read.folders) { $1 }
                 // Each segment tells of all drives.
                 drives.merge(read.drives) { $1 }
+                replaced = replaced.subtracting(read.gone).union(read.replaced)
                 if let damage = read.damage {
                     let rest =
                         count.withLock { $0 } == before
@@ -257,11 +260,36 @@ package struct LedgerRebuild: Sendable {
             try await ledger { try $0.noteOthersProfiles(whole.profiles) }
             return isRead
         }
+        summary.unread.note(contentsOf: try await unstored(replaced, in: known))
         summary.unsaved += try await ledger { ledger in
             try ledger.noteCatalogDrives(mounted, at: now)
             return try ledger.noteCatalog(whole, in: folders, movedTo: moves, at: now)
         }
         return isRead
+    }
+
+    /// What a catalogue told to be stored under the name of a file, and nobody has any more: another machine has put a file
+    /// of that name in its place since. What is on the disk is stored by the next pass.
+    /// - Returns: which photos those are, in plain words.
+    private func unstored(_ places: Set<CatalogPlace>, in known: [Int64: FolderID]) async throws -> [String] {
+        if places.isEmpty { return [] }
+        let (queue, scanner, folders) = (ledger.ledger, scanner, folders)
+        return try await pool.run {
+            var problems: [String] = []
+            for place in places {
+                guard let folder = folders.first(where: { $0.id == known[place.folder] }) else { continue }
+                let path = folder.path.pushing(place.path)
+                var isKnown = false
+                try queue.photos(at: path) { _ in isKnown = true }
+                if isKnown || scanner.isFile(path) { continue }
+                problems.append(
+                    """
+                    \(path.text.escapingControls): its file is not here, another one is stored under its key by now, and \
+                    the store has no version of it: it is gone, unless you have the file elsewhere
+                    """)
+            }
+            return problems.sorted()
+        }
     }
 
     func problem(_ segment: CatalogSegment, _ entry: Entry, _ reason: String) -> String {

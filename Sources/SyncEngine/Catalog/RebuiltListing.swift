@@ -11,6 +11,9 @@ struct RebuiltListing: Sendable {
     let denied: DeniedObjects
     let time: TimeSource
 
+    private static let headsInFlight = 8
+    private let filesDenied = DeniedObjects()
+
     /// What a listing cannot look at is there all the same, and nobody's loss: it is asked for by itself.
     /// - Parameter onCount: told how many objects were listed.
     /// - Returns: what could not be looked at then either, in plain words.
@@ -28,7 +31,8 @@ struct RebuiltListing: Sendable {
                     case .failure(let error): problems.note("\(error)")
                     }
                 }
-                let (listed, at, tellsRestores) = (objects, askedAt, store.capabilities.restoresInLists == true)
+                let listed = try await tellingFiles(objects)
+                let (at, tellsRestores) = (askedAt, store.capabilities.restoresInLists == true)
                 try await ledger { [keys, damaged] in
                     try $0.noteListed(listed, keys: keys, damaged: damaged, tellsRestores: tellsRestores, at: at)
                 }
@@ -38,6 +42,52 @@ struct RebuiltListing: Sendable {
             }
         }
         return problems
+    }
+
+    /// With what was written beside objects whose keys are made of names: another machine may have put a file of its own
+    /// under the name of one of this machine's, and no listing tells of which file an object is the copy. Of what the store
+    /// does not give, the listing says what is known.
+    private func tellingFiles(_ page: [ObjectInfo]) async throws -> [ObjectInfo] {
+        // The key of a version has its file's digest in it.
+        let named = page.map(\.key).filter { $0.isNamedByFile && !$0.isProjectVersion }
+        guard !named.isEmpty, filesDenied.end == nil else { return page }
+        let told: [ObjectInfo]
+        do {
+            told = try await store.tell(of: named, atOnce: Self.headsInFlight, filesDenied).found
+        } catch let error as StoreError {
+            guard filesDenied.end != nil else { throw error }
+            return page
+        }
+        let found = Dictionary(told.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+        return page.map { listed in
+            guard let told = found[listed.key], told.size == listed.size,
+                listed.etag == nil || told.etag == listed.etag
+            else { return listed }
+            var info = listed
+            (info.metadata, info.contentType) = (told.metadata, told.contentType)
+            return info
+        }
+    }
+}
+
+/// The earlier states of projects in a ledger that was made anew: those that are what no file is stored as. Their keys tell
+/// of what they are versions.
+struct RebuiltVersions: Sendable {
+    private static let pageSize = 1_000
+
+    let ledger: LedgerQueue
+    let keys: KeyLayout
+
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    func run() async throws {
+        let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) { [keys] in
+            try $0.namelessPhotos(below: keys.projects, after: $1, limit: Self.pageSize)
+        }
+        for try await page in pages {
+            let versions = page.map(\.key).filter(\.isProjectVersion)
+                .map { (key: $0, subject: ProjectVersions.subject(of: $0)) }
+            try await ledger { try $0.noteProjectVersions(versions) }
+        }
     }
 }
 

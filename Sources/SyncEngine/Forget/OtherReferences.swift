@@ -73,6 +73,20 @@ package struct OtherReferences: Sendable {
         return wanted.isEmpty ? Findings() : try await reader.alone { try await lookAlone(for: wanted) }
     }
 
+    /// Which of these objects the catalogues of other machines name, whatever else needs them.
+    /// - Throws: ``LedgerError``, ``StoreError``, `CancellationError`, and what else keeps a catalogue from being read: then
+    ///   nobody knows.
+    func named(among wanted: some Sequence<ObjectKey>) async throws -> Set<ObjectKey> {
+        let wanted = Set(wanted)
+        return wanted.isEmpty ? [] : try await reader.alone { try await namedAlone(among: wanted) }
+    }
+
+    private func namedAlone(among wanted: Set<ObjectKey>) async throws -> Set<ObjectKey> {
+        var findings = Findings()
+        try await reader.rereading { _ in try await lookAtCatalogs(wanted, &findings) }
+        return Set(findings.references.keys)
+    }
+
     private func lookAlone(for wanted: Set<ObjectKey>) async throws -> Findings {
         var findings = Findings()
         do {

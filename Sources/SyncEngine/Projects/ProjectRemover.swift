@@ -17,7 +17,7 @@ package struct ProjectRemover: Sendable {
         package var record: ProjectRecord?
         /// On the disk, absolute.
         package var files: [FilePath]
-        /// In the store: image, metadata, and earlier images.
+        /// In the store: image, metadata, and earlier images, but for those that are what another file is stored as.
         package var keys: [ObjectKey]
     }
 
@@ -58,9 +58,11 @@ package struct ProjectRemover: Sendable {
     package func find(_ id: String, in folders: [FilePath]) async throws -> [Target] {
         // What cannot be in a key is no project's id.
         guard (try? ObjectKey(segments: [id])) != nil else { return [] }
-        let objects = try await objects(of: id)
+        let stored = try await objects(of: id)
         var targets: [Target] = []
+        var unnamed: Target?
         for folder in folders {
+            let objects = try await leavingOut(othersOf: id, in: folder, among: stored)
             let (known, isLeft, files) = try await pool.run { [shelf, ledger = ledger.ledger] in
                 try shelf.look(at: folder)
                 return (
@@ -69,14 +71,14 @@ package struct ProjectRemover: Sendable {
                     try Self.files(of: id, in: folder)
                 )
             }
+            let target = Target(id: id, folder: folder, record: known?.record, files: files, keys: objects)
             if known != nil || isLeft || !files.isEmpty {
-                targets.append(Target(id: id, folder: folder, record: known?.record, files: files, keys: objects))
+                targets.append(target)
+            } else if unnamed == nil, !objects.isEmpty {
+                unnamed = target
             }
         }
-        if targets.isEmpty, !objects.isEmpty, let folder = folders.first {
-            targets.append(Target(id: id, folder: folder, record: nil, files: [], keys: objects))
-        }
-        return targets
+        return targets.isEmpty ? [unnamed].compactMap(\.self) : targets
     }
 
     /// - Throws: ``StoreError`` of a store that is away as a whole, before anything is done; ``LedgerError``;
@@ -201,7 +203,8 @@ package struct ProjectRemover: Sendable {
 
     private func removeObjects(of target: Target) async throws -> [String] {
         // Listed again: an image may have been stored since somebody was asked.
-        let keys = try await objects(of: target.id)
+        let keys = try await leavingOut(
+            othersOf: target.id, in: target.folder, among: try await objects(of: target.id))
         guard !keys.isEmpty else { return [] }
         // First: nothing is called stored that is not there, whenever this ends. What the store keeps is in its listing.
         try await ledger.finish { try $0.forgetProjectObjects(keys) }
@@ -254,6 +257,17 @@ package struct ProjectRemover: Sendable {
             if key.isBelow(versions) { return key.isProjectVersion && !ProjectVersions.isOfList(key) }
             return !name.utf8.contains(UInt8(ascii: "/")) && Self.isFile(name, of: id)
         }
+    }
+
+    /// What is the stored copy of another file stays: removed, that would be stored nowhere.
+    private func leavingOut(
+        othersOf id: String, in folder: FilePath, among objects: [ObjectKey]
+    ) async throws -> [ObjectKey] {
+        let versions = try keys.projectVersions(id)
+        let inUse = try await ledger {
+            try $0.projectVersionsInUse(below: versions, besidesFilesOf: (id: id, folder: folder))
+        }
+        return objects.filter { !inUse.contains($0) }
     }
 
     private static func isFile(_ name: String, of id: String) -> Bool {

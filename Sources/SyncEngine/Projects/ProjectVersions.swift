@@ -13,18 +13,22 @@ package struct ProjectVersions: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
     private let keys: KeyLayout
+    private let others: OtherReferences
     private let kept: Int
     private let now: @Sendable () -> Date
     private let logger: Logger
 
-    /// - Parameter kept: how many earlier images of a project stay reachable.
+    /// - Parameters:
+    ///   - others: what other machines need.
+    ///   - kept: how many earlier images of a project stay reachable.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, kept: Int, now: @escaping @Sendable () -> Date,
-        logger: Logger
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, others: OtherReferences, kept: Int,
+        now: @escaping @Sendable () -> Date, logger: Logger
     ) {
         self.store = store
         self.ledger = ledger
         self.keys = keys
+        self.others = others
         self.kept = kept
         self.now = now
         self.logger = logger
@@ -66,6 +70,17 @@ package struct ProjectVersions: Sendable {
             } else {
                 (kind, project) = (Kind.image, name)
             }
+        }
+    }
+
+    /// What a version is one of, as the ledger calls it.
+    static func subject(of version: ObjectKey) -> String {
+        let parts = version.segments
+        let id = parts.count > 3 ? String(parts[3]) : ""
+        return switch Kind(ofVersion: version) {
+        case .image: id
+        case .list: ProjectFileName.listName
+        case .metadata: id + metadataEnding
         }
     }
 
@@ -186,17 +201,20 @@ package struct ProjectVersions: Sendable {
 
     /// Removes the versions that are too many, by what the store lists. The next new image finds what could not be removed.
     ///
-    /// What a file on the disk is stored as stays. So does what is archived: an archive is paid for 90 or 180 days at least,
-    /// also when it is deleted before.
+    /// What a file on the disk is stored as stays, and so does what another machine's catalogue names (but for lists, which
+    /// change often, and whose last ones stay in any case). So does what is archived: an archive is paid for 90 or 180 days
+    /// at least, also when it is deleted before.
     private func prune(_ subject: Subject, except stored: ObjectKey) async {
         do {
             let versions = try await versions(of: subject)
             guard versions.count > kept else { return }
             let folder = try keys.projectVersions(subject.project)
             let inUse = try await ledger { try $0.projectVersionsInUse(below: folder) }.union([stored])
-            let surplus = versions.dropLast(kept)
+            let tooMany = versions.dropLast(kept)
                 .filter { !inUse.contains($0.key) && !$0.storageClass.isArchive && !$0.isInArchiveTier }
                 .filter { !isKeptForGood($0, among: versions, of: subject) }.map(\.key)
+            let named = subject.kind == .list ? [] : try await others.named(among: tooMany)
+            let surplus = tooMany.filter { !named.contains($0) }
             guard !surplus.isEmpty else { return }
             let failures = try await store.delete(surplus)
             let removed = surplus.filter { failures[$0] == nil }

@@ -107,6 +107,9 @@ extension ObjectRecord {
         record.storedMD5 = digest.md5
         if sha256 == digest.sha256 { return .intact(record, isRead: true) }
         let claimed = info.claimedSHA256
+        if sha256 == nil, key.isNamedByFile, let md5, let told = info.photoMD5, told != md5 {
+            return .broken(.damaged("it was stored as the copy of another file"))
+        }
         let isOurs = sha256 == nil && size == info.size && claimed ?? digest.sha256 == digest.sha256
         let isReplaced = md5 != nil && md5 == info.photoMD5 && claimed == digest.sha256
         guard isOurs || isReplaced else {

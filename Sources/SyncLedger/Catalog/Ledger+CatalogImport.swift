@@ -38,7 +38,8 @@ extension Ledger {
     }
 
     /// What the store has, by its listing: objects that are not known yet are from now on, with the damage that was found of
-    /// them when they were another machine's.
+    /// them when they were another machine's. Of known ones under names of files, of which files they are copies, where
+    /// that is told.
     /// - Parameter damaged: what was known of it until now.
     package func noteListed(
         _ page: [ObjectInfo], keys: KeyLayout, damaged: [ObjectKey: DamagedVersion] = [:], tellsRestores: Bool,
@@ -52,6 +53,7 @@ extension Ledger {
                 var record = ObjectRecord(info)
                 if record.md5 == nil { record.md5 = keys.photoMD5(info.key) }
                 let isNew = try db.run("\(ObjectRecord.insertion) ON CONFLICT DO NOTHING", record.arguments) > 0
+                if !isNew { try db.noteFile(of: record, at: time) }
                 // What was gone is there again. A listing alone does not say of what was damaged that it is right.
                 let known = damaged[info.key].flatMap { $0.etag == info.etag ? $0.problem : nil }
                 guard isNew, let fault = faults[info.key] ?? known, fault.isDamage else { continue }
@@ -61,13 +63,14 @@ extension Ledger {
     }
 
     /// Of what a damaged segment tells, what the store confirms: a key has the photo's digest in it, and no damage makes
-    /// one that is there. Size and digests are those that the store tells. What it does not have is no loss.
+    /// one that is there; of one that is made of a name, what the store tells speaks for the photo. Size and digests are
+    /// those that the store tells. What it does not have is no loss.
     package func confirmed(_ photos: [CatalogPhoto]) throws(LedgerError) -> [CatalogPhoto] {
         if photos.isEmpty { return [] }
         return try read("look up what the catalogue tells") { db in
             try photos.compactMap { photo -> CatalogPhoto? in
                 guard let id = try db.objectID(photo.key), let object = try db.record(ofObject: id),
-                    object.problem != .missing
+                    object.problem != .missing, photo.content(of: StoredContent(object)) != .other
                 else { return nil }
                 var confirmed = photo
                 (confirmed.size, confirmed.md5, confirmed.sha256) = (object.size, object.md5, object.sha256)
@@ -81,17 +84,29 @@ extension Ledger {
     ///   - folders: those of the ledger, by the numbers of the segment. What is in others is left out.
     ///   - machine: what people call the one whose place is taken. Where another photo of this disk has the name of one of its
     ///     photos, that one is told apart by it; `nil`: it gets no name.
+    /// - Returns: of which the store has nothing, as far as is known: another file is stored under its key.
+    @discardableResult
     package func noteCatalog(
         _ photos: [CatalogPhoto], in folders: [Int64: FolderID], of machine: String? = nil, at time: Date
-    ) throws(LedgerError) {
+    ) throws(LedgerError) -> Set<CatalogPlace> {
         try write("note what the catalogue tells") { db in
+            var replaced: Set<CatalogPlace> = []
             var last: (folder: FolderID, path: FilePath, id: DirectoryID)?
-            for photo in photos {
+            for var photo in photos {
                 guard let folder = folders[photo.place.folder], let name = photo.place.path.lastComponent else {
                     continue
                 }
-                let object = try db.object(of: photo, at: time)
                 let path = photo.place.path.removingLastComponent()
+                guard let object = try db.object(of: photo, at: time) else {
+                    replaced.insert(photo.place)
+                    guard let directory = try DirectoryTable(db).find(path, in: folder) else { continue }
+                    let row = try PhotoTable(db).row(in: directory, named: name)
+                    if try db.forget(catalogued: row, storedAt: photo.key) {
+                        try DirectoryTable(db).removeIfEmpty(directory)
+                        last = nil
+                    }
+                    continue
+                }
                 let directory: DirectoryID
                 if let last, last.folder == folder, last.path == path {
                     directory = last.id
@@ -102,8 +117,10 @@ extension Ledger {
                 // It has that name only where its file of events is gone.
                 if photo.file == nil, try db.isOfEventsHere(object.id, in: directory) { continue }
                 let free = try db.freeName(name, for: object.id, in: directory, of: machine)
+                if object.content == .doubtful { photo.file = nil }
                 try db.note(photo, object: object, named: free, in: directory, of: folder, at: time)
             }
+            return replaced
         }
     }
 
@@ -199,41 +216,20 @@ extension Database {
         return other
     }
 
-    /// The object of a photo, with what its catalogue tells of it. One that the listing does not have is known as missing.
-    fileprivate func object(of photo: CatalogPhoto, at time: Date) throws -> (
-        id: Int64, problem: String?, storedAt: Int64
-    ) {
-        let known = try rawRow("SELECT id, problem, size, stored_at FROM objects WHERE key = ?", [photo.key.rawValue])
-        guard let known else {
-            try run(
-                """
-                INSERT INTO objects (key, size, md5, sha256, content_type, storage_class, restore_state, width, height,
-                    taken_at, taken_offset, taken_rules, stored_at, problem, duration)
-                VALUES (?, ?, ?, ?, ?, 'STANDARD', 'none', ?, ?, ?, ?, 1, ?, ?, ?)
-                """,
-                [
-                    photo.key.rawValue, photo.size, photo.md5?.blob, photo.sha256?.blob, photo.contentType, photo.width,
-                    photo.height, photo.takenAt?.clock, photo.takenAt?.offset, time.milliseconds,
-                    ObjectFault.missing.text, photo.duration?.inMilliseconds,
-                ])
-            return (lastInsertedRowID, ObjectFault.missing.text, time.milliseconds)
+    /// Whether a scan has met the file of a photo, and what is under this key is stored of it: this ledger knows better then
+    /// what that is than a catalogue, which may be older.
+    private func hasMet(_ row: PhotoRow, storedAt key: ObjectKey) throws -> Bool {
+        guard !row.stamp.isOfCatalog, let object = row.objectID else { return false }
+        return try objectID(key) == object
+    }
+
+    /// A catalogue alone told that a photo that is not here is what its key has, and it is another one.
+    /// - Returns: whether it was known.
+    fileprivate func forget(catalogued row: PhotoRow?, storedAt key: ObjectKey) throws -> Bool {
+        guard let row, row.stamp.isOfCatalog, let object = row.objectID, try objectID(key) == object else {
+            return false
         }
-        let id: Int64 = known[0]
-        // Bytes of another size are another copy, of which the catalogue does not know the digest.
-        let sha256 = known[2] as Int64 == photo.size ? photo.sha256 : nil
-        try run(
-            """
-            UPDATE objects SET md5 = COALESCE(md5, ?1), sha256 = COALESCE(sha256, ?2),
-                content_type = IIF(content_type = ?3, ?4, content_type), width = COALESCE(width, ?5),
-                height = COALESCE(height, ?6), taken_at = COALESCE(taken_at, ?7),
-                taken_offset = IIF(taken_at IS NULL, ?8, taken_offset), duration = COALESCE(duration, ?10)
-            WHERE id = ?9
-            """,
-            [
-                photo.md5?.blob, sha256?.blob, MediaType.unknown.name, photo.contentType, photo.width, photo.height,
-                photo.takenAt?.clock, photo.takenAt?.offset, id, photo.duration?.inMilliseconds,
-            ])
-        return (id, known[1], known[3])
+        return try run("DELETE FROM photos WHERE id = ? AND state IN ('missing', 'lost')", [row.id]) > 0
     }
 
     private func isOfOthers(_ folder: FolderID) throws -> Bool {
@@ -241,8 +237,8 @@ extension Database {
     }
 
     fileprivate func note(
-        _ photo: CatalogPhoto, object: (id: Int64, problem: String?, storedAt: Int64), named name: FilePath.Component,
-        in directory: DirectoryID, of folder: FolderID, at time: Date
+        _ photo: CatalogPhoto, object: CataloguedObject, named name: FilePath.Component, in directory: DirectoryID,
+        of folder: FolderID, at time: Date
     ) throws {
         let fault = object.problem == nil ? nil : try loss(of: object.id)
         let why = try fault.map { try isOfOthers(folder) ? $0.othersLossWords : $0.lossWords }
@@ -250,6 +246,7 @@ extension Database {
         if let row {
             // The last segment that tells of it is right; with the same object there is nothing new.
             guard !row.isOnDisk, row.objectID != object.id || row.stamp.isOfCatalog else { return }
+            if try hasMet(row, storedAt: photo.key) { return }
             let told = try driveID(of: photo, in: folder)
             // Where the file was met here, this ledger knows better.
             let drive = row.stamp.isOfCatalog ? told ?? row.drive : row.drive ?? told

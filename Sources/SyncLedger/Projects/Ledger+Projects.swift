@@ -213,11 +213,20 @@ extension Ledger {
 
     /// What is the stored copy of a file: removed, that would be stored nowhere. A ledger that was rebuilt knows it by
     /// the catalogue, and of no project that it was a version of it.
-    /// - Parameter folder: the beginning of the keys of a project's versions.
-    package func projectVersionsInUse(below folder: String) throws(LedgerError) -> Set<ObjectKey> {
+    /// - Parameters:
+    ///   - folder: the beginning of the keys of a project's versions.
+    ///   - project: whose own files, in this folder, do not count.
+    package func projectVersionsInUse(
+        below folder: String, besidesFilesOf project: (id: String, folder: FilePath)? = nil
+    ) throws(LedgerError) -> Set<ObjectKey> {
         let range = KeyRange(prefix: folder, after: nil)
         return try read("list the versions of a project that files have") { db in
-            Set(try db.rows(LedgerQuery.versionsInUse, [range.from, range.to], as: ObjectRecord.self).map(\.key))
+            let root = try project.flatMap { try db.rootDirectory(of: $0.folder) }
+            let holders = try db.rawRows(LedgerQuery.versionsInUse, [range.from, range.to]).filter { row in
+                guard let project, row[1] as Int64 == root else { return true }
+                return ProjectFileName(row[2] as String).id?.inBytes != project.id.inBytes
+            }
+            return Set(try holders.map { try ObjectKey($0[0] as String) })
         }
     }
 
@@ -312,8 +321,8 @@ extension LedgerQuery {
         WHERE project_versions.project_id = ? ORDER BY project_versions.key DESC
         """
     package static let versionsInUse = """
-        SELECT \(ObjectRecord.columns) FROM objects
-        WHERE \(KeyRange.condition) AND EXISTS (SELECT 1 FROM photos WHERE photos.object_id = objects.id)
+        SELECT objects.key, photos.directory_id, CAST(photos.name AS TEXT) FROM objects
+        CROSS JOIN photos ON photos.object_id = objects.id WHERE \(KeyRange.condition)
         """
     package static let ownPhotoOfContent = """
         SELECT photos.id FROM objects

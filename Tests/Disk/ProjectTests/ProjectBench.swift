@@ -83,7 +83,11 @@ struct ProjectBench {
         let pipeline = PhotoPipeline(
             ledger: LedgerQueue(ledger), store: store, preparer: preparer,
             versions: ProjectVersions(
-                store: store, ledger: queue, keys: keys, kept: versions, now: { clock.now }, logger: words.logger),
+                store: store, ledger: queue, keys: keys,
+                others: OtherReferences(
+                    store: store, ledger: queue, keys: keys, spool: tree.path("others.part"),
+                    pool: BlockingPool(name: "disk", threads: 1), time: clock.source), kept: versions,
+                now: { clock.now }, logger: words.logger),
             pool: BlockingPool(name: "photos", threads: 2), batchSize: 3, work: Wakeup(), time: clock.source,
             logger: words.logger, observe: { _ in })
         try ledger.hurry(at: clock.now)

@@ -47,13 +47,39 @@ import Testing
         #expect(try bench.ledger.check() == [])
     }
 
-    @Test func `a file that somebody has put into the folder of versions does not go with the project`() async throws {
+    @Test(arguments: ["1.jpg", "20260501T101500Z-x.jpg"])
+    func `a file that somebody has put into the folder of versions does not go with the project`(name: String)
+        async throws
+    {
         let bench = try await bench()
-        try bench.write("image of mine.", to: "a/versions/1.jpg")
+        let file = "a/versions/\(name)"
+        try bench.write("image of mine.", to: file)
         try await bench.pass()
         #expect(try await remove(["a"], in: bench).map(\.failures) == [[]])
-        #expect(bench.stored == ["a/versions/1.jpg", "ab.jpg", "b.jpg", "projects.json"])
-        #expect(try bench.status("a/versions/1.jpg")?.state == .uploaded)
+        #expect(bench.stored == [file, "ab.jpg", "b.jpg", "projects.json"])
+        #expect(try bench.status(file)?.state == .uploaded)
+        // Nothing is left of the project.
+        #expect(try await bench.makeRemover().find("a", in: [bench.folder]).isEmpty)
+    }
+
+    @Test func `an image of a folder that was watched before stays what it is stored as`() async throws {
+        var bench = try ProjectBench()
+        try bench.list([ProjectBench.record("a")])
+        try bench.write("image 1.", to: "a.jpg")
+        try await bench.pass()
+        try bench.watch("others")
+        try bench.list([ProjectBench.record("a")])
+        for number in 2...3 {
+            try bench.write("image \(number).", to: "a.jpg")
+            try await bench.pass()
+        }
+        #expect(try await remove(["a"], in: bench).map(\.failures) == [[]])
+        let left = bench.stored.filter { $0.hasPrefix("a") }
+        #expect(left.count == 1 && left[0].hasPrefix("a/versions/"))
+        #expect(try left.map { try bench.content($0) } == ["image 1."])
+        try bench.watch("projects")
+        #expect(try bench.status("a.jpg")?.state == .uploaded)
+        #expect(try bench.ledger.check() == [])
     }
 
     @Test func `what may wait for the disk of the projects runs on no thread of the ledger`() async throws {

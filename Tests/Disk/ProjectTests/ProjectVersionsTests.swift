@@ -1,7 +1,9 @@
 import Foundation
 import SyncCore
+import SyncDigest
 import SyncEngine
 import SyncLedger
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -134,6 +136,50 @@ import Testing
         #expect(other.stored.filter { $0.hasPrefix("a") } == [])
     }
 
+    @Test func `after a rebuild, what another machine has put in the place of ours stays as a version`() async throws {
+        let bench = try bench()
+        let other = try ProjectBench(memory: bench.memory)
+        try other.list([ProjectBench.record("a")])
+        try await store(["image another."], in: other)
+        try bench.write("image 1.", to: "a.jpg")
+        // What our catalogue tells, of a time when ours was there.
+        let stamp = try FileStamp(of: bench.folder.appending("a.jpg"))
+        let digest = ContentDigest(of: Array("image 1.".utf8))
+        let key = try bench.key("a.jpg")
+        let found = try await bench.memory.list(prefix: key.rawValue, after: nil, limit: 1).objects
+        try bench.ledger.noteListed(found, keys: KeyLayout(user: "ana"), tellsRestores: false, at: bench.clock.now)
+        let folder = try bench.ledger.folderForCatalog(.projects, at: bench.folder, of: .thisMachine)
+        try bench.ledger.noteCatalog(
+            [
+                CatalogPhoto(
+                    place: CatalogPlace(folder: 1, path: "a.jpg"),
+                    file: CatalogPhoto.File(size: stamp.size, modified: stamp.modified), md5: digest.md5, key: key,
+                    sha256: digest.sha256, size: stamp.size, contentType: "image/jpeg")
+            ], in: [1: folder], at: bench.clock.now)
+        try await bench.pass()
+        #expect(try bench.status("a.jpg")?.state == .uploaded)
+        #expect(try bench.content("a.jpg") == "image 1.")
+        #expect(try versions(bench) == ["image another."])
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `an object of which a digest is not known is damaged when it was stored as the copy of another file`()
+        async throws
+    {
+        let bench = try bench()
+        try await store(["image 1."], in: bench)
+        var known = try #require(try bench.ledger.object(try bench.key("a.jpg")))
+        known.sha256 = nil
+        let examiner = ObjectExaminer(bench.memory)
+        guard case .intact = try await examiner.look(at: known, reading: .always) else {
+            Issue.record("it is its own copy")
+            return
+        }
+        known.md5 = ContentDigest(of: Array("image 2.".utf8)).md5
+        let standing = try await examiner.look(at: known, reading: .always)
+        #expect(standing == .broken(.damaged("it was stored as the copy of another file")))
+    }
+
     @Test func `metadata that a rebuild has found of another machine stays as a version, too`() async throws {
         let (bench, name) = (try bench(), "a-metadata.json")
         let other = try ProjectBench(memory: bench.memory)
@@ -191,6 +237,29 @@ import Testing
         }
         // The last, and the one before, which the file was stored as until then.
         #expect(Set(try versions(bench)) == ["image 4.", "image 5."])
+    }
+
+    @Test func `a version that another machine's catalogue names as its image stays`() async throws {
+        // What is copied is later than what is stored beside.
+        let other = try ProjectBench(memory: InMemoryStore(now: { Date(timeIntervalSince1970: 4_000_000_000) }))
+        try other.list([ProjectBench.record("a")])
+        try await store(["image 1."], in: other)
+        let key = try other.key("a.jpg")
+        other.memory.setClass(.deepArchive, of: key)
+        try await store(["image 2."], in: other)
+        other.memory.setClass(.standard, of: key)
+        let version = try #require(try other.status("a.jpg")?.key)
+        let writer = CatalogWriter(
+            store: other.store, ledger: other.queue, keys: try KeyLayout(user: "ana"), name: "other",
+            spool: other.tree.path("catalog.part"), pool: BlockingPool(name: "disk", threads: 1),
+            time: other.clock.source, logger: other.words.logger)
+        _ = try await writer.run()
+        let bench = try ProjectBench(memory: other.memory)
+        try bench.list([ProjectBench.record("a")])
+        try await store((3...6).map { "image \($0)." }, in: bench, versions: 1)
+        #expect(version != key && bench.text(version) == "image 2.")
+        // The last one of its own stays, too.
+        #expect(try versions(bench).count == 2)
     }
 
     @Test func `an archived version is not removed`() async throws {
