@@ -96,12 +96,18 @@ enum KeyTree {
 
     /// What stands at a path in the schema's spelling (`watch[].path`); `nil` when nothing does.
     static func shape(of path: String) -> Shape? {
+        let (inSection, inList) = (path + ".", path + "[].")
         for key in ConfigKeys.all {
             if key.path == path { return .leaf(key) }
-            if key.path.hasPrefix(path + ".") { return .section }
-            if key.path.hasPrefix(path + "[].") { return .list }
+            if key.path.hasPrefix(inSection) { return .section }
+            if key.path.hasPrefix(inList) { return .list }
         }
         return nil
+    }
+
+    /// Whether a text can be the name of a key or of a section, and is no path.
+    static func isName(_ text: String) -> Bool {
+        !text.utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }
     }
 
     /// The names directly below a section, in the order of the reference; those at the top for `""`.

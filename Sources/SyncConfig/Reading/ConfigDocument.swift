@@ -11,8 +11,10 @@ enum ConfigDocument {
         let root: Node?
         do {
             // The encoding is given, because Yams's default asks the environment and prints to stdout; the resolver, because
-            // its default compiles regular expressions, for types that nobody here asks for.
-            root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
+            // its default compiles regular expressions, and the constructor, because its default makes tables: for types
+            // that nobody here asks for.
+            let constructor = Constructor([:], [:], [:])
+            root = try Parser(yaml: text, resolver: .basic, constructor: constructor, encoding: .utf8).singleRoot()
         } catch let error as YamlError {
             throw problem(for: error, in: text)
         } catch {

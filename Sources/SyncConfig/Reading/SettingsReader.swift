@@ -108,8 +108,8 @@ struct SettingsReader {
         for entry in written {
             let childPath = path.isEmpty ? entry.name : "\(path).\(entry.name)"
             let childSchema = schema.isEmpty ? entry.name : "\(schema).\(entry.name)"
-            // The name itself is asked for first: "store.type" is a path, and no name.
-            switch KeyTree.names(in: schema).contains(entry.name) ? KeyTree.shape(of: childSchema) : nil {
+            // "store.type" is a path, and no name.
+            switch KeyTree.isName(entry.name) ? KeyTree.shape(of: childSchema) : nil {
             case .leaf: values[childPath] = entry.value
             case .section where entry.value.isNull: break
             case .section: collect(entry.value, path: childPath, schema: childSchema)

@@ -65,11 +65,11 @@ package struct CalendarDay: Hashable, Sendable, Comparable, LosslessStringConver
 
     package var description: String {
         String(unsafeUninitializedCapacity: 10) { text in
-            Self.write(year, to: text[..<4])
+            Self.write(year, to: text, at: 0..<4)
             text[4] = UInt8(ascii: "-")
-            Self.write(month, to: text[5..<7])
+            Self.write(month, to: text, at: 5..<7)
             text[7] = UInt8(ascii: "-")
-            Self.write(day, to: text[8..<10])
+            Self.write(day, to: text, at: 8..<10)
             return 10
         }
     }
@@ -86,10 +86,10 @@ package struct CalendarDay: Hashable, Sendable, Comparable, LosslessStringConver
         }
     }
 
-    private static func write(_ number: Int, to text: Slice<UnsafeMutableBufferPointer<UInt8>>) {
+    private static func write(_ number: Int, to text: UnsafeMutableBufferPointer<UInt8>, at places: Range<Int>) {
         var rest = number
-        for place in text.indices.reversed() {
-            text.base[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+        for place in places.reversed() {
+            text[place] = UInt8(ascii: "0") + UInt8(rest % 10)
             rest /= 10
         }
     }

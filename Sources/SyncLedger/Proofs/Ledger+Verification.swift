@@ -89,12 +89,14 @@ extension Ledger {
             var standing = VerificationStatus()
             standing.oldest = try db.number(LedgerQuery.oldestProof).map(Date.init(milliseconds:))
             standing.checked = try db.total("SELECT SUM(objects) FROM verified_objects")
-            let broken = """
-                SELECT COUNT(*) FROM objects INDEXED BY objects_broken
-                WHERE problem IS NOT NULL AND NOT \(LedgerQuery.isLeftToOthers)
-                """
-            standing.missing = try db.total("\(broken) AND problem = 'missing'")
-            standing.damaged = try db.total(broken) - standing.missing
+            if try db.isAnythingBroken() {
+                let broken = """
+                    SELECT COUNT(*) FROM objects INDEXED BY objects_broken
+                    WHERE problem IS NOT NULL AND NOT \(LedgerQuery.isLeftToOthers)
+                    """
+                standing.missing = try db.total("\(broken) AND problem = 'missing'")
+                standing.damaged = try db.total(broken) - standing.missing
+            }
             standing.unread = try db.total("SELECT COUNT(*) FROM matched_photos")
             let spent = try db.rawRow("SELECT usd FROM verification_costs WHERE month = ?", [Self.month(time)])
             standing.spentUSD = spent?[0] ?? 0

@@ -81,8 +81,8 @@ extension Database {
         return changesCount
     }
 
-    // By GRDB's cursor of rows, and not by those of records: for each type of those, Swift would look once through all
-    // conformances of the program, which takes 0.1 ms (swift_conformsToProtocol).
+    // By GRDB's cursor of rows, and not by those of records and values: for each type of those, Swift would look once
+    // through all conformances of the program, which takes 0.1 ms (swift_conformsToProtocol).
 
     func rows<Record: FetchableRecord>(
         _ sql: String, _ arguments: StatementArguments = [], as type: Record.Type = Record.self
@@ -131,11 +131,20 @@ extension Database {
     }
 
     func texts(_ sql: String, _ arguments: StatementArguments = []) throws -> [String] {
-        try String.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+        try values(sql, arguments) { try $0.decode(String.self, atIndex: 0) }
     }
 
     func numbers(_ sql: String, _ arguments: StatementArguments = []) throws -> [Int64] {
-        try Int64.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+        try values(sql, arguments) { try $0.decode(Int64.self, atIndex: 0) }
+    }
+
+    private func values<Value>(
+        _ sql: String, _ arguments: StatementArguments, _ value: (Row) throws -> Value
+    ) throws -> [Value] {
+        let rows = try Row.fetchCursor(cachedStatement(sql: sql), arguments: arguments)
+        var values: [Value] = []
+        while let row = try rows.next() { values.append(try value(row)) }
+        return values
     }
 }
 

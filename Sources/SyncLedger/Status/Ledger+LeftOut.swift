@@ -37,8 +37,11 @@ extension Ledger {
             let folders = try db.activeFolders().map(\.id.rawValue)
             var summary = LeftOutSummary()
             for folder in folders {
-                summary.count += try db.total(LedgerQuery.leftOutCount, [folder])
                 summary.filtered += try db.total(LedgerQuery.filteredCount, [folder])
+                let count = try db.total(LedgerQuery.leftOutCount, [folder])
+                // The statement that names them takes SQLite far longer to prepare than the one that counts them.
+                guard count > 0 else { continue }
+                summary.count += count
                 try db.rows(LedgerQuery.leftOut, [folder, limit - summary.items.count], as: PhotoStatus.self)
                     .forEach { summary.items.append(LeftOutSummary.Item(path: $0.path, reason: $0.error ?? "")) }
             }

@@ -4,7 +4,10 @@ import Testing
 
 @Suite struct TextLayoutTests {
     @Test(
-        arguments: [("abc", 3), ("Zürich", 6), ("Zu\u{308}rich", 6), ("東京", 4), ("❄️", 2), ("⏳", 2), ("→", 1), ("", 0)])
+        arguments: [
+            ("abc", 3), ("a\u{308}", 1), ("~ \u{7F}", 3), ("a\r\nb", 3), ("Zürich", 6), ("Zu\u{308}rich", 6), ("東京", 4),
+            ("❄️", 2), ("⏳", 2), ("→", 1), ("", 0),
+        ])
     func `wide characters take two columns and combining marks none`(text: String, columns: Int) {
         #expect(TextLayout.width(text) == columns)
     }
