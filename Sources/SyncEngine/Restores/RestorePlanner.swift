@@ -78,6 +78,12 @@ package struct RestoreProposal: Sendable {
 }
 
 extension RestoreProposal {
+    /// Those below a folder of downloads that photos go into; an empty path is that folder itself.
+    package var folders: Set<FilePath> {
+        let places = objects.values.flatMap { [$0.destination] + $0.further.map(\.destination) }
+        return Set(places.map { $0.removingLastComponent() })
+    }
+
     /// In what an object differs from what was asked for.
     package func note(of key: ObjectKey) -> String? {
         objects[key]?.isCopyOnly == true
