@@ -59,7 +59,7 @@ struct OutputPlace {
         _ = try OutputPlace(path, installation)
     }
 
-    /// The same of folders below an output: one that is there already may be a folder of this program, or a link into one.
+    /// The same of folders below an output: what is there already may be a folder of this program, or a link into one.
     // Swift 6.3.1 crashes where it optimises an async function with this in it.
     @inline(never)
     static func check(_ folders: Set<FilePath>, below output: FilePath, _ installation: Installation) throws {
