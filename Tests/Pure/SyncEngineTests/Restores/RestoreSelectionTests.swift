@@ -96,9 +96,9 @@ import Testing
         for (id, name) in [("0123", "Oslo/2.jpg"), ("4567", "Oslo/3.jpg")] {
             let key = try await bench.add(name)
             let folder = try bench.ledger.folderForCatalog(
-                .gallery, at: "/machines/laptop-\(id)/pictures/trips", of: .machine(id))
+                .gallery, at: FilePath("/machines/laptop-\(id)/pictures/trips"), of: .machine(id))
             let photo = CatalogPhoto(
-                place: CatalogPlace(folder: 0, path: "Bergen/\(id).jpg"),
+                place: CatalogPlace(folder: 0, path: FilePath("Bergen/\(id).jpg")),
                 file: CatalogPhoto.File(size: 1, modified: Int64(1)), md5: nil, key: key, sha256: nil, size: 1,
                 contentType: "image/jpeg")
             try bench.ledger.noteCatalog([photo], in: [0: folder], at: bench.time.now)
