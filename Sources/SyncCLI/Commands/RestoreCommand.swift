@@ -118,7 +118,7 @@ struct RestoreCommand: WorkspaceCommand {
         let parts = try await RestoreServices(workspace, access: estimate || suggest ? .reads : .writes)
         if suggest { return try await suggestions(workspace, parts) }
         var unread: [String] = []
-        if all || machine.map({ $0 != workspace.installation.machineName }) ?? false {
+        if scope(workspace.installation).isLibrary {
             // Brings what is known of other machines up to what they have written; this one stays what it is.
             unread = try await RebuildCommand.rebuild(workspace, inPlaceOf: nil, takesOver: false).problems
             let errors = workspace.console.errors
@@ -138,7 +138,7 @@ struct RestoreCommand: WorkspaceCommand {
         let workspace = restores.workspace
         var scope = scope(workspace.installation)
         let versions = try await versions(workspace.installation, restores.parts)
-        scope.versions = Dictionary(versions.map { ($0.key, $0.photo) }, uniquingKeysWith: { first, _ in first })
+        scope.versions = Dictionary(grouping: versions) { $0.key }.mapValues { $0.map { $0.photo } }
         let wish = RestoreWish(
             names: version == nil ? paths.map(\.text) : versions.map { $0.key.rawValue }, scope: scope,
             tier: rush ? .rush : tier.map { .tier($0) },

@@ -59,6 +59,25 @@ struct OutputPlace {
         _ = try OutputPlace(path, installation)
     }
 
+    /// The same of folders below an output: what is there already may be a folder of this program, or a link into one.
+    // Swift 6.3.1 crashes where it optimises an async function with this in it.
+    @inline(never)
+    static func check(_ folders: Set<FilePath>, below output: FilePath, _ installation: Installation) throws {
+        var seen: Set<FilePath> = []
+        for folder in folders {
+            var place = output.pushing(folder)
+            while place != output, place.starts(with: output), seen.insert(place).inserted {
+                if let kind = (try? FileStatus(at: place))?.kind {
+                    if kind == .link { try checkAgain(place, installation) }
+                    if let own = Own(at: place) {
+                        throw own.failure(place, .same, "where nothing else may be; name another folder")
+                    }
+                }
+                place.removeLastComponent()
+            }
+        }
+    }
+
     /// The same of a new store, which may be the one that is there already under another name.
     static func check(newStore path: FilePath, _ installation: Installation) throws {
         let place = FolderPlace(path)
@@ -200,18 +219,33 @@ struct OutputPlace {
         /// and without one. A ledger's name alone may be that of another program's file, in a folder above all that
         /// a person has.
         init?(around place: FolderPlace) {
-            func isFile(_ path: FilePath) -> Bool { (try? FileStatus(at: path).kind) == .file }
-            func isState(_ folder: FilePath) -> Bool {
-                isFile(folder.appending(Installation.ledgerName)) && isFile(folder.appending(Installation.lockName))
-            }
-            if let store = place.first(where: { isFile($0.appending(StoreMarker.name)) }) {
+            if let store = place.first(where: Self.isStore) {
                 self.init(folder: store, kind: .store)
-            } else if let state = place.first(where: isState) {
+            } else if let state = place.first(where: Self.isState) {
                 self.init(folder: state, kind: .state)
             } else {
                 return nil
             }
         }
+
+        /// The store or the state folder that a folder itself is, known likewise.
+        init?(at folder: FilePath) {
+            if Self.isStore(folder) {
+                self.init(folder: folder, kind: .store)
+            } else if Self.isState(folder) {
+                self.init(folder: folder, kind: .state)
+            } else {
+                return nil
+            }
+        }
+
+        private static func isStore(_ folder: FilePath) -> Bool { isFile(folder.appending(StoreMarker.name)) }
+
+        private static func isState(_ folder: FilePath) -> Bool {
+            isFile(folder.appending(Installation.ledgerName)) && isFile(folder.appending(Installation.lockName))
+        }
+
+        private static func isFile(_ path: FilePath) -> Bool { (try? FileStatus(at: path).kind) == .file }
 
         var place: FolderPlace { FolderPlace(folder) }
 

@@ -138,13 +138,15 @@ struct MirrorAccount {
 
 extension ExitStatus {
     init(_ result: MirrorResult) {
-        let isAnyThere = !result.downloaded.isEmpty || result.alreadyThere > 0 || !result.kept.isEmpty
+        // What the person changed or deleted is as they want it; what has the name of a photo is in its way.
+        let isAnyThere = result.hasPhotos || result.kept.contains { $0.reason != .nameTaken }
+        let isAnyMissing = result.failed > 0 || result.kept.contains { $0.reason == .nameTaken }
         if let obstacle = result.obstacle {
             let isFull = (obstacle as? DownloadError)?.code == .noSpace
             if isFull, isAnyThere { self = .partlyDone } else { self.init(obstacle) }
         } else if result.end != nil {
             self = result.isComplete ? .done : result.neverCame ? .noSuchPath : .failed
-        } else if result.failed == 0, result.unwritten.isEmpty {
+        } else if !isAnyMissing, result.unwritten.isEmpty {
             self = .done
         } else {
             self = isAnyThere ? .partlyDone : .failed

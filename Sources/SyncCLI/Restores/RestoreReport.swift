@@ -20,7 +20,7 @@ struct RestoreReport: Encodable {
     struct Skipped: Encodable {
         @Nullable var path: String?
         @Nullable var key: String?
-        /// What it is instead: `retrieving`, `restored`, `readable`, `original`, `unknown`, `pending`, `lost`.
+        /// What it is instead: `retrieving`, `restored`, `readable`, `original`, `saved`, `unknown`, `pending`, `lost`.
         var state: String
         var reason: String
     }
@@ -135,6 +135,7 @@ extension RestoreSkip {
         case .alreadyReadable: "restored"
         case .notArchived: "readable"
         case .originalThere: "original"
+        case .saved: "saved"
         }
     }
 }

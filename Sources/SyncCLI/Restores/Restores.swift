@@ -159,6 +159,7 @@ struct Restores: Sendable {
         }
         let folders = RestoreFolders(ledger: parts.ledger, owner: parts.owner, pool: workspace.threads.disk, time: time)
         try OutputPlace.checkAgain(output, workspace.installation)
+        try OutputPlace.check(proposal.folders, below: output, workspace.installation)
         let strangers = try await folders.strangers(in: output)
         if !strangers.isEmpty {
             errors.wrapped(

@@ -88,6 +88,7 @@ package struct RestorePlan: Hashable, Sendable {
         guard candidate.isArchived else { return .skip(.notArchived(candidate.storageClass)) }
         let stays = candidate.storageClass.makesTemporaryCopies ? days : nil
         switch candidate.restoreState {
+        case .none where candidate.isSaved, .inProgress where candidate.isSaved: return .skip(.saved)
         case .none:
             let tier = try wish.tier(for: candidate.storageClass)
             return .send(.restore, RestoreRequest(days: stays, tier: tier))
@@ -126,6 +127,8 @@ package struct RestoreCandidate: Hashable, Sendable {
     package var path: FilePath?
     /// Where the photo itself is, if that is where the copy was to be saved.
     package var original: FilePath?
+    /// Whether the copy is where it was to be saved.
+    package var isSaved = false
 
     /// - Parameter isArchived: `nil` for what the class says.
     package init(
@@ -194,6 +197,8 @@ package enum RestoreSkip: Hashable, Sendable {
     case notArchived(StorageClass)
     /// The photo itself is where its copy was to be saved.
     case originalThere(FilePath)
+    /// The copy is where it was to be saved, by an earlier restore, and would have to be brought back once more.
+    case saved
 }
 
 extension RestoreSkip: CustomStringConvertible {
@@ -205,6 +210,7 @@ extension RestoreSkip: CustomStringConvertible {
             "already restored" + (end.map { ", readable until \($0.formatted(.iso8601))" } ?? "")
         case .notArchived(let storageClass): "not archived: objects in \(storageClass) can be read at once"
         case .originalThere(let place): "the original is there, and stays: \(place)"
+        case .saved: "saved there already"
         }
     }
 }

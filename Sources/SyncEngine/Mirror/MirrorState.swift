@@ -293,6 +293,14 @@ struct MirrorPlan: Sendable {
         }
     }
 
+    /// The mirror's own name for a photo that is to have the one that the share tells; `nil` for all others.
+    func ownName(
+        of photo: CheckedShare.Photo, insteadOf name: FilePath.Component, isOther: Bool
+    ) -> FilePath.Component? {
+        let own = names.name(of: photo, isOther: isOther)
+        return originals == nil || own == name ? nil : own
+    }
+
     /// What a folder is to have of a share.
     func expected(of share: CheckedShare, _ state: MirrorState) -> [Int: MirrorState.File] {
         var files: [Int: MirrorState.File] = [:]

@@ -6,7 +6,10 @@ import SystemPackage
 /// What was read of a share comes into its folder, and what was put there is written down as it arrives: whatever ends the
 /// process, the next one goes on from there.
 extension ShareMirror {
-    private typealias Planned = (photo: CheckedShare.Photo, name: FilePath.Component, task: DownloadTask)
+    /// What is to be fetched. `own` is the mirror's name for it, where it is to have the one that the share tells.
+    private typealias Planned = (
+        photo: CheckedShare.Photo, name: FilePath.Component, own: FilePath.Component?, task: DownloadTask
+    )
 
     /// The state is written so often at most, whatever the number of photos: each time it is written as a whole.
     private static let stateWrites = 100
@@ -50,6 +53,8 @@ extension ShareMirror {
             try await save(&visit)
             visit.result.untried = []
             try await fetch(planned, &visit, download, observe, share.photos.count)
+            let others = renamed(planned, &visit)
+            if !others.isEmpty { try await fetch(others, &visit, download, observe, share.photos.count) }
         }
         try await writeManifest(of: share, &visit)
         // Of photos that are out of view, the state tells that they were dealt with before.
@@ -89,7 +94,8 @@ extension ShareMirror {
                 let task = DownloadTask(
                     key: keys.object(of: photo), folder: folder.held, name: name, sha256: photo.sha256,
                     modified: photo.takenAt.map { offsets.instant(of: $0, zone: .current) }, overwrites: overwrites)
-                planned.append((photo, name, task))
+                let isOther = note.map { $0.sha256 != photo.sha256.description } ?? false
+                planned.append((photo, name, plan.ownName(of: photo, insteadOf: name, isOther: isOther), task))
             }
         }
         return planned
@@ -171,6 +177,24 @@ extension ShareMirror {
             }
         }
         if let failure { throw failure }
+    }
+
+    /// A name that the share tells may be that of another file of this person, which nothing replaces: such a photo comes
+    /// under the mirror's own name.
+    private func renamed(_ planned: [Planned], _ visit: inout Visit) -> [Planned] {
+        if visit.result.obstacle != nil { return [] }
+        let taken = Set(visit.result.kept.filter { $0.reason == .nameTaken }.map(\.name))
+        var (others, told): ([Planned], Set<String>) = ([], [])
+        for item in planned {
+            guard let own = item.own, taken.contains(item.name.string) else { continue }
+            var task = item.task
+            task.name = own
+            task.overwrites = options.isForced
+            others.append((item.photo, own, nil, task))
+            told.insert(item.name.string)
+        }
+        visit.result.kept.removeAll { $0.reason == .nameTaken && told.contains($0.name) }
+        return others
     }
 
     private func note(
@@ -290,55 +314,5 @@ extension ShareMirror {
         visit.state.manifest = MirrorState.File(
             name: MirrorFolder.manifestName.string, sha256: digest.description, size: Int64(bytes.count),
             modified: found?.modified ?? MirrorState.noTime)
-    }
-}
-
-/// How far a mirror is with what it has to fetch.
-package struct MirrorProgress: Hashable, Sendable {
-    package internal(set) var photos = 0
-    package internal(set) var photosDone = 0
-    /// Bytes, of all photos.
-    package internal(set) var size: Int64 = 0
-    package internal(set) var sizeHere: Int64 = 0
-}
-
-/// Adds up what single downloads tell, on any thread.
-final class MirrorMeter: Sendable {
-    private struct State {
-        var progress: MirrorProgress
-        /// Bytes that are here, for each download.
-        var here: [Int64]
-    }
-
-    private let state: Mutex<State>
-    private let observe: @Sendable (MirrorProgress) -> Void
-
-    /// - Parameter sizes: of what is to be downloaded.
-    init(sizes: [Int64], observe: @escaping @Sendable (MirrorProgress) -> Void) {
-        var progress = MirrorProgress()
-        progress.photos = sizes.count
-        progress.size = sizes.reduce(0, +)
-        state = Mutex(State(progress: progress, here: Array(repeating: 0, count: sizes.count)))
-        self.observe = observe
-        observe(progress)
-    }
-
-    func note(_ index: Int, bytes: Int64) {
-        change { state in
-            state.progress.sizeHere += bytes - state.here[index]
-            state.here[index] = bytes
-        }
-    }
-
-    func noteEnd() {
-        change { $0.progress.photosDone += 1 }
-    }
-
-    private func change(_ body: (inout State) -> Void) {
-        observe(
-            state.withLock { state in
-                body(&state)
-                return state.progress
-            })
     }
 }

@@ -334,7 +334,7 @@ package struct MirrorResult: Sendable {
     package var failed: Int { failures.count + untried.count + neverFetched.count + unreadable.count }
 
     /// Whether photos of the share are here.
-    var hasPhotos: Bool { !downloaded.isEmpty || alreadyThere > 0 }
+    package var hasPhotos: Bool { !downloaded.isEmpty || alreadyThere > 0 }
 
     /// Whether the share has ended, and nothing of it ever was here.
     package var neverCame: Bool {

@@ -109,8 +109,8 @@ package struct RestoreDownloader: Sendable {
         let earlier = try await EarlierDenials(of: .restores, in: ledger, time: time)
         var visit = Visit(denied: DeniedObjects(earlier))
         var putOff: [RestoreItem] = []
-        let pages = LedgerPages(ledger: ledger, place: \RestoreItem.id) {
-            try $0.unsavedRestoredItems(after: $1 ?? 0, limit: Self.pageSize)
+        let pages = LedgerPages(ledger: ledger, place: \RestoreItem.self) {
+            try $0.unsavedRestoredItems(after: $1, limit: Self.pageSize)
         }
         for try await page in pages {
             let items = page.filter { (job == nil || $0.job == job) && !held.contains($0.id) }

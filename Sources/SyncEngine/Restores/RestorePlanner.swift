@@ -56,7 +56,7 @@ package struct RestoreProposal: Sendable {
             + plan.skipped.compactMap { skipped in
                 switch skipped.reason {
                 case .alreadyReadable, .notArchived: skipped.candidate
-                case .alreadyRetrieving, .originalThere: nil
+                case .alreadyRetrieving, .originalThere, .saved: nil
                 }
             }
     }
@@ -70,7 +70,10 @@ package struct RestoreProposal: Sendable {
     /// How many photos are meant whose own bytes were asked for, and of which a copy comes.
     package var copiesOnly: Int {
         let there = plan.skipped.filter { skipped in
-            if case .originalThere = skipped.reason { false } else { true }
+            switch skipped.reason {
+            case .originalThere, .saved: false
+            case .alreadyRetrieving, .alreadyReadable, .notArchived: true
+            }
         }
         return (candidates + there.map(\.candidate)).count { note(of: $0.key) != nil }
     }
@@ -78,6 +81,12 @@ package struct RestoreProposal: Sendable {
 }
 
 extension RestoreProposal {
+    /// Those below a folder of downloads that photos go into; an empty path is that folder itself.
+    package var folders: Set<FilePath> {
+        let places = objects.values.flatMap { [$0.destination] + $0.further.map(\.destination) }
+        return Set(places.map { $0.removingLastComponent() })
+    }
+
     /// In what an object differs from what was asked for.
     package func note(of key: ObjectKey) -> String? {
         objects[key]?.isCopyOnly == true
@@ -113,15 +122,11 @@ package struct RestorePlanner: Sendable {
         _ = try await ledger { try $0.expireRestores(at: now) }
         let selection = try await RestoreSelection(
             of: order.names, scope: order.scope, in: places, ledger: ledger, store: store)
-        let originals = try await originals(where: selection.objects, wouldBeSavedIn: order.output)
-        let known = selection.objects.map { object in
-            var candidate = object.candidate(running: nil)
-            candidate.original = originals[candidate.key]
-            return candidate
-        }
+        let there = try await standing(where: selection.objects, wouldBeSavedIn: order.output)
+        let known = selection.objects.map { there.told(of: $0.candidate(running: nil)) }
         _ = try RestorePlan(for: known, wish: order.wish, days: order.days, extends: order.extends, now: now)
-        var (candidates, missing, jobs) = try await weigh(selection.objects)
-        for index in candidates.indices { candidates[index].original = originals[candidates[index].key] }
+        let (found, missing, jobs) = try await weigh(selection.objects)
+        let candidates = found.map { there.told(of: $0) }
         let plan = try RestorePlan(
             for: candidates, wish: order.wish, days: order.days, extends: order.extends, now: now)
         let loads = Dictionary(grouping: plan.groups.filter { $0.purpose != .longer }, by: \.storageClass)
@@ -188,25 +193,40 @@ package struct RestorePlanner: Sendable {
         return item
     }
 
-    /// Photos that stand where their copies would be saved: nothing is to be paid for a copy of what is there, and least of
-    /// all put in its place.
-    private func originals(
+    /// What stands where copies would be saved.
+    private struct Standing: Sendable {
+        /// Photos themselves.
+        var originals: [ObjectKey: FilePath] = [:]
+        /// Copies, by an earlier restore.
+        var copies: Set<ObjectKey> = []
+
+        func told(of candidate: RestoreCandidate) -> RestoreCandidate {
+            var candidate = candidate
+            candidate.original = originals[candidate.key]
+            candidate.isSaved = copies.contains(candidate.key)
+            return candidate
+        }
+    }
+
+    /// Nothing is to be paid for a copy of what is there, and least of all put in its place.
+    private func standing(
         where objects: [RestoreSelection.Object], wouldBeSavedIn output: FilePath?
-    ) async throws -> [ObjectKey: FilePath] {
-        guard let output else { return [:] }
+    ) async throws -> Standing {
+        guard let output else { return Standing() }
         return try await pool.runChecking { flag in
-            var originals: [ObjectKey: FilePath] = [:]
+            var standing = Standing()
             // With several names, whoever saves it looks at each.
             for object in objects where object.further.isEmpty {
                 let place = output.pushing(object.destination)
                 do {
-                    let digest = try FileDigest.of(place, size: nil, flag)
-                    if let digest, digest.md5 == object.record.md5 { originals[object.record.key] = place }
+                    guard let digest = try FileDigest.of(place, size: nil, flag) else { continue }
+                    if digest.md5 == object.record.md5 { standing.originals[object.record.key] = place }
+                    if digest.sha256 == object.record.sha256 { standing.copies.insert(object.record.key) }
                 } catch is Errno {
                     // Nothing is there; or nobody can tell what, and whoever saves the copy will.
                 }
             }
-            return originals
+            return standing
         }
     }
 

@@ -18,7 +18,7 @@ package struct RestoreScope: Hashable, Sendable {
     /// Whether the photos' own bytes are wanted, and not their copies.
     package var wantsOriginals: Bool
     /// The photos of which earlier versions are meant, by the keys of these: another photo may have the same content.
-    package var versions: [ObjectKey: FilePath] = [:]
+    package var versions: [ObjectKey: [FilePath]] = [:]
 
     package init(
         isAll: Bool = false, machine: String? = nil, ownName: String? = nil, from: CalendarDay? = nil,
@@ -33,7 +33,7 @@ package struct RestoreScope: Hashable, Sendable {
     }
 
     /// Whether the folders of machines are meant, with all names that photos have in them.
-    var isLibrary: Bool { isAll || machine != nil }
+    package var isLibrary: Bool { isAll || machine != nil }
 
     var isAnyDay: Bool { from == nil && to == nil }
 
@@ -137,12 +137,14 @@ struct RestoreLibrary {
     ) throws -> [(path: FilePath, owner: FolderOwner)] {
         guard let name = scope.machine else { return folders }
         let isThis = name == own || name == scope.ownName
-        // Another one of this one's name is mostly itself, before it lost its ledger: both are meant.
+        // Others of this one's name are mostly itself, before it lost its ledger: all are meant. The folders of several
+        // have their ids, too.
         let chosen = folders.filter { folder in
-            switch folder.owner {
+            let called = machineFolder(folder.path, folder.owner)?.lastComponent?.text
+            return switch folder.owner {
             case .thisMachine: isThis
             case .machine(let id):
-                id == name || machineFolder(folder.path, folder.owner)?.lastComponent?.text == name
+                id == name || called == name || isThis && called == "\(LedgerRebuild.fileName(name))-\(id)"
             case .recovered: false
             }
         }

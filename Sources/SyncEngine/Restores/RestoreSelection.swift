@@ -121,14 +121,17 @@ package struct RestoreSelection: Sendable {
             }
             for record in records {
                 // A key is a digest; people know the photo by its name.
-                var photo = scope.versions[record.key]
-                if photo == nil { photo = try await ledger { try $0.photoPaths(of: record.key, limit: 1).first } }
-                let file = photo?.lastComponent ?? FilePath.Component(String(record.key.lastSegment)) ?? "object"
+                var photos = scope.versions[record.key] ?? []
+                if photos.isEmpty { photos = try await ledger { try $0.photoPaths(of: record.key, limit: 1) } }
                 if chosen[record.key] != nil { continue }
                 // What a share holds is saved in a folder of its own, as albums are.
                 let above = FilePath(record.key.rawValue).removingLastComponent().components.dropFirst()
                 let folder = name.hasPrefix(Self.shareScheme) ? above.map(\.self) : []
-                add(Object(record: record, path: photo, destination: FilePath(root: nil, folder + [file])))
+                let named: [FilePath?] = photos.isEmpty ? [nil] : photos
+                for photo in named {
+                    let file = photo?.lastComponent ?? FilePath.Component(String(record.key.lastSegment)) ?? "object"
+                    add(Object(record: record, path: photo, destination: FilePath(root: nil, folder + [file])))
+                }
             }
         }
     }

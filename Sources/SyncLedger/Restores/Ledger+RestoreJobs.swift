@@ -195,9 +195,12 @@ extension Ledger {
         try read("look up an open restore") { try $0.row(LedgerQuery.openItemOfKey, [key.rawValue]) }
     }
 
-    /// A page of what can be read, is to be saved, and is not saved yet.
-    package func unsavedRestoredItems(after last: Int64, limit: Int) throws(LedgerError) -> [RestoreItem] {
-        try read("list what is to be saved") { try $0.rows(LedgerQuery.unsavedItems, [last, limit]) }
+    /// A page of what can be read, is to be saved, and is not saved yet, job by job.
+    /// - Parameter last: the last one of the page before; `nil` for the first page.
+    package func unsavedRestoredItems(after last: RestoreItem?, limit: Int) throws(LedgerError) -> [RestoreItem] {
+        try read("list what is to be saved") {
+            try $0.rows(LedgerQuery.unsavedItems, [last?.job.rawValue ?? 0, last?.id ?? 0, limit])
+        }
     }
 }
 

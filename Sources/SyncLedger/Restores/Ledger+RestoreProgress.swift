@@ -292,12 +292,13 @@ extension LedgerQuery {
     package static let restoreClaimOwners =
         "SELECT DISTINCT claimed_by FROM restore_items INDEXED BY restore_items_claimed WHERE claimed_by IS NOT NULL"
     package static let restoreTallies = "SELECT state, items FROM restore_tallies WHERE items > 0"
-    /// A job's items have their ids one after the other, so that the order is that of the ids.
+    /// Behind an item of a job, by both: a job that reserved its number early may have later items than the next one.
     package static let unsavedItems = """
         \(RestoreItem.selection) FROM restore_jobs AS jobs
         CROSS JOIN restore_items AS items INDEXED BY restore_items_unsaved ON items.job_id = jobs.id
-        WHERE jobs.output IS NOT NULL AND items.state = 'restored' AND items.saved_at IS NULL AND items.id > ?
-        ORDER BY jobs.id, items.id LIMIT ?
+        WHERE jobs.id >= ?1 AND jobs.output IS NOT NULL AND items.state = 'restored' AND items.saved_at IS NULL
+        AND items.id > IIF(jobs.id = ?1, ?2, 0)
+        ORDER BY jobs.id, items.id LIMIT ?3
         """
     /// Of `jobs`.
     static let savesMore = """

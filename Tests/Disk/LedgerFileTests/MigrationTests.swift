@@ -326,7 +326,7 @@ import Testing
         #expect(try ledger.check() == [])
         let summary = try #require(try ledger.restoreJob(RestoreJobID(rawValue: 1)))
         #expect(summary.job.output == "/out" && summary.job.mark != nil && !summary.job.isMarked && summary.saved == 1)
-        #expect(try ledger.unsavedRestoredItems(after: 0, limit: 9).map(\.destination) == ["b.jpg"])
+        #expect(try ledger.unsavedRestoredItems(after: nil, limit: 9).map(\.destination) == ["b.jpg"])
     }
 
     @Test func `profiles of which a catalogue told before they had names wait for their number as they did`() throws {

@@ -33,6 +33,24 @@ struct OutputPlaceTests {
         }
     }
 
+    @Test func `no folder of a restore is the store, or a link into it`() async throws {
+        let home = try AgentHome()
+        let name = try #require(home.store.root.lastComponent)
+        let album = home.gallery.appending(name)
+        try album.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        try home.tree.makeFolder("out")
+        try FileManager.default.createSymbolicLink(
+            atPath: home.tree.path("out").appending(name).string,
+            withDestinationPath: home.store.root.appending("objects").string)
+        for output in [home.store.root.removingLastComponent(), home.tree.path("out")] {
+            let refused = try await home.run("restore", "--yes", "--output", output.string, album.string)
+            #expect(refused.code == 64 && refused.complaint.contains("name another folder"), "\(refused)")
+            let photos = try home.tree.files(below: "store").filter { $0.hasSuffix(".jpg") }
+            #expect(photos.isEmpty)
+        }
+    }
+
     @Test func `a mirror of a link needs no configuration, and is held against what there is of one`() async throws {
         let home = try AgentHome()
         try await home.takeTrip(photos: 1)

@@ -387,6 +387,14 @@ struct RebuildTests {
         let nobody = try await home.run("restore", "--machine", "nobody", "--output", output.string)
         #expect(nobody.code == 66 && nobody.complaint.contains("nobody"))
         #expect(try await home.run("restore", "--all", "--yes").code == 0, "nothing has to be asked for")
+        // Also where nothing is known here of what a machine before this one has stored.
+        try loseDisk(home)
+        let back = home.tree.path("back")
+        let found = try await home.run(
+            "restore", "--from", "2024-06-15", "--to", "2024-06-15", "--yes", "--output", back.string)
+        #expect(found.code == 0, "\(found.complaint)")
+        let places = try FileManager.default.subpathsOfDirectory(atPath: back.string).filter { $0.hasSuffix(".jpg") }
+        #expect(places.count == 3 && places.allSatisfy { $0.hasPrefix("machines/") }, "\(places)")
     }
 }
 

@@ -46,6 +46,15 @@ struct RestoreNameTests {
         let key = try #require(answer.items.first?.key)
         let object = try #require(try home.store.objects().first { $0.key == key })
         #expect(try home.tree.read("back/gone.jpg") == home.store.bytes(of: object))
+
+        // Archived again, it is there all the same: it is paid for only where it is not.
+        try home.store.endCopies(inSeconds: -1)
+        try await home.changeLedger("UPDATE objects SET restored_until = 1 WHERE restore_state = 'restored'")
+        try await home.changeLedger("UPDATE restore_items SET expires_at = 1 WHERE state = 'restored'")
+        let again = try await home.restore(photo.string, "--output", home.tree.path("back").string)
+        #expect(again.jobId == nil && again.items.isEmpty && again.skipped.count == 1)
+        let elsewhere = try await home.restore(photo.string, "--output", home.tree.path("elsewhere").string)
+        #expect(elsewhere.items.map(\.state) == ["retrieving"])
     }
 
     @Test func `a second name that cannot be there is told, and tried again when it can be`() async throws {

@@ -138,7 +138,7 @@ import Testing
         #expect(try archive.items().map(\.state) == [.restored, .expired])
         let restores = try archive.keys.map { try archive.ledger.object($0)?.restore }
         #expect(restores == [.restored(until: end), RestoreState.none])
-        #expect(try archive.ledger.unsavedRestoredItems(after: 0, limit: 9).map(\.id) == [1])
+        #expect(try archive.ledger.unsavedRestoredItems(after: nil, limit: 9).map(\.id) == [1])
         #expect(try archive.ledger.expireRestores(at: end) == 1)
         #expect(try archive.ledger.check() == [])
     }
@@ -160,10 +160,10 @@ import Testing
         _ = try archive.ask(for: [archive.keys[3], archive.keys[4]], output: "/out")
         for item in [1, 2, 3, 5] as [Int64] { try archive.bring(item, to: .restored) }
         let list = { try archive.ledger.unsavedRestoredItems(after: $0, limit: $1).map(\.id) }
-        #expect(try list(0, 2) == [2, 3])
-        #expect(try list(3, 2) == [5])
+        #expect(try list(nil, 2) == [2, 3])
+        #expect(try list(archive.items()[2], 2) == [5])
         try archive.ledger.noteSaved(3, at: archive.now)
-        #expect(try list(0, 9) == [2, 5])
+        #expect(try list(nil, 9) == [2, 5])
         #expect(try archive.items().map(\.savedAt) == [nil, nil, archive.now, nil, nil])
         let ended = try archive.ledger.stopSaving(RestoreJobID(rawValue: 2))
         #expect(ended?.output == "/out" && ended?.left.map(\.id) == [2])
@@ -171,8 +171,27 @@ import Testing
             let again = try archive.ledger.stopSaving(RestoreJobID(rawValue: job))
             #expect(again?.output == nil)
         }
-        #expect(try list(0, 9) == [5])
+        #expect(try list(nil, 9) == [5])
         #expect(try archive.items().map(\.state) == [.restored, .restored, .restored, .planned, .restored])
+    }
+
+    @Test func `a job that was made before one with a lower number is listed behind it, page by page`() throws {
+        let archive = try Archive(["a", "b", "c", "d"])
+        // Its folder was slow: another job was made meanwhile, and has the lower items.
+        let slow = try archive.ledger.reserveRestore(in: "/slow", makingFolders: 0, by: "me", at: archive.now)
+        _ = try archive.ask(for: [archive.keys[0], archive.keys[1]], output: "/out")
+        let items = [archive.keys[2], archive.keys[3]].map {
+            RestoreJobDraft.Item(key: $0, size: 1_000, storageClass: .deepArchive, tier: .bulk)
+        }
+        let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, output: "/slow", items: items)
+        _ = try archive.ledger.addRestoreJob(draft, as: slow, at: archive.now)
+        for item in 1...4 as ClosedRange<Int64> { try archive.bring(item, to: .restored) }
+        var (listed, last): ([Int64], RestoreItem?) = ([], nil)
+        while let item = try archive.ledger.unsavedRestoredItems(after: last, limit: 1).first {
+            listed.append(item.id)
+            last = item
+        }
+        #expect(listed == [3, 4, 1, 2])
     }
 
     @Test func `what is in hand when the saving is stopped is saved, and nothing else`() throws {

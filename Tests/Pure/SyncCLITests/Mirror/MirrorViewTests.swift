@@ -94,6 +94,18 @@ import Testing
         #expect(ExitStatus(result) == .partlyDone && MirrorReport(result).errors.map(\.name) == ["001.jpg"])
     }
 
+    @Test func `A photo in whose place something else is did not come, and one that the person changed did`() throws {
+        let taken = MirrorResult.Kept(name: "001.jpg", reason: .nameTaken)
+        let some = try result {
+            $0.alreadyThere = 2; $0.kept = [taken]
+        }
+        let none = try result { $0.kept = [taken] }
+        let wanted = try result {
+            $0.kept = [.init(name: "001.jpg", reason: .changed), .init(name: "002.jpg", reason: .deleted)]
+        }
+        #expect([some, none, wanted].map { ExitStatus($0) } == [.partlyDone, .failed, .done])
+    }
+
     @Test func `The looks of a watch are one report`() throws {
         let first = MirrorReport(
             try result {

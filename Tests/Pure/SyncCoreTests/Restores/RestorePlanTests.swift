@@ -36,6 +36,21 @@ import Testing
         #expect(plan.skipped.isEmpty)
     }
 
+    @Test func `what is saved where it is wanted is not brought back once more`() throws {
+        let end = Self.now.addingTimeInterval(3_600)
+        var candidates = [
+            try Self.candidate("a", .glacier), try Self.candidate("b", .glacier, .inProgress),
+            try Self.candidate("c", .glacier, .restored(until: end)), try Self.candidate("d", .standard),
+        ]
+        for index in candidates.indices { candidates[index].isSaved = true }
+        let plan = try plan(candidates)
+        #expect(plan.groups.isEmpty)
+        #expect(
+            plan.skipped.map(\.reason) == [
+                .saved, .saved, .alreadyReadable(until: end), .notArchived(.standard),
+            ])
+    }
+
     @Test func `what is there, on its way, or nothing to restore is left out with its reason, and is no failure`()
         throws
     {
@@ -130,6 +145,7 @@ import Testing
             (.alreadyReadable(until: end), "already restored, readable until 2012-12-21T00:00:00Z"),
             (.alreadyReadable(until: nil), "already restored"),
             (.notArchived(.standard), "not archived: objects in STANDARD can be read at once"),
+            (.saved, "saved there already"),
         ]
         for (reason, sentence) in rows { #expect(reason.description == sentence) }
     }

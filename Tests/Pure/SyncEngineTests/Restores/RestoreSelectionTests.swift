@@ -89,16 +89,55 @@ import Testing
         #expect(try await places("0123") == [others])
     }
 
+    @Test func `several other machines of this one's name are all meant by it, though each has a folder of its own`()
+        async throws
+    {
+        try await bench.add("Rome/1.jpg")
+        for (id, name) in [("0123", "Oslo/2.jpg"), ("4567", "Oslo/3.jpg")] {
+            let key = try await bench.add(name)
+            let folder = try bench.ledger.folderForCatalog(
+                .gallery, at: FilePath("/machines/laptop-\(id)/pictures/trips"), of: .machine(id))
+            let photo = CatalogPhoto(
+                place: CatalogPlace(folder: 0, path: FilePath("Bergen/\(id).jpg")),
+                file: CatalogPhoto.File(size: 1, modified: Int64(1)), md5: nil, key: key, sha256: nil, size: 1,
+                contentType: "image/jpeg")
+            try bench.ledger.noteCatalog([photo], in: [0: folder], at: bench.time.now)
+        }
+        let selection = try await RestoreSelection(
+            of: [], scope: RestoreScope(machine: "laptop", ownName: "laptop"), in: RestoreBench.places,
+            ledger: bench.queue, store: bench.store)
+        let places = selection.objects.flatMap { [$0.destination] + $0.further.map(\.destination) }.map(\.string)
+        #expect(
+            places.filter { $0.hasPrefix("machines/") }.sorted() == [
+                "machines/laptop-0123/trips/Bergen/0123.jpg", "machines/laptop-4567/trips/Bergen/4567.jpg",
+            ])
+    }
+
     @Test func `an earlier version has the name of its own photo, though another one has its content`() async throws {
         try await fill()
         let key = try await bench.add("Paris/again.jpg", "Paris/1.jpg")
         let photo: FilePath = "/pictures/trips/Paris/now.jpg"
         var scope = RestoreScope()
-        scope.versions = [key: photo]
+        scope.versions = [key: [photo]]
         let selection = try await RestoreSelection(
             of: [key.rawValue], scope: scope, in: RestoreBench.places, ledger: bench.queue, store: bench.store)
         #expect(selection.objects.map(\.destination) == ["now.jpg"])
         #expect(selection.objects.map(\.path) == [photo])
+    }
+
+    @Test func `an earlier version that two photos have in common comes under both of their names`() async throws {
+        try await fill()
+        let key = try await bench.add("Paris/again.jpg", "Paris/1.jpg")
+        let photos: [FilePath] = ["/pictures/trips/Paris/a.jpg", "/pictures/trips/Rome/a.jpg"]
+        var scope = RestoreScope()
+        scope.versions = [key: photos]
+        let selection = try await RestoreSelection(
+            of: [key.rawValue, key.rawValue], scope: scope, in: RestoreBench.places, ledger: bench.queue,
+            store: bench.store)
+        let object = try #require(selection.objects.first)
+        #expect(selection.objects.count == 1)
+        #expect([object.path].compactMap(\.self) + object.further.map(\.path) == photos)
+        #expect([object.destination] + object.further.map(\.destination) == ["a.jpg", "Rome/a.jpg"])
     }
 
     @Test func `an object that is named twice is restored once`() async throws {
