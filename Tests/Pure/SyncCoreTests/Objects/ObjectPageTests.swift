@@ -21,8 +21,8 @@ import Testing
     }
 
     @Test func `what is listed below a prefix is told by its bytes`() throws {
-        let page = try page(["a/b", "a/c/d", "a/c/\u{301}", "a/cd", "b"])
-        #expect(page.listed(below: "a/c/").map(\.key.rawValue) == ["a/c/d", "a/c/\u{301}"])
-        #expect(page.listed(below: "c").isEmpty)
+        let listing = try page(["a/b", "a/c/d", "a/c/\u{301}", "a/cd", "b"])
+        #expect(listing.listed(below: "a/c/").map(\.key.rawValue) == ["a/c/d", "a/c/\u{301}"])
+        #expect(listing.listed(below: "c").isEmpty)
     }
 }

@@ -29,8 +29,8 @@ import Testing
 
     @Test func `it is read in the middle of other bytes`() throws {
         let bytes = Array("<a>2024-06-15T07:30:00.25-03:30</a>2".utf8)
-        #expect(CaptureTime(utf8: bytes[3..<31]) == (try time("2024-06-15T07:30:00.25-03:30")))
-        #expect(CaptureTime(utf8: bytes[3..<22]) == (try time("2024-06-15T07:30:00")))
+        #expect(try CaptureTime(utf8: bytes[3..<31]) == time("2024-06-15T07:30:00.25-03:30"))
+        #expect(try CaptureTime(utf8: bytes[3..<22]) == time("2024-06-15T07:30:00"))
         #expect(CaptureTime(utf8: bytes[3..<32]) == nil)
         #expect(CaptureTime(utf8: []) == nil)
     }
