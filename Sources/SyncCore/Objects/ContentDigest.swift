@@ -11,7 +11,10 @@ package struct Digest<Algorithm: DigestAlgorithm>: Hashable, Sendable, CustomStr
 
     /// `nil` unless the text is two hexadecimal digits for each byte.
     package init?(hex: some StringProtocol) {
-        guard hex.utf8.count == 2 * Self.length, let bytes = [UInt8](hexadecimal: hex) else { return nil }
+        var hex = String(hex)
+        guard let bytes = hex.withUTF8({ $0.count == 2 * Self.length ? [UInt8](hexadecimal: $0) : nil }) else {
+            return nil
+        }
         self.init(bytes: bytes)
     }
 
@@ -69,7 +72,14 @@ extension [UInt8] {
 
     /// `nil` unless the text has an even number of hexadecimal digits and nothing else.
     package init?(hexadecimal text: some StringProtocol) {
-        let digits = Array(text.utf8)
+        var text = String(text)
+        guard let bytes = text.withUTF8({ [UInt8](hexadecimal: $0) }) else { return nil }
+        self = bytes
+    }
+
+    /// The same of digits where they are: a page of a listing has those of a thousand digests, and what is generic looks
+    /// its text's type up for each digit.
+    fileprivate init?(hexadecimal digits: UnsafeBufferPointer<UInt8>) {
         guard digits.count.isMultiple(of: 2) else { return nil }
         self = []
         reserveCapacity(digits.count / 2)

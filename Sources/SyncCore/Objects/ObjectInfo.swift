@@ -85,6 +85,18 @@ package struct ObjectPage: Hashable, Sendable {
     /// Of what it has, also of what could not be looked at.
     package var keys: [ObjectKey] { objects.map(\.key) + problems.map(\.key) }
 
+    /// Whether the keys of its objects are in order, none is there twice, and all are behind this one.
+    package func isInOrder(after last: ObjectKey?) -> Bool {
+        if let last, let first = objects.first, first.key <= last { return false }
+        return objects.indices.dropFirst().allSatisfy { objects[$0 - 1].key < objects[$0].key }
+    }
+
+    /// The objects whose keys begin with `prefix`. The others stay where they are: each that is taken out of the page is
+    /// copied, which costs more than the look at its key.
+    package func listed(below prefix: String) -> [ObjectInfo] {
+        objects.indices.filter { objects[$0].key.isBelow(prefix) }.map { objects[$0] }
+    }
+
     package init(objects: [ObjectInfo], problems: [ObjectProblem] = [], next: PageToken? = nil) {
         self.objects = objects
         self.problems = problems

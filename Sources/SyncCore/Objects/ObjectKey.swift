@@ -13,21 +13,10 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
         guard !rawValue.isEmpty, rawValue.utf8.count <= Self.maximumLength else {
             throw InvalidName(name: rawValue, reason: "an object key has 1 to 1,024 bytes")
         }
-        // One look at each byte: a listing makes a million keys.
-        var segment = (length: 0, dots: 0)
-        for byte in rawValue.utf8 {
-            switch byte {
-            case UInt8(ascii: "/"):
-                try Self.checkSegment(segment.length, dots: segment.dots, of: rawValue)
-                segment = (0, 0)
-            case ..<0x20, 0x7F, UInt8(ascii: "\\"):
-                throw InvalidName(name: rawValue, reason: "control characters and backslashes are not allowed")
-            default:
-                segment.length += 1
-                if byte == UInt8(ascii: ".") { segment.dots += 1 }
-            }
+        var name = rawValue
+        if let reason = name.withUTF8({ Self.objection(to: $0) }) {
+            throw InvalidName(name: rawValue, reason: reason)
         }
-        try Self.checkSegment(segment.length, dots: segment.dots, of: rawValue)
         self.rawValue = rawValue
     }
 
@@ -48,7 +37,10 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     package var lastSegment: Substring { segments.last ?? rawValue[...] }
 
     /// Whether it begins with these bytes.
-    package func isBelow(_ prefix: String) -> Bool { rawValue.utf8.starts(with: prefix.utf8) }
+    package func isBelow(_ prefix: String) -> Bool {
+        var (name, prefix) = (rawValue, prefix)
+        return name.withUTF8 { name in prefix.withUTF8 { prefix in name.starts(with: prefix) } }
+    }
 
     /// What follows such a beginning; `nil` where it begins otherwise.
     package func name(below prefix: String) -> Substring? {
@@ -88,9 +80,28 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
         left.rawValue.inBytes < right.rawValue.inBytes
     }
 
-    private static func checkSegment(_ length: Int, dots: Int, of name: String) throws(InvalidName) {
-        if length == 0 { throw InvalidName(name: name, reason: "an empty name between two \"/\" is not allowed") }
-        if dots == length, length < 3 { throw InvalidName(name: name, reason: "\".\" and \"..\" are not allowed") }
+    /// One look at each byte, where the text has them: a listing makes a million keys.
+    /// - Returns: why it cannot be a key; `nil` where it can.
+    private static func objection(to name: UnsafeBufferPointer<UInt8>) -> String? {
+        var segment = (length: 0, dots: 0)
+        for byte in name {
+            switch byte {
+            case UInt8(ascii: "/"):
+                if let reason = objection(toSegment: segment.length, dots: segment.dots) { return reason }
+                segment = (0, 0)
+            case ..<0x20, 0x7F, UInt8(ascii: "\\"):
+                return "control characters and backslashes are not allowed"
+            default:
+                segment.length += 1
+                if byte == UInt8(ascii: ".") { segment.dots += 1 }
+            }
+        }
+        return objection(toSegment: segment.length, dots: segment.dots)
+    }
+
+    private static func objection(toSegment length: Int, dots: Int) -> String? {
+        if length == 0 { return "an empty name between two \"/\" is not allowed" }
+        return dots == length && length < 3 ? "\".\" and \"..\" are not allowed" : nil
     }
 }
 

@@ -73,7 +73,12 @@ extension CaptureTime: LosslessStringConvertible {
     ///
     /// `nil` for what is no date of the calendar or goes on behind it.
     package init?(_ description: String) {
-        var text = CaptureTimeText(description)
+        self.init(utf8: Array(description.utf8)[...])
+    }
+
+    /// As ``init(_:)``, of a text in UTF-8.
+    package init?(utf8 bytes: ArraySlice<UInt8>) {
+        var text = CaptureTimeText(utf8: bytes)
         guard let year = text.number(4...4), text.skip(":-"), let month = text.number(1...2), text.skip(":-"),
             let dayOfMonth = text.number(1...2),
             let day = CalendarDay(year: year, month: month, day: dayOfMonth)
@@ -126,41 +131,47 @@ extension CaptureTime: LosslessStringConvertible {
     }
 }
 
-/// A time's text while it is read. A listing has a capture time for each object.
+/// A time's text while it is read, where its bytes are: a listing has a time for each object, and a part of the text that
+/// is a value of its own costs more than to read it.
 struct CaptureTimeText {
-    private var rest: ArraySlice<UInt8>
+    private let bytes: ArraySlice<UInt8>
+    private var next: Int
 
-    init(_ text: some StringProtocol) {
-        rest = Array(text.utf8)[...]
+    init(utf8 bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        next = bytes.startIndex
     }
 
-    var isAtEnd: Bool { rest.isEmpty }
+    init(_ text: some StringProtocol) {
+        self.init(utf8: Array(text.utf8)[...])
+    }
+
+    var isAtEnd: Bool { next == bytes.endIndex }
 
     /// So many digits.
     mutating func number(_ count: ClosedRange<Int>) -> Int? {
-        let digits = digits(atMost: count.upperBound)
-        return count.contains(digits.count) ? Self.number(digits) : nil
+        let place = skipDigits(atMost: count.upperBound)
+        return count.contains(place.count) ? number(at: place) : nil
     }
 
-    mutating func digits(atMost count: Int = .max) -> ArraySlice<UInt8> {
-        let digits = rest.prefix(count).prefix(while: \.isDigit)
-        rest = rest.dropFirst(digits.count)
-        return digits
+    mutating func digits() -> ArraySlice<UInt8> {
+        let place = skipDigits()
+        return bytes[place]
     }
 
     /// Digits behind the point, as milliseconds.
     mutating func fraction() -> Int64? {
-        let digits = digits()
-        guard !digits.isEmpty else { return nil }
-        let first = digits.prefix(3)
-        return Int64((first.count..<3).reduce(Self.number(first)) { number, _ in number * 10 })
+        let place = skipDigits()
+        guard !place.isEmpty else { return nil }
+        let first = place.prefix(3)
+        return Int64((first.count..<3).reduce(number(at: first)) { number, _ in number * 10 })
     }
 
     /// `Z`, or a sign with hours and minutes: at most 14 hours, as no place has more.
     mutating func offset() -> Int? {
         if skip("Zz") { return 0 }
-        let isNegative = rest.first == UInt8(ascii: "-")
-        guard skip("+-"), let hours = number(2...2) else { return nil }
+        let isNegative = skip("-")
+        guard isNegative || skip("+"), let hours = number(2...2) else { return nil }
         _ = skip(":")
         guard let minutes = isAtEnd ? 0 : number(2...2), minutes < 60, hours < 15 else { return nil }
         return (isNegative ? -1 : 1) * (hours * 60 + minutes)
@@ -168,17 +179,25 @@ struct CaptureTimeText {
 
     /// One of these characters.
     mutating func skip(_ characters: StaticString) -> Bool {
-        let isThere = characters.withUTF8Buffer { buffer in rest.first.map(buffer.contains) ?? false }
-        if isThere { rest = rest.dropFirst() }
+        guard next < bytes.endIndex else { return false }
+        let byte = bytes[next]
+        let isThere = characters.withUTF8Buffer { $0.contains(byte) }
+        if isThere { next += 1 }
         return isThere
     }
 
     mutating func skipSpaces() {
-        rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == 0 }
+        while next < bytes.endIndex, bytes[next] == UInt8(ascii: " ") || bytes[next] == 0 { next += 1 }
     }
 
-    private static func number(_ digits: ArraySlice<UInt8>) -> Int {
-        digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+    private mutating func skipDigits(atMost count: Int = .max) -> Range<Int> {
+        let start = next
+        while next < bytes.endIndex, next - start < count, bytes[next].isDigit { next += 1 }
+        return start..<next
+    }
+
+    private func number(at place: Range<Int>) -> Int {
+        place.reduce(0) { $0 * 10 + Int(bytes[$1] - UInt8(ascii: "0")) }
     }
 }
 

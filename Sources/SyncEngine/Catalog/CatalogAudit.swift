@@ -94,8 +94,7 @@ package struct CatalogAudit: Sendable {
     /// Takes a page of a listing of all that is the user's.
     /// - Returns: what could not be looked at of other things: of the catalogue ``problems(besides:)`` tells.
     mutating func see(_ page: ObjectPage) -> [ObjectProblem] {
-        let catalog = keys.catalog
-        for info in page.objects where info.key.rawValue.hasPrefix(catalog) {
+        for info in page.listed(below: keys.catalog) {
             if let segment = CatalogSegment(info.key, keys) { found[segment] = .listed(info) }
         }
         var rest: [ObjectProblem] = []

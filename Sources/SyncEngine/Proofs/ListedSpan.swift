@@ -51,10 +51,4 @@ extension ObjectPage {
     var damaged: Set<ObjectKey> { Set(problems.lazy.filter { $0.error.code == .badDigest }.map(\.key)) }
     /// What it could not look at now: it is left for later.
     var unclear: Set<ObjectKey> { Set(problems.map(\.key)).subtracting(damaged) }
-
-    /// Whether the keys of its objects are in order, none is there twice, and all are behind this one.
-    func isInOrder(after last: ObjectKey?) -> Bool {
-        if let last, let first = objects.first, first.key <= last { return false }
-        return objects.indices.dropFirst().allSatisfy { objects[$0 - 1].key < objects[$0].key }
-    }
 }

@@ -221,6 +221,11 @@ package enum S3Date {
     package static func iso8601(_ text: String) -> Date? {
         CaptureTime(text)?.instant
     }
+
+    /// As ``iso8601(_:)``, of a text in UTF-8.
+    package static func iso8601(utf8 text: ArraySlice<UInt8>) -> Date? {
+        CaptureTime(utf8: text)?.instant
+    }
 }
 
 /// `<ListBucketResult>` of ListObjectsV2.
@@ -252,8 +257,9 @@ package struct ListReply: Hashable, Sendable {
         let below = Array(prefix.utf8)
         var objects: [ObjectInfo] = []
         objects.reserveCapacity(entries.count)
-        for entry in entries {
-            if let object = try entry.object(isEncoded: isEncoded, below: below) { objects.append(object) }
+        // Where they are: each that is taken out is five texts whose holders are counted.
+        for index in entries.indices {
+            if let object = try entries[index].object(isEncoded: isEncoded, below: below) { objects.append(object) }
         }
         let next = token.flatMap { $0.isEmpty ? nil : PageToken(rawValue: $0) }
         let isTruncated = truncation?.lowercased() == "true"
@@ -272,12 +278,10 @@ private struct ListEntry {
         var key, size, eTag, storageClass, modified: ArraySlice<UInt8>?
     }
 
-    private let texts: Texts
-    let restore: RestoreState?
+    private var texts = Texts()
+    private(set) var restore: RestoreState?
 
     init(_ scanner: inout XMLScanner, _ content: XMLScanner.Opening) throws(InvalidReply) {
-        var texts = Texts()
-        var restore: RestoreState?
         try scanner.children(of: content) { scanner, child throws(InvalidReply) in
             switch scanner.nameBytes(of: child) {
             case "Key": try scanner.read(child, to: &texts.key)
@@ -289,8 +293,6 @@ private struct ListEntry {
             default: try scanner.skip(child)
             }
         }
-        self.texts = texts
-        self.restore = restore
     }
 
     private static func restore(
@@ -326,12 +328,15 @@ private struct ListEntry {
         return ObjectInfo(
             key: key, size: size, md5: etag.flatMap { MD5Digest(hex: $0) }, etag: etag,
             storageClass: storageClass ?? .standard, restore: restore ?? .none,
-            modified: texts.modified.flatMap { S3Date.iso8601(Self.text($0)) })
+            modified: texts.modified.flatMap { S3Date.iso8601(utf8: $0) })
     }
 
     /// Most keys have nothing to be decoded.
     private static func decoded(_ key: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        guard key.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else { return key }
+        let isPlain = key.withUnsafeBufferPointer { bytes in
+            !bytes.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
+        }
+        if isPlain { return key }
         return Array(key).percentDecoded(plusIsSpace: true).map { Array($0.utf8)[...] }
     }
 

@@ -192,9 +192,10 @@ extension CurlTransfer {
         try check(CSyncCurl_TransferAddHeader(handle, header), "a header")
     }
 
-    private func check(_ code: Int32, _ what: String) throws(TransportError) {
+    /// - Parameter what: only asked for where it failed: to spell an option takes longer than to set it.
+    private func check(_ code: Int32, _ what: @autoclosure () -> String) throws(TransportError) {
         guard code != 0 else { return }
-        throw TransportError(.failed, "curl refused \(what): \(String(cString: CSyncCurl_CodeText(code)))")
+        throw TransportError(.failed, "curl refused \(what()): \(String(cString: CSyncCurl_CodeText(code)))")
     }
 }
 

@@ -52,7 +52,7 @@ struct XMLElement {
                 isResolved = isResolved && child.isResolved
                 children.append(child)
             case .text(let range):
-                let resolved = scanner.bytes[range].xmlText
+                let resolved = scanner.bytes.xmlText(in: range)
                 isResolved = isResolved && resolved != nil
                 text += resolved ?? String(decoding: scanner.bytes[range], as: UTF8.self)
             case .data(let range):

@@ -1,3 +1,4 @@
+import Glibc
 import SyncCore
 
 /// What the store sent is no reply to what it was asked.
@@ -46,7 +47,7 @@ struct XMLScanner {
         guard offset < bytes.count else { return nil }
         guard bytes[offset] == UInt8(ascii: "<") else {
             let start = offset
-            while offset < bytes.count, bytes[offset] != UInt8(ascii: "<") { offset += 1 }
+            offset = bytes.firstIndex(of: UInt8(ascii: "<"), in: start..<bytes.count) ?? bytes.count
             return .text(start..<offset)
         }
         let mark = offset + 1 < bytes.count ? bytes[offset + 1] : 0
@@ -171,55 +172,6 @@ struct XMLScanner {
     static let unknownReference = InvalidReply(reason: "a reference in its XML is unknown")
 }
 
-extension String {
-    /// As the text of an XML element.
-    var xmlEscaped: String {
-        replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-    }
-}
-
-extension ArraySlice<UInt8> {
-    /// The text behind the references of XML; `nil` where one is not among those that every document has.
-    var xmlText: String? { xmlBytes.map { String(decoding: $0, as: UTF8.self) } }
-
-    /// As ``xmlText``, in UTF-8: the same bytes where there is no reference.
-    var xmlBytes: ArraySlice<UInt8>? {
-        guard var start = firstIndex(of: UInt8(ascii: "&")) else { return self }
-        var text: [UInt8] = []
-        text.reserveCapacity(count)
-        var rest = self
-        while true {
-            text += rest[..<start]
-            rest = rest[(start + 1)...]
-            guard let end = rest.firstIndex(of: UInt8(ascii: ";")), let scalar = Self.scalar(rest[..<end]) else {
-                return nil
-            }
-            text += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
-            rest = rest[(end + 1)...]
-            guard let next = rest.firstIndex(of: UInt8(ascii: "&")) else { break }
-            start = next
-        }
-        text += rest
-        return text[...]
-    }
-
-    private static func scalar(_ name: ArraySlice<UInt8>) -> Unicode.Scalar? {
-        switch name {
-        case "amp": return "&"
-        case "lt": return "<"
-        case "gt": return ">"
-        case "quot": return "\""
-        case "apos": return "'"
-        default:
-            let name = String(decoding: name, as: UTF8.self)
-            guard name.hasPrefix("#") else { return nil }
-            let isHexadecimal = name.hasPrefix("#x")
-            return UInt32(name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10)
-                .flatMap(Unicode.Scalar.init)
-        }
-    }
-}
-
 /// Reading a document as it comes, one element after the other.
 extension XMLScanner {
     /// Begins a whole document. XML that was cut short or has another root is no reply, whatever its status says: S3 sends
@@ -272,8 +224,12 @@ extension XMLScanner {
 
     private func areSame(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
         guard one.count == other.count else { return false }
-        for (left, right) in zip(one, other) where bytes[left] != bytes[right] { return false }
-        return true
+        return bytes.withUnsafeBytes { bytes in
+            guard let start = UnsafeRawBufferPointer(rebasing: bytes[one]).baseAddress,
+                let otherStart = UnsafeRawBufferPointer(rebasing: bytes[other]).baseAddress
+            else { return true }
+            return memcmp(start, otherStart, one.count) == 0
+        }
     }
 
     /// Goes through the children of the element whose tag was read last, and on behind its end.
@@ -329,7 +285,7 @@ extension XMLScanner {
     private mutating func onlyPiece(of element: Opening) -> Range<Int>? {
         if element.isEmpty { return nil }
         let start = offset
-        guard let end = bytes[start...].firstIndex(of: UInt8(ascii: "<")) else { return nil }
+        guard let end = bytes.firstIndex(of: UInt8(ascii: "<"), in: start..<bytes.count) else { return nil }
         let name = end + 2..<end + 2 + element.name.count
         guard name.upperBound < bytes.count, bytes[end + 1] == UInt8(ascii: "/"), areSame(name, element.name),
             bytes[name.upperBound] == UInt8(ascii: ">")
@@ -352,18 +308,7 @@ extension XMLScanner {
     }
 
     private func resolved(_ range: Range<Int>) throws(InvalidReply) -> ArraySlice<UInt8> {
-        guard let text = bytes[range].xmlBytes else { throw Self.unknownReference }
+        guard let text = bytes.xmlBytes(in: range) else { throw Self.unknownReference }
         return text
-    }
-}
-
-/// A name in the document, by its bytes.
-func ~= (name: StaticString, bytes: ArraySlice<UInt8>) -> Bool {
-    guard name.utf8CodeUnitCount == bytes.count else { return false }
-    return name.withUTF8Buffer { name in
-        bytes.withUnsafeBufferPointer { bytes in
-            for index in bytes.indices where bytes[index] != name[index] { return false }
-            return true
-        }
     }
 }

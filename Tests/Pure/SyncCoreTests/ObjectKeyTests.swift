@@ -11,6 +11,13 @@ import Testing
         #expect(throws: InvalidName.self) { try ObjectKey(name) }
     }
 
+    @Test(arguments: [("a//b", "an empty name"), ("a/", "an empty name"), ("a/../b", ".."), ("a/b\u{7}", "control")])
+    func `what is wrong with a key is said`(name: String, reason: String) {
+        let error = #expect(throws: InvalidName.self) { try ObjectKey(name) }
+        #expect(error?.name == name)
+        #expect(error?.reason.contains(reason) == true)
+    }
+
     @Test(
         arguments: ["a", "a b/c+d%.jpg", "…/Zürich~", "a/...", "x/.hidden", String(repeating: "k", count: 1_024)])
     func `a key is kept as it is`(name: String) throws {

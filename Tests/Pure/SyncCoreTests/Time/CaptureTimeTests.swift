@@ -27,6 +27,14 @@ import Testing
         #expect(CaptureTime(text) == nil)
     }
 
+    @Test func `it is read in the middle of other bytes`() throws {
+        let bytes = Array("<a>2024-06-15T07:30:00.25-03:30</a>2".utf8)
+        #expect(try CaptureTime(utf8: bytes[3..<31]) == time("2024-06-15T07:30:00.25-03:30"))
+        #expect(try CaptureTime(utf8: bytes[3..<22]) == time("2024-06-15T07:30:00"))
+        #expect(CaptureTime(utf8: bytes[3..<32]) == nil)
+        #expect(CaptureTime(utf8: []) == nil)
+    }
+
     @Test(arguments: [("5", 500), ("05", 50), ("25", 250), ("254", 254), ("2549", 254), ("0000", 0), ("999999", 999)])
     func `a fraction of a second counts to the millisecond`(digits: String, milliseconds: Int) throws {
         #expect(try time("1970-01-01T00:00:01.\(digits)Z").clock == 1_000 + Int64(milliseconds))
