@@ -75,7 +75,7 @@ struct ProfilesMergeCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        try await change.run(workspace) { try await answer(workspace, $0) }
+        try await change.run(workspace) { try await answer($0, $1) }
     }
 
     private func answer(_ workspace: Workspace, _ finder: ProfileFinder) async throws -> Answer {
@@ -138,7 +138,7 @@ struct ProfilesRemoveCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        try await change.run(workspace) { try await answer(workspace, $0) }
+        try await change.run(workspace) { try await answer($0, $1) }
     }
 
     private func answer(_ workspace: Workspace, _ finder: ProfileFinder) async throws -> Answer {
@@ -195,10 +195,11 @@ struct ProfileChangeOptions: ParsableArguments {
     @OptionGroup var consent: ConsentOptions
 
     /// Runs a command's body while no cleanup, and no other change of this kind, is at work.
-    func run(_ workspace: Workspace, _ body: (ProfileFinder) async throws -> Answer) async throws -> Answer {
+    func run(_ workspace: Workspace, _ body: (Workspace, ProfileFinder) async throws -> Answer) async throws -> Answer {
         let lock = try await dryRun ? nil : workspace.takeCleanupLock()
         defer { withExtendedLifetime(lock) {} }
-        return try await body(try await ProfileFinder(workspace, dryRun ? .reads : .writes))
+        let place = try await workspace.changing(unless: dryRun)
+        return try await body(place, try await ProfileFinder(place, dryRun ? .reads : .writes))
     }
 
     func confirm(_ question: String, _ workspace: Workspace, to verb: String, no: String) throws {

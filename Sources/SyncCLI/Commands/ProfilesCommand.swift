@@ -163,8 +163,9 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
         // As merges of profiles do: photos get other keys, which a move to another store would leave behind.
         let lock = try await dryRun ? nil : workspace.takeCleanupLock()
         defer { withExtendedLifetime(lock) {} }
-        let store = try await workspace.store(dryRun ? .reads : .writes)
-        var report = ProfileMigrationReport(try await migrate(workspace, store), dryRun: dryRun)
+        let place = try await workspace.changing(unless: dryRun)
+        let store = try await place.store(dryRun ? .reads : .writes)
+        var report = ProfileMigrationReport(try await migrate(place, store), dryRun: dryRun)
         let orphans = report.orphans.filter { $0.events > 0 }
         if deleteOrphans, !dryRun, !orphans.isEmpty {
             if !consent.yes { try await workspace.afterAsking { try ask(report, workspace.console.people) } }
