@@ -95,7 +95,7 @@ package struct CatalogAudit: Sendable {
     /// - Returns: what could not be looked at of other things: of the catalogue ``problems(besides:)`` tells.
     mutating func see(_ page: ObjectPage) -> [ObjectProblem] {
         let catalog = keys.catalog
-        for info in page.objects where info.key.rawValue.hasPrefix(catalog) {
+        for info in page.objects where info.key.isBelow(catalog) {
             if let segment = CatalogSegment(info.key, keys) { found[segment] = .listed(info) }
         }
         var rest: [ObjectProblem] = []

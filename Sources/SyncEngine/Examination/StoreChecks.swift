@@ -311,7 +311,7 @@ package final class ScratchFolder: Sendable {
     package func removeLeftovers(now: Date) async throws -> (removed: Int, left: [ObjectProblem]) {
         let limit = now.addingTimeInterval(-Self.leftoverAge)
         let leftovers = try await store.all(below: family).objects.filter { object in
-            !object.key.rawValue.hasPrefix(prefix) && (object.modified.map { $0 < limit } ?? false)
+            !object.key.isBelow(prefix) && (object.modified.map { $0 < limit } ?? false)
         }
         if leftovers.isEmpty { return (0, []) }
         let failures = try await store.delete(leftovers.map(\.key))

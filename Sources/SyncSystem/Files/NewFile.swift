@@ -361,7 +361,7 @@ extension NewFile {
 
 extension NewFile {
     package static func isHidden(_ name: FilePath.Component) -> Bool {
-        name.string.hasPrefix(".") && name.string.hasSuffix(suffix)
+        name.string.utf8.starts(with: ".".utf8) && name.string[...].beginning(before: suffix) != nil
     }
 
     /// Removes what an earlier run left for a destination that has its file by now. What somebody is at stays.
