@@ -180,9 +180,9 @@ struct Examination: Sendable {
             ).run()
         }
         let transport = try CurlTransport.forLinks(environment)
+        let links = ShareLinks(store: retrying, publicBaseURL: base, time: installation.time)
         var steps = steps
-        steps.openReader = Self.openReader(
-            ShareLinks(store: retrying, publicBaseURL: base, time: installation.time), PublicReader(transport: transport))
+        steps.openReader = Self.openReader(links, PublicReader(transport: transport))
         let examination = StoreExamination(
             installation: installation, store: retrying, checks: checks, steps: steps)
         try await closing(transport.close) { try await examination.run() }

@@ -3,8 +3,8 @@ import SyncDigest
 
 /// What others see of shares.
 extension StoreChecks {
-    /// Whether everybody can read what guests have sent, where everybody can read what is shared. It is tried with an object
-    /// of a share that is none.
+    /// Whether everybody can read what guests have sent, where everybody can read what is shared. It is tried with an
+    /// object of a share that is none.
     /// - Parameter fetch: reads an object as anyone would, without credentials; `nil` where nothing is given.
     package func guestPhotos(_ fetch: @Sendable (ObjectKey) async throws -> [UInt8]?) async throws -> Finding {
         try await finding("guests") { name in
@@ -25,8 +25,8 @@ extension StoreChecks {
             guard seen != Self.bytes else {
                 return .wrong(
                     name, "whoever has the link of a share can read what guests have sent, before you accept it",
-                    remedy: "open pages and photos of shares/ alone, and not its folders guests: a bucket by the policy "
-                        + "public-shares.json, a web server by its configuration")
+                    remedy: "open pages and photos of shares/ alone, and not its folders guests: a bucket by the "
+                        + "policy public-shares.json, a web server by its configuration")
             }
             return .ok(name, "nobody else can read what guests have sent")
         }

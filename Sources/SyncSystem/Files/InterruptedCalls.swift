@@ -1,9 +1,9 @@
 import Glibc
 package import SystemPackage
 
-/// Calls that are made again when a signal interrupts them. Between a network and a file system of a program (FUSE), any
-/// call may be interrupted, also one that does not wait on a disk. Only close(2) is never made again: the descriptor is
-/// gone by then, and the number may be another file's.
+/// Calls that are made again when a signal interrupts them. On a network drive, or a file system that is a program
+/// (FUSE), any call may be interrupted, also one that does not wait on a disk. Only close(2) is never made again: the
+/// descriptor is gone by then, and the number may be another file's.
 extension Errno {
     /// Makes a call that returns a number below 0 where it fails, and says why in `errno`.
     /// - Returns: what it does.
