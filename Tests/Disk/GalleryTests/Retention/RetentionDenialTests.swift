@@ -2,6 +2,7 @@ import Foundation
 import SyncCore
 import SyncLedger
 import SyncTestSupport
+import SystemPackage
 import Testing
 
 @testable import SyncEngine
