@@ -83,6 +83,7 @@ struct ForgetCommand: WorkspaceCommand {
     }
 
     func answer(_ workspace: Workspace) async throws -> Answer {
+        let workspace = try await workspace.changing(unless: dryRun)
         let found = try await find(workspace)
         if !options.json, found.photos.isEmpty, found.objects.isEmpty, let failure = found.unknown.failure {
             throw failure

@@ -149,7 +149,7 @@ struct MoveStoreCommand: WorkspaceCommand {
             locks = try await lockOut(workspace)
         }
         defer { withExtendedLifetime(locks) {} }
-        let old = try await workspace.store(.writes)
+        let old = try await workspace.store(dryRun ? .reads : .writes)
         let new = workspace.keep(try installation.makeStore(settings, access: dryRun ? .reads : .founds))
         guard new.identity.location.inBytes != old.identity.location.inBytes else {
             // A run that was ended after its last step is run again by whoever does not know that it was.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Logging
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -74,11 +73,29 @@ struct ProfilesMergeCommand: WorkspaceCommand {
     @OptionGroup var change: ProfileChangeOptions
     @OptionGroup var options: AnswerOptions
 
-    func answer(_ workspace: Workspace) async throws -> Answer {
-        try await change.run(workspace) { try await answer(workspace, $0) }
+    /// What it comes to.
+    private struct Merge: Hashable, Sendable {
+        let given: ByteString
+        let other: ByteString
+        /// Whether it was done before, and is gone on with.
+        let isMerged: Bool
+        let name: ByteString
+        let otherName: ByteString
     }
 
-    private func answer(_ workspace: Workspace, _ finder: ProfileFinder) async throws -> Answer {
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        try await change.run(workspace) { _, finder in
+            try await find(finder)
+        } question: { merge in
+            .init(
+                text: "Make all of \(merge.name) part of \(merge.otherName)? This cannot be undone.", verb: "merge",
+                no: "nothing was merged")
+        } carryOut: { merge, place, finder in
+            try await carryOut(merge, place, finder)
+        }
+    }
+
+    private func find(_ finder: ProfileFinder) async throws -> Merge {
         let book = finder.book
         let given = try await finder.find(from)
         let other = book.current(try await finder.find(into))
@@ -91,17 +108,21 @@ struct ProfilesMergeCommand: WorkspaceCommand {
             throw CommandFailure.failed(
                 "\(given.escapingControls) was merged into \(before.escapingControls) already; merge that one")
         }
+        // One that was merged goes by the other's name.
+        let isMerged = before.inBytes == other.inBytes
+        let name = isMerged ? given : book.names[given.inBytes] ?? given
+        let otherName = book.names[other.inBytes] ?? other
+        return Merge(
+            given: given.inBytes, other: other.inBytes, isMerged: isMerged, name: name.escapingControls.inBytes,
+            otherName: otherName.escapingControls.inBytes)
+    }
+
+    private func carryOut(_ wanted: Merge, _ workspace: Workspace, _ finder: ProfileFinder) async throws -> Answer {
+        let (book, given, other) = (finder.book, wanted.given.string, wanted.other.string)
         let merge = ProfileMerge(
             store: finder.store, ledger: try await workspace.ledger, keys: finder.keys, book: book,
             agreement: try await workspace.mergeAgreement(finder.store),
             moves: try await workspace.mergedPhotos(finder.store), time: workspace.time)
-        // One that was merged goes by the other's name.
-        let isMerged = before.inBytes == other.inBytes
-        let name = (isMerged ? given : book.names[given.inBytes] ?? given).escapingControls
-        let otherName = (book.names[other.inBytes] ?? other).escapingControls
-        try change.confirm(
-            "Make all of \(name) part of \(otherName)? This cannot be undone.", workspace, to: "merge",
-            no: "nothing was merged")
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
         let result = try await merge.run(given, into: other, isDryRun: change.dryRun) {
@@ -111,7 +132,7 @@ struct ProfilesMergeCommand: WorkspaceCommand {
         return Answer(
             ProfileMergeReport(
                 dryRun: change.dryRun, from: .init(given, book), into: .init(other, book), events: result.events,
-                photos: .init(moved: result.moved, left: result.left), isMerged: isMerged))
+                photos: .init(moved: result.moved, left: result.left), isMerged: wanted.isMerged))
     }
 }
 
@@ -137,11 +158,27 @@ struct ProfilesRemoveCommand: WorkspaceCommand {
     @OptionGroup var change: ProfileChangeOptions
     @OptionGroup var options: AnswerOptions
 
-    func answer(_ workspace: Workspace) async throws -> Answer {
-        try await change.run(workspace) { try await answer(workspace, $0) }
+    /// What it comes to.
+    private struct Removal: Hashable, Sendable {
+        let id: ByteString
+        let ids: [ByteString]
+        let phones: [String]
+        let name: ByteString?
     }
 
-    private func answer(_ workspace: Workspace, _ finder: ProfileFinder) async throws -> Answer {
+    func answer(_ workspace: Workspace) async throws -> Answer {
+        try await change.run(workspace) { place, finder in
+            try await find(place, finder)
+        } question: { removal in
+            .init(
+                text: "Forget \((removal.name ?? removal.id).string.escapingControls) and its telephone number?",
+                verb: "remove", no: "nothing was removed")
+        } carryOut: { removal, place, finder in
+            try await carryOut(removal, place, finder)
+        }
+    }
+
+    private func find(_ workspace: Workspace, _ finder: ProfileFinder) async throws -> Removal {
         let (book, id) = (finder.book, try await finder.find(profile))
         if case let other = book.current(id), other.inBytes != id.inBytes {
             throw CommandFailure.failed(
@@ -160,14 +197,17 @@ struct ProfilesRemoveCommand: WorkspaceCommand {
             id, book, ledger: try await workspace.ledger, store: finder.store, keys: finder.keys)
         try await held.leaveOut(movedBy: try await workspace.mergedPhotos(finder.store), isDryRun: change.dryRun)
         guard held.isEmpty else { throw Self.refusal(id, held) }
-        let report = ProfileRemovalReport(
-            dryRun: change.dryRun, id: id,
+        return Removal(
+            id: id.inBytes, ids: ids.map(\.inBytes),
             phones: book.profiles.filter { group.contains($0.uuid.inBytes) }.map(\.phone.e164),
-            name: book.names[id.inBytes])
+            name: book.names[id.inBytes]?.inBytes)
+    }
+
+    private func carryOut(_ removal: Removal, _ workspace: Workspace, _ finder: ProfileFinder) async throws -> Answer {
+        let report = ProfileRemovalReport(
+            dryRun: change.dryRun, id: removal.id.string, phones: removal.phones, name: removal.name?.string)
         if change.dryRun { return Answer(report) }
-        try change.confirm(
-            "Forget \((report.name ?? id).escapingControls) and its telephone number?", workspace, to: "remove",
-            no: "nothing was removed")
+        let ids = removal.ids.map(\.string)
         guard try await workspace.ledger.callAsFunction({ try $0.removeProfiles(ids) }) else {
             throw CommandFailure.failed("an event of it came meanwhile; nothing was removed")
         }
@@ -194,93 +234,37 @@ struct ProfileChangeOptions: ParsableArguments {
 
     @OptionGroup var consent: ConsentOptions
 
-    /// Runs a command's body while no cleanup, and no other change of this kind, is at work.
-    func run(_ workspace: Workspace, _ body: (ProfileFinder) async throws -> Answer) async throws -> Answer {
-        let lock = try await dryRun ? nil : workspace.takeCleanupLock()
+    struct Asked {
+        let text: String
+        let verb: String
+        /// What came of it where the answer is no.
+        let no: String
+    }
+
+    /// Finds out what is to be done, asks, and does it while no cleanup, and no other change of this kind, is at work. None
+    /// of them waits for a person: what is to be done is found out again after the answer.
+    /// - Parameter find: all that the question tells, and that is done.
+    func run<Change: Hashable & Sendable>(
+        _ workspace: Workspace, find: (Workspace, ProfileFinder) async throws -> Change,
+        question: (Change) -> Asked, carryOut: (Change, Workspace, ProfileFinder) async throws -> Answer
+    ) async throws -> Answer {
+        let asks = !dryRun && !consent.yes
+        var lock: AgentLock?
         defer { withExtendedLifetime(lock) {} }
-        return try await body(try await ProfileFinder(workspace, dryRun ? .reads : .writes))
-    }
-
-    func confirm(_ question: String, _ workspace: Workspace, to verb: String, no: String) throws {
-        if dryRun || consent.yes { return }
-        try Question.confirmLoss(question, on: workspace.console.people, to: verb, no: no)
-    }
-}
-
-/// Finds the profiles that a command is about.
-struct ProfileFinder {
-    let book: ProfileBook
-    let keys: KeyLayout
-    private let workspace: Workspace
-    private let opened: (any ObjectStore)?
-    private let uses: [String]
-
-    /// - Parameter access: `nil` where the store is asked only for what the ledger does not know.
-    init(_ workspace: Workspace, _ access: LocalStoreAccess? = nil) async throws {
-        let settings = workspace.settings.share
-        self.workspace = workspace
-        keys = try workspace.keys
-        let watched = workspace.settings.watch.compactMap(\.profile)
-        (book, uses) = try await workspace.ledger {
-            (try $0.profileBook(settings), try $0.profileUses().map(\.profile) + watched)
-        }
-        opened = if let access { try await workspace.store(access) } else { nil }
-    }
-
-    /// Of those that were opened for a change.
-    var store: any ObjectStore {
-        guard let opened else { preconditionFailure("it was made without a store") }
-        return opened
-    }
-
-    /// - Returns: what stands in keys, before any merge.
-    /// - Throws: ``CommandFailure`` unless exactly one profile is meant.
-    func find(_ text: String) async throws -> String {
-        var match = book.find(text, among: uses)
-        if match == .none {
-            // It may be known by its archived photos alone.
-            let store = if let opened { opened } else { try await workspace.store(.reads) }
-            var archived: Set<ByteString> = []
-            for try await page in store.listing(prefix: keys.galleryArchive) {
-                archived.formUnion(page.objects.compactMap { ArchivedPhotoPlace($0.key, of: keys)?.profile.inBytes })
+        if !dryRun, !asks { lock = try await workspace.takeCleanupLock() }
+        let place = try await workspace.changing(unless: dryRun)
+        var finder = try await ProfileFinder(place, dryRun ? .reads : .writes)
+        let change = try await find(place, finder)
+        if asks {
+            let asked = question(change)
+            lock = try await workspace.takeCleanupLock {
+                try Question.confirmLoss(asked.text, on: workspace.console.people, to: asked.verb, no: asked.no)
             }
-            match = book.find(text, among: uses + archived.sorted().map(\.string))
+            finder = try await finder.anew()
+            guard try await find(place, finder) == change else {
+                throw CommandFailure.failed("the profiles were changed meanwhile: \(asked.no); give the command again")
+            }
         }
-        let name = text.escapingControls
-        switch match {
-        case .one(let id): return id
-        case .several(let ids):
-            let list = ids.map(\.escapingControls).joined(separator: ", ")
-            throw CommandFailure.usage("\(name) may be any of these profiles; give its id: \(list)")
-        case .orphan(let number):
-            throw CommandFailure.noSuchPath(
-                "\(number) has no profile; add it with: sync-agent profiles add \(number.e164.asShellWord)"
-            )
-        case .unread: throw CommandFailure.noSuchPath("\(name): \(book.obstacle)")
-        case .none: throw CommandFailure.noSuchPath("no profile is known as \(name); see sync-agent profiles list")
-        }
-    }
-
-    /// Tells the store's catalogue at once; where that cannot be done, the next pass makes up for it.
-    func updateCatalog() async {
-        do {
-            let store = if let opened { opened } else { try await workspace.store(.writes) }
-            try await workspace.updateCatalog(store)
-        } catch {
-            workspace.logger.warning("the catalogue is written by the next pass: \(error)")
-        }
-    }
-}
-
-extension Workspace {
-    /// - Throws: ``CommandFailure`` while a cleanup is at work.
-    func takeCleanupLock() async throws -> AgentLock {
-        // It makes the folder of the lock.
-        _ = try await ledger
-        do {
-            return try installation.takeCleanupLock()
-        } catch is AgentLock.Held {
-            throw CommandFailure(.locked, "a cleanup is at work; wait for it, and run this again")
-        }
+        return try await carryOut(change, place, finder)
     }
 }

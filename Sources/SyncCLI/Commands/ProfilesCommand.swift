@@ -161,13 +161,19 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         // As merges of profiles do: photos get other keys, which a move to another store would leave behind.
-        let lock = try await dryRun ? nil : workspace.takeCleanupLock()
+        var lock = try await dryRun ? nil : workspace.takeCleanupLock()
         defer { withExtendedLifetime(lock) {} }
-        let store = try await workspace.store(dryRun ? .reads : .writes)
-        var report = ProfileMigrationReport(try await migrate(workspace, store), dryRun: dryRun)
+        let place = try await workspace.changing(unless: dryRun)
+        let store = try await place.store(dryRun ? .reads : .writes)
+        var report = ProfileMigrationReport(try await migrate(place, store), dryRun: dryRun)
         let orphans = report.orphans.filter { $0.events > 0 }
         if deleteOrphans, !dryRun, !orphans.isEmpty {
-            if !consent.yes { try await workspace.afterAsking { try ask(report, workspace.console.people) } }
+            if !consent.yes {
+                // No cleanup waits for a person.
+                lock = nil
+                lock = try await workspace.takeCleanupLock { try ask(report, workspace.console.people) }
+                try await requireOrphans(orphans.map(\.profile), workspace)
+            }
             report.note(try await delete(orphans.map(\.profile), workspace, store))
         }
         return Answer(report)
@@ -181,6 +187,17 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
         let progress = ProgressLine(workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
         return try await migration.run(isDryRun: dryRun) { progress.count($0, of: $1, "photo") }
+    }
+
+    /// - Throws: ``CommandFailure`` when somebody has one of these numbers by now.
+    private func requireOrphans(_ numbers: [String], _ workspace: Workspace) async throws {
+        let settings = workspace.settings.share
+        let book = try await workspace.ledger { try $0.profileBook(settings) }
+        for number in numbers {
+            if case .orphan = book.owner(of: number) { continue }
+            throw CommandFailure.failed(
+                "\(number.escapingControls) has got a profile meanwhile: nothing was deleted; give the command again")
+        }
     }
 
     private func delete(

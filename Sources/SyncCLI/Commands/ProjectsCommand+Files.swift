@@ -34,9 +34,10 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let parts = try await ProjectServices(workspace)
+        let place = try await workspace.changing(unless: dryRun)
+        let parts = try await ProjectServices(place)
         try parts.requireFolder()
-        let store = try await workspace.store(.writes)
+        let store = try await place.store(dryRun ? .reads : .writes)
         let remover = try parts.makeRemover(store)
         var targets: [ProjectRemover.Target] = []
         var unknown: [String] = []

@@ -300,7 +300,7 @@ enum RestoreVersion: Hashable {
         case .id(let id):
             return versions.first { version in
                 version.object.md5.map { "\($0)".hasPrefix(id) } ?? false
-                    || version.object.key.lastSegment.hasPrefix(id)
+                    || version.object.key.lastSegment.utf8.starts(with: id.utf8)
             }
         }
     }

@@ -99,7 +99,7 @@ struct ShareCommand: WorkspaceCommand {
         let end = expires?.end(from: workspace.time.now())
         try check(end, now: workspace.time.now())
         // A look changes nothing: it has a copy of the ledger, which it may bring up to the folder.
-        let place = dryRun ? try await workspace.withLedgerCopy() : workspace
+        let place = try await workspace.changing(unless: dryRun)
         let parts = try ShareServices(try await RestoreServices(place, access: dryRun ? .reads : .founds))
         // What was taken back on another machine is not offered again: it would be shared anew.
         if !dryRun {

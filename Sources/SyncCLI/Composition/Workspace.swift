@@ -229,6 +229,12 @@ final class Workspace: Sendable {
         return copy
     }
 
+    /// What a command works with that has a dry run: that one notes nothing, also not what is learned on its way, as which
+    /// store it is, what a server can, or what the store has of an interrupted write.
+    func changing(unless isDryRun: Bool) async throws -> Workspace {
+        isDryRun ? try await withLedgerCopy() : self
+    }
+
     /// Puts a ledger that cannot be used out of the way, with all that belongs to it: nothing is deleted. The next one that
     /// is asked for is new.
     /// - Returns: where it is now.

@@ -173,9 +173,32 @@ struct Examination: Sendable {
                         + "move-store --adopt",
                     cause: CommandFailure.configuration("store")))
         }
-        try await StoreExamination(
-            installation: installation, store: installation.retrying(store), checks: checks, steps: steps
-        ).run()
+        let retrying = installation.retrying(store)
+        guard let base = installation.settings.share.publicBaseURL else {
+            return try await StoreExamination(
+                installation: installation, store: retrying, checks: checks, steps: steps
+            ).run()
+        }
+        let transport = try CurlTransport.forLinks(environment)
+        let links = ShareLinks(store: retrying, publicBaseURL: base, time: installation.time)
+        var steps = steps
+        steps.openReader = Self.openReader(links, PublicReader(transport: transport))
+        let examination = StoreExamination(
+            installation: installation, store: retrying, checks: checks, steps: steps)
+        try await closing(transport.close) { try await examination.run() }
+    }
+
+    /// Reads what is below share.public_base_url.
+    private static func openReader(
+        _ links: ShareLinks, _ reader: PublicReader
+    ) -> @Sendable (ObjectKey) async throws -> [UInt8]? {
+        { key in
+            guard let link = links.openAddress(of: key).flatMap({ WebLink($0) }) else {
+                throw StoreError(
+                    .invalidRequest, operation: "get", message: "share.public_base_url is no http or https address")
+            }
+            return try await reader.bytes(at: link, limit: 1 << 20)
+        }
     }
 
     private func openStore(

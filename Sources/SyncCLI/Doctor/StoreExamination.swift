@@ -88,6 +88,8 @@ struct StoreSteps: Sendable {
     let s3: S3Store?
     /// Whether classes and restores may be tried: each object in them is billed for months at Amazon.
     let triesArchive: Bool
+    /// Reads what is shared as everybody can; `nil` where nobody can without a link of the store's.
+    var openReader: (@Sendable (ObjectKey) async throws -> [UInt8]?)?
 
     /// - Throws: `CancellationError`; `InvalidName`.
     func run(_ probe: StoreChecks, _ scratch: ScratchFolder) async throws {
@@ -106,6 +108,7 @@ struct StoreSteps: Sendable {
             checks.add(try await probe.deleteMany())
             checks.add(try await probe.links(nil))
         }
+        if let openReader { checks.add(try await probe.guestPhotos(openReader)) }
         let classes = try await archive(probe)
         if let s3, let classes, s3.configuredClass != .standard {
             checks.add(

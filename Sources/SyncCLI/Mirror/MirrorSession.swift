@@ -177,7 +177,7 @@ struct MirrorServices: Sendable {
             closeSource = store.close
         case .link(let link):
             folder = try output.announcedPath(ifConfigured: global, console)
-            let transport = try Self.transport(console.environment)
+            let transport = try CurlTransport.forLinks(console.environment)
             source = LinkedShareSource(link, transport: transport)
             closeSource = transport.close
         }
@@ -188,15 +188,6 @@ struct MirrorServices: Sendable {
     func close() async {
         await closeSource()
         await pool.shutDown()
-    }
-
-    private static func transport(_ environment: [String: String]) throws -> CurlTransport {
-        let bundle = ["AWS_CA_BUNDLE", "SSL_CERT_FILE"].compactMap { environment[$0] }.first { !$0.isEmpty }
-        do {
-            return try CurlTransport(settings: TransportSettings(caBundle: bundle))
-        } catch {
-            throw CommandFailure.failed(error.message)
-        }
     }
 }
 

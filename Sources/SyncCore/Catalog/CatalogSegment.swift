@@ -18,10 +18,10 @@ package struct CatalogSegment: Hashable, Sendable, Comparable {
 
     /// `nil` for what is no segment of this user.
     package init?(_ key: ObjectKey, _ keys: KeyLayout) {
-        guard key.rawValue.hasPrefix(keys.catalog) else { return nil }
-        let parts = key.rawValue.dropFirst(keys.catalog.count).split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty, parts[1].hasSuffix(Self.ending) else { return nil }
-        let numbers = parts[1].dropLast(Self.ending.count).split(separator: "-", omittingEmptySubsequences: false)
+        guard let name = key.name(between: keys.catalog, Self.ending) else { return nil }
+        let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Substring.init)
+        guard parts.count == 2, !parts[0].isEmpty else { return nil }
+        let numbers = parts[1].split(separator: "-", omittingEmptySubsequences: false)
         guard numbers.count == 2, let from = Int(numbers[0]), let to = Int(numbers[1]), from >= 1, from <= to,
             to <= Self.highestWrite
         else { return nil }

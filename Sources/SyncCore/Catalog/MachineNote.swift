@@ -86,9 +86,10 @@ extension KeyLayout {
 
     /// Whose note a key is; `nil` for other keys.
     package func machineID(of key: ObjectKey) -> String? {
-        guard key.rawValue.hasPrefix(machines), key.rawValue.hasSuffix(Self.noteEnding) else { return nil }
-        let id = key.rawValue.dropFirst(machines.count).dropLast(Self.noteEnding.count)
-        return id.isEmpty || id.contains("/") ? nil : String(id)
+        guard let id = key.name(between: machines, Self.noteEnding), !id.utf8.contains(UInt8(ascii: "/")) else {
+            return nil
+        }
+        return String(id)
     }
 }
 
@@ -118,7 +119,6 @@ extension KeyLayout {
 
     /// Of which day a claim is; `nil` for other keys.
     package func day(ofJobClaim key: ObjectKey) -> CalendarDay? {
-        guard key.rawValue.hasPrefix(jobs), key.rawValue.hasSuffix(".json") else { return nil }
-        return CalendarDay(String(key.rawValue.dropFirst(jobs.count).dropLast(".json".count)))
+        key.name(between: jobs, ".json").flatMap { CalendarDay(String($0)) }
     }
 }

@@ -7,9 +7,23 @@ package struct JSONFileText: Hashable, Sendable {
     /// How many of a file's first bytes tell how it is written.
     package static let headSize = 4
 
-    private struct UTF16Form: Hashable, Sendable {
+    fileprivate struct UTF16Form: Hashable, Sendable {
         let isBigEndian: Bool
         let hasMark: Bool
+
+        var start: Int { hasMark ? 2 : 0 }
+
+        func unit(_ first: UInt8, _ second: UInt8) -> UInt16 {
+            isBigEndian ? UInt16(first) << 8 | UInt16(second) : UInt16(second) << 8 | UInt16(first)
+        }
+
+        /// - Parameter file: of the file, without its mark.
+        func text(_ file: ArraySlice<UInt8>) -> [UInt8] {
+            let units = stride(from: file.startIndex, to: file.endIndex - 1, by: 2).map { index in
+                unit(file[index], file[index + 1])
+            }
+            return Array(String(decoding: units, as: UTF16.self).utf8)
+        }
     }
 
     /// UTF-8. A byte order mark of UTF-8 stays in it.
@@ -25,12 +39,8 @@ package struct JSONFileText: Hashable, Sendable {
             (bytes, damage, self.form) = (file, nil, nil)
             return
         }
-        let units = stride(from: form.hasMark ? 2 : 0, to: file.count - 1, by: 2).map { index in
-            let (first, second) = (UInt16(file[index]), UInt16(file[index + 1]))
-            return form.isBigEndian ? first << 8 | second : second << 8 | first
-        }
         self.form = form
-        bytes = Array(String(decoding: units, as: UTF16.self).utf8)
+        bytes = form.text(file.dropFirst(form.start))
         let isWhole = Self.utf16(bytes, form) == file
         damage = isWhole ? nil : "is UTF-16 that is cut off or damaged"
     }
@@ -46,7 +56,7 @@ package struct JSONFileText: Hashable, Sendable {
         form.map { Self.utf16(text, $0) } ?? text
     }
 
-    private static func form(of file: [UInt8]) -> UTF16Form? {
+    fileprivate static func form(of file: [UInt8]) -> UTF16Form? {
         let head = Array(file.prefix(headSize))
         if head.starts(with: [0xFE, 0xFF]) { return UTF16Form(isBigEndian: true, hasMark: true) }
         // With two zeros behind it, it is the mark of UTF-32.
@@ -70,4 +80,54 @@ package struct JSONFileText: Hashable, Sendable {
         }
         return file
     }
+}
+
+/// Where the text of a file in UTF-16 stands in it, so that a piece is read without all that is before it.
+package struct JSONFilePlaces: Sendable {
+    private let form: JSONFileText.UTF16Form
+    /// Offsets of some characters in the text, and in the file, ascending; the first begins it, the last is its end.
+    private let marks: [(text: Int, file: Int)]
+
+    /// - Parameters:
+    ///   - file: the whole file.
+    ///   - step: bytes of text, at least, from one mark to the next.
+    /// - Returns: `nil` for a file in UTF-8, which is its text.
+    package init?(_ file: [UInt8], step: Int = 64 << 10) {
+        guard let form = JSONFileText.form(of: file) else { return nil }
+        var (text, index) = (0, form.start)
+        var marks = [(text: text, file: index)]
+        var next = step
+        while index + 1 < file.count {
+            if text >= next {
+                marks.append((text, index))
+                next = text + step
+            }
+            switch form.unit(file[index], file[index + 1]) {
+            case 0..<0x80: text += 1
+            case 0x80..<0x800: text += 2
+            case 0xD800..<0xDC00
+            where index + 3 < file.count && 0xDC00..<0xE000 ~= form.unit(file[index + 2], file[index + 3]):
+                // Two units are one character; between them is no mark.
+                text += 4
+                index += 2
+            default: text += 3
+            }
+            index += 2
+        }
+        marks.append((text, index))
+        self.form = form
+        self.marks = marks
+    }
+
+    /// - Returns: which bytes of the file hold a range of the text, and where in the text they begin; `nil` where it ends
+    ///   before.
+    package func piece(of range: Range<Int>) -> (file: Range<Int>, start: Int)? {
+        guard let end = marks.first(where: { $0.text >= range.upperBound }),
+            let start = marks.last(where: { $0.text <= range.lowerBound })
+        else { return nil }
+        return (start.file..<max(end.file, start.file), start.text)
+    }
+
+    /// The text of such bytes.
+    package func text(_ bytes: [UInt8]) -> [UInt8] { form.text(bytes[...]) }
 }

@@ -136,3 +136,14 @@ extension String {
     /// The name as what it is compared by.
     package var inBytes: ByteString { ByteString(stringLiteral: self) }
 }
+
+extension Substring {
+    /// What is before an end, by bytes; `nil` where nothing is, or it ends otherwise.
+    package func beginning(before ending: String) -> Substring? {
+        let bytes = utf8
+        guard bytes.count > ending.utf8.count, bytes.suffix(ending.utf8.count).elementsEqual(ending.utf8) else {
+            return nil
+        }
+        return Substring(bytes.dropLast(ending.utf8.count))
+    }
+}

@@ -36,6 +36,9 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     package var segments: [Substring] { rawValue.utf8.split(separator: UInt8(ascii: "/")).map(Substring.init) }
     package var lastSegment: Substring { segments.last ?? rawValue[...] }
 
+    /// All before ``lastSegment``, the `/` included.
+    package var folder: String { String(Substring(rawValue.utf8.dropLast(lastSegment.utf8.count))) }
+
     /// Whether it begins with these bytes.
     package func isBelow(_ prefix: String) -> Bool {
         var (name, prefix) = (rawValue, prefix)
@@ -45,6 +48,11 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// What follows such a beginning; `nil` where it begins otherwise.
     package func name(below prefix: String) -> Substring? {
         isBelow(prefix) ? Substring(rawValue.utf8.dropFirst(prefix.utf8.count)) : nil
+    }
+
+    /// What is between such a beginning and such an end; `nil` where nothing is, or it begins or ends otherwise.
+    package func name(between prefix: String, _ ending: String) -> Substring? {
+        name(below: prefix)?.beginning(before: ending)
     }
 
     /// Whether it is that of a photo, an original or an event's photo: what stays for years, and is archived when it is old.

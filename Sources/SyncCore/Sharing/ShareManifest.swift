@@ -360,7 +360,7 @@ package struct ShareKeys: Hashable, Sendable {
     package func guest(_ slot: Int) -> ObjectKey { key("\(Self.guestName)/\(slot)") }
     /// The place of a guest's photo; `nil` for every other key.
     package func guestSlot(of key: ObjectKey) -> Int? {
-        guard key.rawValue.hasPrefix(guestFolder), let slot = Int(key.lastSegment), guest(slot) == key else {
+        guard key.isBelow(guestFolder), let slot = Int(key.lastSegment), guest(slot) == key else {
             return nil
         }
         return slot

@@ -108,22 +108,18 @@ extension KeyLayout {
 
     /// Of which share's end a key tells; `nil` for other keys.
     package func shareID(ofEnd key: ObjectKey) -> ShareID? {
-        guard let name = nameOfShareNote(key), name.hasSuffix(Self.endingOfEnds) else { return nil }
-        return ShareID(String(name.dropLast(Self.endingOfEnds.count)))
+        key.name(between: shareNotes, Self.endingOfEnds).flatMap { ShareID(String($0)) }
     }
 
     /// Of which share, and which of its take-overs, a key tells; `nil` for other keys.
     package func shareOwner(of key: ObjectKey) -> (id: ShareID, number: Int)? {
-        guard let name = nameOfShareNote(key), let middle = name.firstRange(of: Self.beginningOfOwners),
-            let id = ShareID(String(name[..<middle.lowerBound])), name.hasSuffix(".json")
+        guard let name = key.name(between: shareNotes, ".json"),
+            let middle = name.firstRange(of: Self.beginningOfOwners),
+            let id = ShareID(String(name[..<middle.lowerBound]))
         else { return nil }
-        let digits = name[middle.upperBound...].dropLast(".json".count)
+        let digits = name[middle.upperBound...]
         // As this program writes them: `+1` and `01` are none of its.
         guard let number = Int(digits), number > 0, digits == "\(number)" else { return nil }
         return (id, number)
-    }
-
-    private func nameOfShareNote(_ key: ObjectKey) -> Substring? {
-        key.rawValue.hasPrefix(shareNotes) ? key.rawValue.dropFirst(shareNotes.count) : nil
     }
 }

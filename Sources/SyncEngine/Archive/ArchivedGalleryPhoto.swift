@@ -87,13 +87,13 @@ package struct ArchivedPhotoPlace: Hashable, Sendable {
     /// `nil` for what is no archived photo of the user.
     package init?(_ key: ObjectKey, of keys: KeyLayout) {
         guard key.isBelow(keys.galleryArchive) else { return nil }
-        let segments = key.segments.dropFirst(2).map { String($0) }
-        guard segments.count == 4, segments[3].hasSuffix(Self.ending), segments[3] != Self.ending,
+        let segments = Array(key.segments.dropFirst(2))
+        guard segments.count == 4, let id = segments[3].beginning(before: Self.ending),
             let month = CalendarDay("\(segments[1])-\(segments[2])-01")
         else { return nil }
         self.key = key
         self.month = month
-        profile = segments[0]
-        eventID = String(segments[3].dropLast(Self.ending.count))
+        profile = String(segments[0])
+        eventID = String(id)
     }
 }

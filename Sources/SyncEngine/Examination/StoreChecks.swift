@@ -284,8 +284,13 @@ package final class ScratchFolder: Sendable {
     /// A key in the folder. Whatever comes to be stored under it is removed by ``empty()``.
     package func key(_ name: String) throws(InvalidName) -> ObjectKey {
         let key = try ObjectKey(prefix + name)
-        made.withLock { keys in _ = keys.insert(key) }
+        add(key)
         return key
+    }
+
+    /// Has an object removed with the folder that is tried elsewhere.
+    func add(_ key: ObjectKey) {
+        made.withLock { keys in _ = keys.insert(key) }
     }
 
     /// Removes all that is in the folder: also what a listing does not show, since some servers lose keys there, and
@@ -311,7 +316,7 @@ package final class ScratchFolder: Sendable {
     package func removeLeftovers(now: Date) async throws -> (removed: Int, left: [ObjectProblem]) {
         let limit = now.addingTimeInterval(-Self.leftoverAge)
         let leftovers = try await store.all(below: family).objects.filter { object in
-            !object.key.rawValue.hasPrefix(prefix) && (object.modified.map { $0 < limit } ?? false)
+            !object.key.isBelow(prefix) && (object.modified.map { $0 < limit } ?? false)
         }
         if leftovers.isEmpty { return (0, []) }
         let failures = try await store.delete(leftovers.map(\.key))

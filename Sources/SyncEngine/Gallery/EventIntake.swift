@@ -163,11 +163,15 @@ extension PhotoReducer {
     /// All of a file of events.
     /// - Throws: ``PhotoError``; `.changed` when the file is not the one with this stamp.
     func eventText(of file: FilePath, stamp: FileStamp) throws(PhotoError) -> JSONFileText {
+        JSONFileText(try eventFileBytes(of: file, stamp: stamp))
+    }
+
+    private func eventFileBytes(of file: FilePath, stamp: FileStamp) throws(PhotoError) -> [UInt8] {
         guard stamp.size <= GalleryEventFile.maximumSize else {
             let limit = GalleryEventFile.maximumSize >> 20
             throw PhotoError(.overLimit, "a JSON file of more than \(limit) MiB is not read for gallery events")
         }
-        return JSONFileText(try read(file, 0..<Int(stamp.size), stamp: stamp))
+        return try read(file, 0..<Int(stamp.size), stamp: stamp)
     }
 
     /// The text of a file with its events; `nil` where it is no file of events.
@@ -179,16 +183,45 @@ extension PhotoReducer {
         return (text, GalleryEventFile(text, profile: profile, name: file.lastComponent))
     }
 
-    /// A piece of the text of a file of events. Of UTF-16 all of it has to be read: where a piece stands is not known.
+    /// A piece of the text of a file of events. Of UTF-16 all of it is read for the first one, to know where they stand.
     /// - Throws: as ``eventText(of:stamp:)``.
     func eventText(of file: FilePath, _ range: Range<Int>, stamp: FileStamp) throws(PhotoError) -> [UInt8] {
         let mark = try read(file, 0..<min(JSONFileText.headSize, Int(stamp.size)), stamp: stamp)
         guard JSONFileText.isUTF16(mark) else { return try read(file, range, stamp: stamp) }
-        let text = try eventText(of: file, stamp: stamp)
-        guard range.upperBound <= text.bytes.count else {
-            throw PhotoError(.changed, "the file changed after it was read")
+        let places: JSONFilePlaces
+        if let known = UTF16Files.places(of: file, stamp) {
+            places = known
+        } else {
+            guard let made = JSONFilePlaces(try eventFileBytes(of: file, stamp: stamp)) else { throw Self.changed }
+            UTF16Files.note(made, of: file, stamp)
+            places = made
         }
-        return Array(text.bytes[range])
+        guard let piece = places.piece(of: range) else { throw Self.changed }
+        let text = places.text(try read(file, piece.file, stamp: stamp))
+        let wanted = range.lowerBound - piece.start..<range.upperBound - piece.start
+        guard wanted.upperBound <= text.count else { throw Self.changed }
+        return Array(text[wanted])
+    }
+
+    private static var changed: PhotoError { PhotoError(.changed, "the file changed after it was read") }
+}
+
+/// Where texts stand in the files in UTF-16 of which pieces were read last: each photo of an event is such a piece, and
+/// finding it anew would take the whole file for each.
+private enum UTF16Files {
+    private static let most = 8
+    private static let known = Mutex<[(file: FilePath, stamp: FileStamp, places: JSONFilePlaces)]>([])
+
+    static func places(of file: FilePath, _ stamp: FileStamp) -> JSONFilePlaces? {
+        known.withLock { $0.first { $0.file == file && $0.stamp == stamp }?.places }
+    }
+
+    static func note(_ places: JSONFilePlaces, of file: FilePath, _ stamp: FileStamp) {
+        known.withLock { known in
+            known.removeAll { $0.file == file }
+            known.append((file, stamp, places))
+            if known.count > most { known.removeFirst() }
+        }
     }
 }
 

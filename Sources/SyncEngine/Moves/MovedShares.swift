@@ -77,8 +77,7 @@ package struct OverShares: Sendable {
         var found: Set<ShareID> = []
         for try await objects in store.pages(prefix: ShareKeys.prefix) {
             for object in objects {
-                let name = object.key.rawValue.dropFirst(ShareKeys.prefix.count).prefix { $0 != "/" }
-                if let id = over[String(name)] { found.insert(id) }
+                if let name = object.key.segments.dropFirst().first, let id = over[String(name)] { found.insert(id) }
             }
         }
         let removal = try await ShareStorage(store: store).end(shares.map(\.id).filter(found.contains), guests)

@@ -62,7 +62,7 @@ package struct ProfileMerge: Sendable {
             for spelling in held.spellings { _ = try await ledger { try $0.mapProfile(spelling, to: record) } }
         }
         let mover = ArchivedPhotoMover(store: store, ledger: ledger, keys: keys, book: book.with(notes), time: time)
-        let denials = try await EarlierDenials(of: .profiles, in: ledger, time: time)
+        let denials = try await EarlierDenials(of: .profiles, in: ledger, time: time, isDryRun: isDryRun)
         let denied = DeniedObjects(denials)
         for (index, place) in denials.order(held.photos, by: { $0.key }).enumerated() {
             switch try await mover.move(place, to: other, denied, isDryRun: isDryRun) {

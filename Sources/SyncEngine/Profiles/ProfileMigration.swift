@@ -94,7 +94,7 @@ package struct ProfileMigration: Sendable {
         for place in archived.unread {
             waiting[place.profile.inBytes, default: Waiting(profile: place.profile)].photos += 1
         }
-        let earlier = try await EarlierDenials(of: .profiles, in: ledger, time: mover.time)
+        let earlier = try await EarlierDenials(of: .profiles, in: ledger, time: mover.time, isDryRun: isDryRun)
         let denied = DeniedObjects(earlier)
         for (index, (place, profile)) in earlier.order(archived.movable, by: { $0.0.key }).enumerated() {
             switch try await mover.move(place, to: profile, denied, isDryRun: isDryRun) {

@@ -228,7 +228,7 @@ struct FileCopy: Sendable {
         let input = try FileDescriptor.open(source, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
         defer { try? input.close() }
         var status = stat()
-        guard fstat(input.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
+        try Errno.calling { fstat(input.rawValue, &status) }
         var hasher = ContentHasher()
         var offset: Int64 = 0
         try input.eachPiece(flag) { bytes in

@@ -298,7 +298,9 @@ struct EventFileRewriter: Sendable {
     /// - Returns: files of other programs that could not get their names back, and are kept.
     func settle(below folder: FilePath) -> [FilePath] {
         var kept = (try? replacement.settle(in: folder)) ?? []
-        for child in (try? Folder.folders(in: folder)) ?? [] where child.lastComponent?.string.first != "." {
+        for child in (try? Folder.folders(in: folder)) ?? [] {
+            // By bytes: a name that begins with a mark makes one character of it and the dot.
+            if child.lastComponent?.string.utf8.first == UInt8(ascii: ".") { continue }
             kept += settle(below: child)
         }
         return kept

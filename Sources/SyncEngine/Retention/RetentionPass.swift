@@ -102,16 +102,21 @@ package struct RetentionPass: Sendable {
         let earlier = try await EarlierDenials(of: .cleanup, in: ledger, time: time)
         let (count, denied) = (Mutex(0), DeniedObjects(earlier))
         var summary = RetentionSummary()
-        var isLeft = false
+        // Events whose photo the store denied to an earlier run, by their rows: they are looked after behind all others. By
+        // then they may have come to something else.
+        var postponed: Set<Int64> = []
         try await eachBatch(olderThan: days, &summary) { batch, summary in
-            let turn = Turn(earlier: earlier, isLast: false)
-            let wasAll = try await carryOut(batch, turn, denied, &summary) { observe(count.add()) }
-            isLeft = isLeft || !wasAll
+            let plans = try await plans(for: batch)
+            let later = plans.filter { $0.key.map(earlier.comesLast) ?? false }.map(\.due.event.id)
+            postponed.formUnion(later)
+            let now = plans.filter { !postponed.contains($0.due.event.id) }
+            try await carryOut(now, of: batch, denied, &summary) { observe(count.add()) }
         }
-        if isLeft, summary.outage == nil {
+        if !postponed.isEmpty, summary.outage == nil {
             try await eachBatch(olderThan: days, &summary) { batch, summary in
-                let turn = Turn(earlier: earlier, isLast: true)
-                try await carryOut(batch, turn, denied, &summary) { observe(count.add()) }
+                let batch = batch.filter { postponed.contains($0.event.id) }
+                if batch.isEmpty { return }
+                try await carryOut(plans(for: batch), of: batch, denied, &summary) { observe(count.add()) }
             }
         }
         for file in kept {
@@ -216,22 +221,11 @@ package struct RetentionPass: Sendable {
         case outage(StoreError)
     }
 
-    /// Events whose photo the store denied to an earlier run are looked after behind all others.
-    private struct Turn: Sendable {
-        let earlier: EarlierDenials
-        let isLast: Bool
-
-        func has(_ plan: EventPlan) -> Bool { (plan.key.map(earlier.comesLast) ?? false) == isLast }
-    }
-
-    /// - Returns: whether it was the turn of all of them.
-    @discardableResult
     private func carryOut(
-        _ batch: [DueEvent], _ turn: Turn, _ denied: DeniedObjects, _ summary: inout RetentionSummary,
+        _ plans: [EventPlan], of batch: [DueEvent], _ denied: DeniedObjects, _ summary: inout RetentionSummary,
         _ didArchive: @escaping @Sendable () -> Void
-    ) async throws -> Bool {
+    ) async throws {
         let (outage, look) = (Mutex<StoreError?>(nil), moves?.look())
-        let plans = try await plans(for: batch).filter(turn.has)
         let verdicts = try await plans.concurrently(Self.photosInFlight) { plan in
             if let error = outage.withLock({ $0 }) { return Verdict.outage(error) }
             let verdict = try await archive(plan, look, denied)
@@ -259,7 +253,6 @@ package struct RetentionPass: Sendable {
             try $0.noteRetention(left, at: now)
             try $0.readEventFilesAgain(unread, at: now)
         }
-        return plans.count == batch.count
     }
 
     /// Files that do not hold their events as they were read. The next look at them is promised, and would pass by

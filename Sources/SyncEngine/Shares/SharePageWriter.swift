@@ -276,11 +276,17 @@ package struct ShareLinks: Sendable {
     /// Where a share is seen; `nil` where the store has to sign that.
     func address(of id: ShareID) -> String? {
         switch kind {
-        case .open(let base): "\(base)/\(ShareKeys(id).page.rawValue)"
+        case .open: openAddress(of: ShareKeys(id).page)
         case .gallery(let base): "\(base)/s/\(id)/"
         case .byID: RestoreSelection.shareScheme + id.description
         case .signed: nil
         }
+    }
+
+    /// Where everybody can read an object; `nil` where nobody can without a signed link.
+    package func openAddress(of key: ObjectKey) -> String? {
+        guard case .open(let base) = kind else { return nil }
+        return "\(base)/\(key.rawValue)"
     }
 
     /// Links that last until `end`, or as long as the store allows. None is said to end later.

@@ -139,7 +139,7 @@ extension ShareStorage {
             failure = nil
             // What cannot be looked at is there, and has to go like the rest.
             for try await page in store.listing(prefix: keys.folder) {
-                let found = page.keys.filter { !$0.rawValue.hasPrefix(keys.guestFolder) }
+                let found = page.keys.filter { !$0.isBelow(keys.guestFolder) }
                 if found.isEmpty { continue }
                 isEmpty = false
                 let failures = try await store.delete(found)

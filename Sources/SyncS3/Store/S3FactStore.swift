@@ -109,7 +109,7 @@ final class S3FactStore: Sendable {
         let all = await pool.finish { [memory] in memory.unfinishedUploads() }
         let own = state.withLock { $0.own }
         let limit = now().addingTimeInterval(-Self.shareAge)
-        return all.filter { !own.contains($0.id) && ($0.began < limit || !$0.key.rawValue.hasPrefix(ShareKeys.prefix)) }
+        return all.filter { !own.contains($0.id) && ($0.began < limit || !$0.key.isBelow(ShareKeys.prefix)) }
             .map { MultipartID(key: $0.key, rawValue: $0.id) }
     }
 }

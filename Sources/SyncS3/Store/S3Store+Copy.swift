@@ -222,7 +222,7 @@ extension S3Store {
     /// Takes back the parts of uploads that nobody remembers: once in each folder of keys, and only there,
     /// since the bucket may be shared with programs whose uploads take long. A store that does not let us is left alone.
     private func removeLeftovers(beside key: ObjectKey) async {
-        let folder = String(key.rawValue.dropLast(key.lastSegment.count))
+        let folder = key.folder
         guard tidied.withLock({ $0.insert(folder).inserted }) else { return }
         await removeLeftovers(below: folder, client.context("list", key))
     }
@@ -236,6 +236,6 @@ extension S3Store {
         guard let leftovers = try? MultipartReply.uploads(response.body, prefix: client.prefix, before: limit)
         else { return }
         // Not every server knows of prefixes.
-        for upload in leftovers where upload.key.rawValue.hasPrefix(prefix) { _ = await client.abort(upload) }
+        for upload in leftovers where upload.key.isBelow(prefix) { _ = await client.abort(upload) }
     }
 }

@@ -29,13 +29,12 @@ extension S3Store {
                 "guests cannot add photos to a bucket where the requester pays: they have no account")
         }
         let pen = try await linkSigner(duration, context)
-        let prefix = client.prefix + first.rawValue.dropLast(first.lastSegment.count)
+        let prefix = client.prefix + first.folder
         let policy = PostPolicy(
             pen, bucket: client.knowledge.address.bucket, keyPrefix: prefix, rules, encryption: client.encryption)
         var look: (frame: UploadForm.Frame, end: String)?
         let slots = keys.map { key in
-            precondition(
-                key.rawValue.dropLast(key.lastSegment.count) == first.rawValue.dropLast(first.lastSegment.count))
+            precondition(key.folder.inBytes == first.folder.inBytes)
             let name = String(key.lastSegment)
             // All but the key and the signature is the same for all of them.
             let url = pen.presigned(pen.requests.head(key, checksum: false))

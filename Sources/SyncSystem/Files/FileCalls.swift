@@ -31,8 +31,8 @@ package struct FileStatus: Sendable {
     /// - Throws: `Errno`.
     package init(ofDescriptor descriptor: Int32) throws(Errno) {
         var status = CSyncLinux_Status()
-        let code = CSyncLinux_StatusOf(descriptor, &status)
-        guard code == 0 else { throw Errno(rawValue: code) }
+        let code = Errno.code { CSyncLinux_StatusOf(descriptor, &status) }
+        guard code.rawValue == 0 else { throw code }
         self.init(status)
     }
 
@@ -61,8 +61,8 @@ package struct FileStatus: Sendable {
     /// - Throws: `Errno`.
     package init(of name: UnsafePointer<CChar>, in folder: Int32, followsLinks: Bool = false) throws(Errno) {
         var status = CSyncLinux_Status()
-        let code = CSyncLinux_StatusAt(folder, name, followsLinks, &status)
-        guard code == 0 else { throw Errno(rawValue: code) }
+        let code = Errno.code { CSyncLinux_StatusAt(folder, name, followsLinks, &status) }
+        guard code.rawValue == 0 else { throw code }
         self.init(status)
     }
 
@@ -134,8 +134,8 @@ package struct FileAttributes: Hashable, Sendable {
     /// - Throws: `Errno` `.notSupported` where its file system keeps none.
     package func set(on file: FileDescriptor) throws(Errno) {
         for (name, value) in values {
-            let code = CSyncLinux_SetAttribute(file.rawValue, name, value, Int64(value.count))
-            guard code == 0 else { throw Errno(rawValue: code) }
+            let code = Errno.code { CSyncLinux_SetAttribute(file.rawValue, name, value, Int64(value.count)) }
+            guard code.rawValue == 0 else { throw code }
         }
     }
 
@@ -152,10 +152,12 @@ package struct FileAttributes: Hashable, Sendable {
     /// Asks for the size first, and again where it has grown since.
     private static func bytes(_ call: (UnsafeMutablePointer<CChar>?, Int64) -> Int64) throws(Errno) -> [UInt8] {
         while true {
-            let size = call(nil, 0)
+            let size = Errno.repeating(while: -Int64(EINTR)) { call(nil, 0) }
             guard size >= 0 else { throw Errno(rawValue: Int32(-size)) }
             var buffer = [CChar](repeating: 0, count: Int(size))
-            let count = buffer.withUnsafeMutableBufferPointer { call($0.baseAddress, Int64($0.count)) }
+            let count = buffer.withUnsafeMutableBufferPointer { buffer in
+                Errno.repeating(while: -Int64(EINTR)) { call(buffer.baseAddress, Int64(buffer.count)) }
+            }
             if count == -Int64(Errno.outOfRange.rawValue) { continue }
             guard count >= 0 else { throw Errno(rawValue: Int32(-count)) }
             return buffer.prefix(Int(count)).map { UInt8(bitPattern: $0) }
@@ -203,7 +205,7 @@ extension FileDescriptor {
 
     /// Takes all bytes out of the file.
     package func cut() throws(Errno) {
-        guard ftruncate(rawValue, 0) == 0 else { throw Errno(rawValue: errno) }
+        try Errno.calling { ftruncate(rawValue, 0) }
     }
 
     /// Returns when all that was written to the file, or all names in the folder, are on the disk (fsync(2)). The only place
@@ -213,18 +215,16 @@ extension FileDescriptor {
     /// nothing could be missing.
     /// - Throws: `Errno`.
     package func sync() throws(Errno) {
-        while fsync(rawValue) != 0 {
-            switch errno {
-            case EINTR: continue
-            case EINVAL, EROFS: return
-            case let code: throw Errno(rawValue: code)
-            }
+        do {
+            try Errno.calling { fsync(rawValue) }
+        } catch {
+            guard error == .invalidArgument || error == .readOnlyFileSystem else { throw error }
         }
     }
 
     /// fchmod(2).
     package func setPermissions(_ permissions: FilePermissions) throws(Errno) {
-        guard fchmod(rawValue, permissions.rawValue) == 0 else { throw Errno(rawValue: errno) }
+        try Errno.calling { fchmod(rawValue, permissions.rawValue) }
     }
 
     // MARK: Locks
@@ -234,7 +234,14 @@ extension FileDescriptor {
 
     /// Takes the lock of flock(2) without waiting. Where there are no such locks (some network mounts), all get it.
     /// - Returns: `false` while another opening has it.
-    package func tryLock() -> Bool { flock(rawValue, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK }
+    package func tryLock() -> Bool {
+        do {
+            try Errno.calling { flock(rawValue, LOCK_EX | LOCK_NB) }
+            return true
+        } catch {
+            return error != .wouldBlock
+        }
+    }
 
     /// A path that leads to this open folder (proc(5), `/proc/pid/fd`), whatever has its name by now: a long run does not
     /// follow a link that has taken its place.
@@ -246,9 +253,7 @@ extension FileDescriptor {
 
     /// Waits for the lock of flock(2).
     package func waitForLock() throws(Errno) {
-        while flock(rawValue, LOCK_EX) != 0 {
-            if errno != EINTR { throw Errno(rawValue: errno) }
-        }
+        try Errno.calling { flock(rawValue, LOCK_EX) }
     }
 
     /// Lets the lock of flock(2) go; closing does the same.
@@ -261,7 +266,7 @@ extension FileDescriptor {
     /// - Parameter length: 0 is all from `start` on.
     /// - Returns: `false` while another opening has one of them.
     package func tryLockBytes(from start: Int64, _ length: Int64) throws(Errno) -> Bool {
-        let code = Errno(rawValue: CSyncLinux_LockBytes(rawValue, start, length))
+        let code = Errno.code { CSyncLinux_LockBytes(rawValue, start, length) }
         if code == .wouldBlock || code == .permissionDenied { return false }
         guard code.rawValue == 0 else { throw code }
         return true
@@ -270,8 +275,8 @@ extension FileDescriptor {
     /// Whether another opening has one of the bytes locked.
     package func areBytesLocked(from start: Int64, _ length: Int64) throws(Errno) -> Bool {
         var isLocked = false
-        let code = CSyncLinux_AreBytesLocked(rawValue, start, length, &isLocked)
-        guard code == 0 else { throw Errno(rawValue: code) }
+        let code = Errno.code { CSyncLinux_AreBytesLocked(rawValue, start, length, &isLocked) }
+        guard code.rawValue == 0 else { throw code }
         return isLocked
     }
 }
@@ -329,7 +334,8 @@ extension FilePath {
 
     /// Without symbolic links (realpath(3)); `nil` where that cannot be told.
     package var resolved: FilePath? {
-        guard let resolved = withPlatformString({ realpath($0, nil) }) else { return nil }
+        let call: () -> UnsafeMutablePointer<CChar>? = { withPlatformString { realpath($0, nil) } }
+        guard let resolved = try? Errno.callingForPointer(call) else { return nil }
         defer { free(resolved) }
         return FilePath(platformString: resolved)
     }
@@ -348,10 +354,7 @@ extension FilePath {
 
     /// By the bytes of the name, until no signal interrupts it.
     private func call(_ body: (UnsafePointer<CChar>) -> Int32) throws(Errno) {
-        while withPlatformString(body) != 0 {
-            let reason = Errno(rawValue: errno)
-            if reason != .interrupted { throw reason }
-        }
+        try Errno.calling { withPlatformString(body) }
     }
 }
 

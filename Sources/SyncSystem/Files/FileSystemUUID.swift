@@ -1,4 +1,5 @@
 import CSyncLinux
+import Glibc
 package import SystemPackage
 
 /// What the driver of a file system tells of it: no udev(7) is asked, and no device is read.
@@ -7,7 +8,7 @@ package enum FileSystemUUID {
     /// tells none.
     package static func text(ofFile file: FileDescriptor) -> String? {
         var bytes = [UInt8](repeating: 0, count: 16)
-        let length = CSyncLinux_FileSystemUUID(file.rawValue, &bytes)
+        let length = Errno.repeating(while: -EINTR) { CSyncLinux_FileSystemUUID(file.rawValue, &bytes) }
         return length > 0 ? text(of: Array(bytes.prefix(Int(length)))) : nil
     }
 

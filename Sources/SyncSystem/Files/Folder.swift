@@ -189,17 +189,18 @@ package struct FolderReader: ~Copyable {
     /// Links are followed.
     /// - Throws: `Errno`.
     package init(_ folder: FilePath) throws(Errno) {
-        guard let stream = folder.withPlatformString({ opendir($0) }) else { throw Errno(rawValue: errno) }
-        self.stream = stream
+        stream = try Errno.callingForPointer { folder.withPlatformString { opendir($0) } }
     }
 
     /// Takes over a descriptor of a folder, which is closed also when this fails.
     /// - Throws: `Errno`.
     package init(taking descriptor: Int32) throws(Errno) {
-        guard let stream = fdopendir(descriptor) else {
-            let reason = Errno(rawValue: errno)
+        let stream: OpaquePointer
+        do {
+            stream = try Errno.callingForPointer { fdopendir(descriptor) }
+        } catch {
             close(descriptor)
-            throw reason
+            throw error
         }
         self.stream = stream
     }
@@ -220,8 +221,11 @@ package struct FolderReader: ~Copyable {
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
-                if errno == 0 { return nil }
-                throw Errno(rawValue: errno)
+                let reason = Errno(rawValue: errno)
+                if reason.rawValue == 0 { return nil }
+                // It goes on where it was.
+                if reason == .interrupted { continue }
+                throw reason
             }
             let name = UnsafeRawPointer(entry).advanced(by: Self.nameOffset).assumingMemoryBound(to: CChar.self)
             if name[0] == Self.dot, name[1] == 0 || (name[1] == Self.dot && name[2] == 0) { continue }

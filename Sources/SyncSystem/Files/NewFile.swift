@@ -321,8 +321,9 @@ extension NewFile {
     /// - Returns: `false` where the file system cannot.
     /// - Throws: `Errno`.
     package static func exchange(_ one: FilePath, _ other: FilePath) throws(Errno) -> Bool {
-        let code = Errno(
-            rawValue: one.withPlatformString { one in other.withPlatformString { CSyncLinux_Exchange(one, $0) } })
+        let code = Errno.code {
+            one.withPlatformString { one in other.withPlatformString { CSyncLinux_Exchange(one, $0) } }
+        }
         if [.noFunction, .invalidArgument, .notSupported].contains(code) { return false }
         guard code.rawValue == 0 else { throw code }
         return true
@@ -333,8 +334,9 @@ extension NewFile {
     /// - Returns: `false`, with nothing changed, when something has the name.
     /// - Throws: `Errno`.
     package static func renameIfFree(_ old: FilePath, _ new: FilePath) throws(Errno) -> Bool {
-        let code = Errno(
-            rawValue: old.withPlatformString { old in new.withPlatformString { CSyncLinux_RenameIfFree(old, $0) } })
+        let code = Errno.code {
+            old.withPlatformString { old in new.withPlatformString { CSyncLinux_RenameIfFree(old, $0) } }
+        }
         switch code {
         case _ where code.rawValue == 0: return true
         case .fileExists: return false
@@ -359,7 +361,7 @@ extension NewFile {
 
 extension NewFile {
     package static func isHidden(_ name: FilePath.Component) -> Bool {
-        name.string.hasPrefix(".") && name.string.hasSuffix(suffix)
+        name.string.utf8.starts(with: ".".utf8) && name.string[...].beginning(before: suffix) != nil
     }
 
     /// Removes what an earlier run left for a destination that has its file by now. What somebody is at stays.

@@ -19,8 +19,8 @@ package enum WriteLease {
             let file = try? FileDescriptor.opened(path, .readOnly, [.nonBlocking, .noFollow, .closeOnExec])
         else { return false }
         defer { try? file.close() }
-        let code = CSyncLinux_TakeReadLease(file.rawValue)
-        if code == 0 { CSyncLinux_DropLease(file.rawValue) }
-        return code == EAGAIN
+        let code = Errno.code { CSyncLinux_TakeReadLease(file.rawValue) }
+        if code.rawValue == 0 { CSyncLinux_DropLease(file.rawValue) }
+        return code == .wouldBlock
     }
 }

@@ -82,21 +82,12 @@ package final class BlockingPool: Sendable {
     package func runChecking<Value: Sendable>(
         _ work: @escaping @Sendable (CancellationFlag) throws -> Value
     ) async throws -> Value {
-        let job = makeWork()
-        return try await run(as: job) { try work(job.flag) }
-    }
-
-    /// For ``run(as:_:)``, once.
-    package func makeWork() -> PooledWork { PooledWork(watch) }
-
-    /// As ``run(_:)``, for work that others than its task can cancel, too, before it begins and later.
-    package func run<Value: Sendable>(
-        as job: PooledWork, _ work: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        try await withTaskCancellationHandler {
+        let job = PooledWork(watch)
+        let body: @Sendable () throws -> Value = { try work(job.flag) }
+        return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 queue.add { [queue] thread in
-                    let result = job.run(work) { error in
+                    let result = job.run(body) { error in
                         continuation.resume(throwing: error)
                         // The thread may never come back: another one takes its place.
                         queue.replaceThread(thread)

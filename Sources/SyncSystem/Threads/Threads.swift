@@ -209,7 +209,7 @@ package final class PooledWork: Sendable {
     }
 
     /// Tells the work to stop, also when it has not begun; a step is given up.
-    package func cancel() {
+    func cancel() {
         flag.set()
         giveUp(CancellationError())
     }

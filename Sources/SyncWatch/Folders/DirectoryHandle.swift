@@ -65,16 +65,11 @@ final class DirectoryHandle {
     private static let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK
 
     private static func open(_ root: FilePath) throws(Errno) -> Int32 {
-        try check(root.withPlatformString { openat(AT_FDCWD, $0, flags) })
+        try Errno.calling { root.withPlatformString { openat(AT_FDCWD, $0, flags) } }
     }
 
     private static func open(_ name: EntryName, in parent: Int32) throws(Errno) -> Int32 {
-        try check(name.withPointer { openat(parent, $0, flags | O_NOFOLLOW) })
-    }
-
-    private static func check(_ descriptor: Int32) throws(Errno) -> Int32 {
-        guard descriptor >= 0 else { throw Errno(rawValue: errno) }
-        return descriptor
+        try Errno.calling { name.withPointer { openat(parent, $0, flags | O_NOFOLLOW) } }
     }
 }
 

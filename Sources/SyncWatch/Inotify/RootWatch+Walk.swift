@@ -32,7 +32,12 @@ extension RootWatch {
                 if outcome?.isKnown == true, visit.depth == 0, unlessKnown { isDue = false }
                 guard isDue, let outcome else { return [] }
                 // Below a folder without a watch, nothing has one.
-                if outcome.watch == nil, visit.depth == 0 || above != nil { unwatched.insert(visit.path) }
+                if outcome.watch == nil {
+                    // Where a walk has been before, it counts anew.
+                    if visit.depth == 0 { unwatched.remove(visit.path) }
+                    if visit.depth == 0 || above != nil { unwatched.insert(visit.path) }
+                    unwatched.countWaiting(visit.path)
+                }
                 walk.enter(depth: visit.depth, watch: outcome.watch, device: folder.identity.device)
                 return try folder.folders()
             } catch {
@@ -41,9 +46,7 @@ extension RootWatch {
             }
         }
         if walk.unwatched > 0, let first = walk.firstUnwatched {
-            var needed = tree.count + walk.unwatched
-            if case .noWatch(_, let before, _) = problem { needed = max(before + walk.unwatched, needed) }
-            hinder(.noWatch(first: first, needed: needed, allowed: calls.maximumWatches()), at: first)
+            hinder(.noWatch(first: first, needed: neededWatches, allowed: calls.maximumWatches()), at: first)
         }
         return isDue
     }

@@ -155,9 +155,15 @@ final class RootWatch {
         }
     }
 
+    /// For all folders.
+    var neededWatches: Int { tree.count + unwatched.waiting }
+
     /// A folder is gone from its place, with all below it.
     func forgetUnwatched(_ place: RelativePath, at path: FilePath) {
         unwatched.remove(place)
+        if case .noWatch(let first, _, let allowed) = problem {
+            problem = .noWatch(first: first, needed: neededWatches, allowed: allowed)
+        }
         let now = calls.now()
         pace.withLock { $0.forget(path, at: now) }
     }

@@ -7,7 +7,8 @@ struct UnwatchedTops {
     static let limit = 256
 
     private let limit: Int
-    private var places: Set<RelativePath> = []
+    /// With the folders that wait for a watch from there on.
+    private var places: [RelativePath: Int] = [:]
 
     init(limit: Int = UnwatchedTops.limit) {
         self.limit = max(limit, 1)
@@ -15,34 +16,58 @@ struct UnwatchedTops {
 
     /// None is below another one.
     var all: [RelativePath] {
-        Array(places.filter { $0.isEmpty || !isCovered($0.names.dropLast()) })
+        places.keys.filter { $0.isEmpty || !isCovered($0.names.dropLast()) }
     }
+
+    /// How many folders wait for a watch.
+    var waiting: Int { places.values.reduce(0, +) }
 
     /// Whether a path is one of them, or below one.
     func covers(_ path: RelativePath) -> Bool { isCovered(path.names[...]) }
 
     mutating func insert(_ path: RelativePath) {
         guard !covers(path) else { return }
-        places.insert(path)
+        places[path] = 0
         if places.count > limit { join() }
+    }
+
+    /// A folder that is one of them, or below one, would get a watch if there were more.
+    mutating func countWaiting(_ path: RelativePath) {
+        if let top = top(of: path.names[...]) { places[top, default: 0] += 1 }
     }
 
     /// A folder is gone, with all below it.
     mutating func remove(_ path: RelativePath) {
-        if !places.isEmpty { places = places.filter { !$0.names.starts(with: path.names) } }
+        if !places.isEmpty { places = places.filter { !$0.key.names.starts(with: path.names) } }
     }
 
     private mutating func join() {
-        places = Set(all)
-        while places.count > limit, let depth = places.map(\.names.count).max(), depth > 0 {
-            places = Set(places.map { $0.names.count == depth ? RelativePath(Array($0.names.dropLast())) : $0 })
-            places = Set(all)
+        gather()
+        while places.count > limit, let depth = places.keys.map(\.names.count).max(), depth > 0 {
+            places = Dictionary(
+                places.map { path, waiting in
+                    (path.names.count == depth ? RelativePath(Array(path.names.dropLast())) : path, waiting)
+                }, uniquingKeysWith: +)
+            gather()
         }
     }
 
-    /// Whether `names`, or a folder above, is among the places.
-    private func isCovered(_ names: ArraySlice<EntryName>) -> Bool {
-        guard !places.isEmpty else { return false }
-        return (0...names.count).contains { places.contains(RelativePath(Array(names.prefix($0)))) }
+    /// What is below another one goes into that.
+    private mutating func gather() {
+        var tops: [RelativePath: Int] = [:]
+        for (path, waiting) in places { tops[top(of: path.names[...]) ?? path, default: 0] += waiting }
+        places = tops
+    }
+
+    private func isCovered(_ names: ArraySlice<EntryName>) -> Bool { top(of: names) != nil }
+
+    /// The uppermost of the places that `names`, or a folder above, is.
+    private func top(of names: ArraySlice<EntryName>) -> RelativePath? {
+        guard !places.isEmpty else { return nil }
+        for count in 0...names.count {
+            let path = RelativePath(Array(names.prefix(count)))
+            if places[path] != nil { return path }
+        }
+        return nil
     }
 }

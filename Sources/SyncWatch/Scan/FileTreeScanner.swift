@@ -204,8 +204,8 @@ enum OtherEntry {
     private static func linkKind(
         _ name: UnsafePointer<CChar>, _ component: FilePath.Component, in folder: DirectoryHandle, below root: FilePath
     ) -> ScannedOther.Kind? {
-        let descriptor = openat(folder.descriptor, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { return nil }
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+        guard let descriptor = try? Errno.calling({ openat(folder.descriptor, name, flags) }) else { return nil }
         defer { close(descriptor) }
         guard let target = try? FileStatus(ofDescriptor: descriptor).kind else { return nil }
         let kind: ScannedOther.Kind
@@ -216,9 +216,8 @@ enum OtherEntry {
         } else {
             return nil
         }
-        guard let path = realpath("/proc/self/fd/\(descriptor)", nil) else { return kind }
-        defer { free(path) }
-        return FilePath(platformString: path).starts(with: root.resolved ?? root) ? nil : kind
+        guard let path = FilePath("/proc/self/fd/\(descriptor)").resolved else { return kind }
+        return path.starts(with: root.resolved ?? root) ? nil : kind
     }
 
     static func holdsPictures(_ folder: FilePath) -> Bool {
@@ -242,8 +241,8 @@ enum OtherEntry {
     }
 
     private static func holdsPicture(_ name: UnsafePointer<CChar>, in folder: Int32) -> Bool {
-        let descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
-        guard descriptor >= 0 else { return false }
+        let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY
+        guard let descriptor = try? Errno.calling({ openat(folder, name, flags) }) else { return false }
         defer { close(descriptor) }
         return isPicture(descriptor)
     }
@@ -254,8 +253,8 @@ enum OtherEntry {
 
     private static func isPicture(_ descriptor: Int32) -> Bool {
         var head = [UInt8](repeating: 0, count: headSize)
-        let count = pread(descriptor, &head, headSize, 0)
-        return count > 0 && ImageTrace.isPicture(Array(head.prefix(count)))
+        let count = head.withUnsafeMutableBytes { try? FileDescriptor(rawValue: descriptor).read(at: 0, into: $0) }
+        return ImageTrace.isPicture(Array(head.prefix(count ?? 0)))
     }
 }
 

@@ -60,14 +60,15 @@ extension DriveReader {
         uuid: { number in Self.uuidOfUdev(number) ?? Self.uuidOfLink(number) },
         fsid: { mount in
             var volume = statvfs()
-            guard mount.withPlatformString({ statvfs($0, &volume) }) == 0, volume.f_fsid != 0 else { return nil }
+            let answer = try? Errno.calling { mount.withPlatformString { statvfs($0, &volume) } }
+            guard answer != nil, volume.f_fsid != 0 else { return nil }
             return String(volume.f_fsid, radix: 16)
         },
         device: { file in Self.number(ofFile: file) })
 
     private static func number(ofFile file: FilePath) -> String? {
         var status = stat()
-        guard file.withPlatformString({ stat($0, &status) }) == 0 else { return nil }
+        guard (try? Errno.calling { file.withPlatformString { stat($0, &status) } }) != nil else { return nil }
         return MountTable.number(ofDevice: UInt64(status.st_rdev))
     }
 

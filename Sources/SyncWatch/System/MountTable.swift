@@ -204,9 +204,8 @@ package struct FileSystemFacts: Hashable, Sendable {
     package init(at path: FilePath) throws(Errno) {
         var status = stat()
         var volume = statvfs()
-        guard path.withPlatformString({ stat($0, &status) }) == 0,
-            path.withPlatformString({ statvfs($0, &volume) }) == 0
-        else { throw Errno(rawValue: errno) }
+        try Errno.calling { path.withPlatformString { stat($0, &status) } }
+        try Errno.calling { path.withPlatformString { statvfs($0, &volume) } }
         device = UInt64(status.st_dev)
         type = ProcFile.text("/proc/self/mountinfo").flatMap { [device] in MountTable.type(ofDevice: device, in: $0) }
         isRemote = type.map(MountTable.isRemote) ?? false

@@ -174,22 +174,21 @@ import Testing
         }
     }
 
-    @Test func `work that is cancelled by others than its task ends, whether it has begun or not`() async throws {
+    @Test func `work whose task is cancelled ends, whether it has begun or not`() async throws {
         let entry = Entry()
         let pool = BlockingPool(name: "test", threads: 1, watch: Clocks().watch)
-        let begun = pool.makeWork()
-        let answer = Task {
-            try await pool.run(as: begun) { () throws -> Void in
+        let begun = Task {
+            try await pool.run { () throws -> Void in
                 entry.signal.yield()
                 while true { try PhotoError.checkStopped() }
             }
         }
         await entry.wait()
-        begun.cancel()
-        await #expect(throws: CancellationError.self) { try await answer.value }
-        let queued = pool.makeWork()
+        let queued = Task { try await pool.run { 1 } }
         queued.cancel()
-        await #expect(throws: CancellationError.self) { try await pool.run(as: queued) { 1 } }
+        begun.cancel()
+        await #expect(throws: CancellationError.self) { try await begun.value }
+        await #expect(throws: CancellationError.self) { try await queued.value }
         #expect(try await pool.run { 2 } == 2)
     }
 

@@ -51,4 +51,18 @@ import Testing
         tops.remove(try path("a"))
         #expect(tops.all.map { $0.filePath.string } == ["ab"])
     }
+
+    @Test func `folders that wait for a watch are counted as long as they are there`() throws {
+        var tops = try make(["a", "b", "c/d"], limit: 3)
+        for text in ["a", "a/x", "a/x/y", "b", "c/d", "elsewhere"] { tops.countWaiting(try path(text)) }
+        #expect(tops.waiting == 5)
+        // Joined in the folders above.
+        tops.insert(try path("c/e"))
+        tops.countWaiting(try path("c/e"))
+        #expect(tops.waiting == 6)
+        tops.remove(try path("a"))
+        #expect(tops.waiting == 3)
+        tops.remove(try path("c"))
+        #expect(tops.waiting == 1)
+    }
 }

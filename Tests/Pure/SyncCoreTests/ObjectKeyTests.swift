@@ -36,7 +36,34 @@ import Testing
         #expect(key.lastSegment == "\u{301}a.jpg")
         #expect(key.isBelow("users/") && key.name(below: "users/\u{301}ana/photos/") == "\u{301}a.jpg")
         #expect(key.original?.rawValue == "users/\u{301}ana/originals/\u{301}a.jpg")
+        #expect(key.folder == "users/\u{301}ana/photos/")
         #expect(throws: InvalidName.self) { try ObjectKey(segments: ["users", "ana/\u{301}b"]) }
+    }
+
+    /// To a `String`, they begin the same, and an end that a mark is joined with is none.
+    @Test func `beginnings and ends of keys are those of their bytes`() throws {
+        let key = try ObjectKey("users/jose\u{301}/machines/\u{301}m\u{600}.json")
+        #expect(key.name(between: "users/jose\u{301}/machines/", ".json") == "\u{301}m\u{600}")
+        #expect(!key.isBelow("users/jos\u{E9}/machines/"))
+        #expect(key.name(between: "users/jos\u{E9}/machines/", ".json") == nil)
+        #expect(try ObjectKey("users/ana/.json").name(between: "users/ana/", ".json") == nil)
+    }
+
+    @Test func `what machines of a user tell is that of no other whose name looks the same`() throws {
+        let (own, other) = (try KeyLayout(user: "jose\u{301}"), try KeyLayout(user: "jos\u{E9}"))
+        let segment = CatalogSegment(machine: "m", from: 1, to: 2)
+        #expect(CatalogSegment(try segment.key(own), own) == segment)
+        #expect(CatalogSegment(try segment.key(own), other) == nil)
+        #expect(own.machineID(of: try own.machine("\u{301}m")) == "\u{301}m")
+        #expect(other.machineID(of: try own.machine("m")) == nil)
+        let day = try #require(CalendarDay("2026-11-30"))
+        #expect(own.day(ofJobClaim: try own.jobClaim(day)) == day)
+        #expect(other.day(ofJobClaim: try own.jobClaim(day)) == nil)
+        let id = try #require(ShareID("0f3a9c21-6c0e-4c57-9c55-1b1a0c9b5b2d"))
+        #expect(own.shareID(ofEnd: try own.shareEnd(id)) == id)
+        #expect(other.shareID(ofEnd: try own.shareEnd(id)) == nil)
+        #expect(own.shareOwner(of: try own.shareOwner(id, 3))?.number == 3)
+        #expect(other.shareOwner(of: try own.shareOwner(id, 3))?.number == nil)
     }
 
     @Test func `keys are ordered by bytes and not by language`() throws {

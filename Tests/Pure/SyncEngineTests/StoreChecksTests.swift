@@ -34,6 +34,20 @@ import Testing
         #expect(try await keys(store) == [])
     }
 
+    @Test func `what everybody can read of guests is told, and nothing of the trial stays`() async throws {
+        let store = InMemoryStore()
+        let (probe, scratch) = probe(store)
+        let open = try await probe.guestPhotos { store.content($0) }
+        #expect(open.name == "guests" && open.state == .wrong && open.remedy != nil)
+        #expect(try await keys(store).allSatisfy { $0.hasPrefix("shares/") && $0.hasSuffix("/guests/0") })
+        #expect(try await probe.guestPhotos { _ in nil }.state == .ok)
+        #expect(try await probe.guestPhotos { _ in Array("<html>".utf8) }.state == .ok)
+        let away = StoreError(.unreachable, operation: "get", message: "away")
+        #expect(try await probe.guestPhotos { _ in throw away }.state == .limited)
+        #expect(try await scratch.empty() == [])
+        #expect(try await keys(store) == [])
+    }
+
     @Test(arguments: [(false, Finding.State.limited), (true, .wrong)])
     func `A store that takes names for one that differ in capitals alone is told`(
         replaces: Bool, expected: Finding.State
