@@ -397,11 +397,3 @@ struct RebuildTests {
         #expect(places.count == 3 && places.allSatisfy { $0.hasPrefix("machines/") }, "\(places)")
     }
 }
-
-extension StoredBytes {
-    /// What the embedded store tells of an object; others are asked in other tests.
-    func known(_ key: String) -> StoreFolder.Object? {
-        guard case .folder(let store) = self else { return nil }
-        return try? store.objects().first { $0.key == key }
-    }
-}

@@ -55,3 +55,11 @@ enum StoredBytes: Sendable {
         }
     }
 }
+
+extension StoredBytes {
+    /// What the embedded store tells of an object; others are asked in other tests.
+    func known(_ key: String) -> StoreFolder.Object? {
+        guard case .folder(let store) = self else { return nil }
+        return try? store.objects().first { $0.key == key }
+    }
+}

@@ -8,7 +8,8 @@ import Testing
 
     @Test(
         arguments: [
-            ([], "a", true), (["a"], nil, true), (["a"], "a", false), (["a"], "b", false), (["b", "c", "d"], "a", true),
+            ([], "a", true), (["a"], nil, true), (["a"], "a", false), (["a"], "b", false),
+            (["b", "c", "d"], "a", true),
             (["b", "d", "c"], "a", false), (["b", "b"], nil, false), (["b", "ba", "b-"], nil, false),
             // By bytes: a letter with an accent that stands behind it comes before the same as one character.
             (["e\u{301}", "\u{E9}"], nil, true), (["\u{E9}", "e\u{301}"], nil, false),
