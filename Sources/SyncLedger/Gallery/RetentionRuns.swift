@@ -37,15 +37,17 @@ extension Ledger {
     /// More than a year of daily runs is kept.
     private static let runsKept = 400
 
-    /// Notes a run. One that waited for the store goes on, and is one run with what it was before. What was kept is counted
-    /// when it is over.
+    /// Notes a run, which is the latest one then. One that waited for the store goes on, and is one run with what it was
+    /// before. What was kept is counted when it is over.
     package func noteRetentionRun(_ run: RetentionRun) throws(LedgerError) {
         try write("note a cleanup") { db in
             try db.run(
                 """
                 INSERT INTO retention_runs (scheduled_at, finished_at, archived, deleted, skipped, failed, waiting)
                 VALUES (?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (scheduled_at) DO UPDATE SET finished_at = excluded.finished_at,
+                ON CONFLICT (scheduled_at) DO UPDATE SET
+                    id = (SELECT MAX(id) + (MAX(id) <> retention_runs.id) FROM retention_runs AS others),
+                    finished_at = excluded.finished_at,
                     archived = archived + excluded.archived, deleted = deleted + excluded.deleted,
                     skipped = excluded.skipped, failed = excluded.failed, waiting = excluded.waiting
                 """,
@@ -57,6 +59,12 @@ extension Ledger {
             try db.run(
                 "DELETE FROM retention_runs WHERE id <= (SELECT MAX(id) FROM retention_runs) - ?", [Self.runsKept])
         }
+    }
+
+    /// The latest run that tells whether something was kept. One that the store has ended before it had kept anything
+    /// did not come to all, and tells nothing.
+    package func lastTellingRetentionRun() throws(LedgerError) -> RetentionRun? {
+        try read("look up a cleanup") { try $0.row(LedgerQuery.lastTellingRetentionRun, []) }
     }
 
     /// The latest first.
@@ -76,5 +84,9 @@ extension RetentionRun: FetchableRecord {
 }
 
 extension LedgerQuery {
+    package static let lastTellingRetentionRun = """
+        SELECT \(RetentionRun.columns) FROM retention_runs WHERE waiting = 0 OR skipped + failed > 0
+        ORDER BY id DESC LIMIT 1
+        """
     package static let retentionRuns = "SELECT \(RetentionRun.columns) FROM retention_runs ORDER BY id DESC LIMIT ?"
 }
