@@ -108,13 +108,6 @@ extension Ledger {
         try read("count due events") { try $0.total(LedgerQuery.dueEventCount, [time.milliseconds]) }
     }
 
-    /// Whether a cleanup has come to an event that was created before a moment, and has kept it. It walks that index.
-    package func isAnyKept(createdBefore time: Date) throws(LedgerError) -> Bool {
-        try read("look for events that were kept") {
-            try $0.number(LedgerQuery.keptEvent, [time.milliseconds]) != nil
-        }
-    }
-
     /// Counts the changes of files that were seen; `nil` for one that is not known any more. In the same order.
     package func generations(of places: [EventPlace]) throws(LedgerError) -> [Int64?] {
         try read("look up files of events") { db in
@@ -360,10 +353,6 @@ extension LedgerQuery {
         """
     package static let dueEventCount =
         "SELECT COUNT(*) FROM events INDEXED BY events_due WHERE retention = 'kept' AND created_at < ?"
-    package static let keptEvent = """
-        SELECT 1 FROM events INDEXED BY events_due
-        WHERE retention = 'kept' AND created_at < ? AND retention_problem IS NOT NULL LIMIT 1
-        """
     package static let generationOfPhoto = "SELECT generation FROM photos WHERE id = ?"
     package static let filesOfEvent = """
         SELECT \(EventPlace.columns) FROM event_files

@@ -67,6 +67,14 @@ extension Ledger {
         try read("look up a cleanup") { try $0.row(LedgerQuery.lastTellingRetentionRun, []) }
     }
 
+    /// Whether a cleanup has come to an event that was created before a moment, and has kept it. It walks an
+    /// index over those that are due.
+    package func isAnyKept(createdBefore time: Date) throws(LedgerError) -> Bool {
+        try read("look for events that were kept") {
+            try $0.number(LedgerQuery.keptEvent, [time.milliseconds]) != nil
+        }
+    }
+
     /// The latest first.
     package func retentionRuns(limit: Int) throws(LedgerError) -> [RetentionRun] {
         try read("list the cleanups") { try $0.rows(LedgerQuery.retentionRuns, [limit]) }
@@ -87,6 +95,10 @@ extension LedgerQuery {
     package static let lastTellingRetentionRun = """
         SELECT \(RetentionRun.columns) FROM retention_runs WHERE waiting = 0 OR skipped + failed > 0
         ORDER BY id DESC LIMIT 1
+        """
+    package static let keptEvent = """
+        SELECT 1 FROM events INDEXED BY events_due
+        WHERE retention = 'kept' AND created_at < ? AND retention_problem IS NOT NULL LIMIT 1
         """
     package static let retentionRuns = "SELECT \(RetentionRun.columns) FROM retention_runs ORDER BY id DESC LIMIT ?"
 }
