@@ -162,7 +162,7 @@ struct AgentServices: Sendable {
             looks, ledger: ledger, patience: restores.patience, time: time, logger: workspace.logger)
     }
 
-    func makePass() -> SyncPass { workspace.pass(over: folders, ledger) }
+    func makePass() -> SyncPass { workspace.pass(over: folders, ledger, looks: looks) }
 
     func makeIntake(_ source: any ChangeSource) -> Intake {
         Intake(

@@ -82,6 +82,21 @@ package final class DiskLooks: Sendable {
         }
     }
 
+    /// Runs a look at a folder.
+    /// - Parameter pool: of which the one thread is that of looks.
+    /// - Throws: what `body` throws; `CancellationError`.
+    func run<Value: Sendable>(
+        at folder: FolderRecord?, on pool: BlockingPool, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        if let folder { begin(folder) }
+        defer { if let folder { end(folder) } }
+        return try await pool.run { [self] in
+            if let folder { note(folder) }
+            defer { leave() }
+            return try body()
+        }
+    }
+
     /// Runs what waits for the disks of all folders.
     func during(
         _ folders: [FolderRecord], isolation: isolated (any Actor)? = #isolation, _ work: () async -> Void

@@ -153,10 +153,7 @@ package actor Intake {
         let now = time.now()
         for folder in folders {
             guard let paths = gone[folder.id] else { continue }
-            let answer = try await look(at: folder) { [scan] looks in
-                looks.note(folder)
-                return try scan.noteGone(paths, in: folder, at: now)
-            }
+            let answer = try await look(at: folder) { [scan] _ in try scan.noteGone(paths, in: folder, at: now) }
             if answer.needsScan { enqueue(folder.path) }
             for place in answer.foldersThere { enqueue(place) }
             for file in answer.filesThere { settling.note(file, at: time.monotonic()) }
@@ -228,8 +225,7 @@ package actor Intake {
     private func noteOthers(in directories: [FilePath]) async throws {
         let now = time.now()
         let batch = located(directories)
-        try await look(at: batch.first?.folder) { [scan] looks in
-            if let first = batch.first { looks.note(first.folder) }
+        try await look(at: batch.first?.folder) { [scan] _ in
             try scan.noteOthers(in: batch, reviewing: batch.map(\.folder), at: now)
         }
     }
@@ -264,12 +260,7 @@ package actor Intake {
     private func look<Value: Sendable>(
         at folder: FolderRecord?, _ body: @escaping @Sendable (DiskLooks) throws -> Value
     ) async throws -> Value {
-        if let folder { looks.begin(folder) }
-        defer { if let folder { looks.end(folder) } }
-        let value = try await pool.run { [looks] in
-            defer { looks.leave() }
-            return try body(looks)
-        }
+        let value = try await looks.run(at: folder, on: pool) { [looks] in try body(looks) }
         for heard in looks.takeHeard() { enqueue(heard.path) }
         return value
     }
@@ -306,7 +297,6 @@ package actor Intake {
     private func scan(_ folder: FolderRecord, from tree: FilePath) async throws {
         let now = time.now()
         let (result, cost) = try await look(at: folder) { [scan, watchedSince] looks in
-            looks.note(folder)
             let clock = StepWatch.clockOfThread()
             let start = clock()
             let result = try scan.run(folder, from: tree, at: now, appearedAfter: watchedSince) { _ in
