@@ -52,7 +52,7 @@ struct RunCommand: AsyncParsableCommand {
                 UpkeepService(
                     parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
                 parts.catalog, parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
-                parts.retention.service(parts.restores.patience), parts.monitoring, intake,
+                parts.retention.service(parts.restores.patience), parts.monitoring, parts.lookService, intake,
                 StopNotice(tell: systemd.stopping),
                 DecoderRest(pictures: workspace.pictures, time: installation.time),
             ]

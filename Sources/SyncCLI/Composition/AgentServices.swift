@@ -16,6 +16,7 @@ struct AgentServices: Sendable {
     let folders: [FolderRecord]
     let scanner: FileTreeScanner
     let work = Wakeup()
+    private let looks: DiskLooks
     /// Signalled after each whole pass of the agent.
     let passes = Wakeup()
     let pipeline: PhotoPipeline
@@ -46,6 +47,7 @@ struct AgentServices: Sendable {
         self.ledger = queue
         Self.endWhenThreadsAreStuck(logger)
         scanner = FileTreeScanner()
+        looks = DiskLooks(time: time)
         let threads = workspace.threads
         // A store may take long to open. Until then nobody has looked at a new folder, and status tells so.
         folders = try await queue { try $0.register(settings.watch) }
@@ -156,14 +158,19 @@ struct AgentServices: Sendable {
             time: time)
     }
 
-    func makePass() -> SyncPass { workspace.pass(over: folders, ledger) }
+    var lookService: DiskLookService {
+        DiskLookService(
+            looks, ledger: ledger, patience: restores.patience, time: time, logger: workspace.logger)
+    }
+
+    func makePass() -> SyncPass { workspace.pass(over: folders, ledger, looks: looks) }
 
     func makeIntake(_ source: any ChangeSource) -> Intake {
         Intake(
             folders: folders, ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(), source: source,
             pool: workspace.threads.intake, settle: workspace.settings.upload.settle,
             rescanEvery: workspace.settings.upload.rescan,
-            patience: restores.patience, work: work, rescanned: pipeline.noteRescan,
+            patience: restores.patience, looks: looks, work: work, rescanned: pipeline.noteRescan,
             skipped: pipeline.noteSkipped, time: time,
             logger: workspace.logger)
     }

@@ -296,13 +296,17 @@ extension Workspace {
         return pass(over: try await ledger { try $0.register(watched) }, ledger, settle: settle, isForecast: true)
     }
 
-    /// - Parameter settle: `nil` for that of the configuration.
+    /// - Parameters:
+    ///   - settle: `nil` for that of the configuration.
+    ///   - looks: told what is looked at; `nil` where nobody asks.
     func pass(
-        over folders: [FolderRecord], _ ledger: LedgerQueue, settle: Duration? = nil, isForecast: Bool = false
+        over folders: [FolderRecord], _ ledger: LedgerQueue, settle: Duration? = nil, looks: DiskLooks? = nil,
+        isForecast: Bool = false
     ) -> SyncPass {
         SyncPass(
             folders: folders, ledger: ledger.ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
-            pool: threads.intake, settle: settle ?? settings.upload.settle, isForecast: isForecast, time: time)
+            pool: threads.intake, settle: settle ?? settings.upload.settle, looks: looks, isForecast: isForecast,
+            time: time)
     }
 
     /// What other machines have merged.

@@ -296,12 +296,8 @@ struct StatusView {
 
     /// As originals. What is lost is told by its places.
     private var brokenLines: [String] {
-        let broken = report.broken - report.elsewhere.count - brokenOfLost
-        if broken <= 0 { return [] }
-        let objects = Quantities.counted(broken, "stored object is", plural: "stored objects are")
-        return terminal.wrapped(
-            "\(objects) damaged or gone: sync-agent verify --all names \(broken == 1 ? "it" : "them")", indent: 2,
-            .yellow)
+        StatusReport.words(ofBroken: report.broken - report.elsewhere.count - brokenOfLost)
+            .map { terminal.wrapped($0, indent: 2, .yellow) } ?? []
     }
 
     private var leftOutLines: [String] {

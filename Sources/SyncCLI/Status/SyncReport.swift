@@ -30,9 +30,10 @@ struct SyncReport: Report {
     /// Originals that this pass has kept.
     var originals: Int
     /// Folders that could not be read, files that kept changing, originals that could not be kept, restored photos that
-    /// could not be saved, what today was found to be damaged of machines that are silent, a ledger that is older than
-    /// its own catalogue, stored objects that this pass could not look at, photos of guests that could not be taken in,
-    /// shares that are over and could not be removed, and projects that are half deleted.
+    /// could not be saved, stored objects that are damaged or gone, what today was found to be so of machines that are
+    /// silent, a ledger that is older than its own catalogue, stored objects that this pass could not look at, photos of
+    /// guests that could not be taken in, shares that are over and could not be removed, and projects that are half
+    /// deleted.
     var problems: [Problem]
     /// Photos that failed, in this pass or an earlier one; at most ``failuresNamed``.
     var failures: [Problem]
@@ -142,6 +143,9 @@ extension SyncReport {
                 Problem(path: folder.text, message: $0)
             }
         }
+        if let broken = StatusReport.words(ofBroken: overview.brokenBesideLost) {
+            problems.append(Problem(path: unclear.store, message: broken))
+        }
         problems += elsewhere.map { Problem(path: $0.place, message: $0.words) }
         if let catalog { problems.append(catalog) }
         if unclear.objects > 0 {
@@ -162,6 +166,15 @@ extension SyncReport {
             notes: leftOut.items.map { PathRemark($0.path, $0.reason) }, delayed: delayed.map(problem),
             unsaved: unsaved.count, withoutOriginal: withoutOriginal, unfinished: unfinished,
             untold: (failures + delayed).filter { !told.contains($0.path) }.map(problem))
+    }
+}
+
+extension StatusReport {
+    /// What is told of stored objects that are damaged or gone; `nil` without any.
+    static func words(ofBroken count: Int) -> String? {
+        guard count > 0 else { return nil }
+        let objects = Quantities.counted(count, "stored object is", plural: "stored objects are")
+        return "\(objects) damaged or gone: sync-agent verify --all names \(count == 1 ? "it" : "them")"
     }
 }
 

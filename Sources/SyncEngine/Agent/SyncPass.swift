@@ -26,14 +26,16 @@ package struct SyncPass: Sendable {
     private let pool: BlockingPool
     private let settle: Duration
     private let firstLook: FirstLook
+    private let looks: DiskLooks
     private let time: TimeSource
 
     /// - Parameters:
     ///   - reducer: looks at what is new.
+    ///   - looks: told what is looked at; `nil` where nobody asks.
     ///   - isForecast: nobody works off the queue, and what is in it is told: whatever can be known before is found out.
     package init(
         folders: [FolderRecord], ledger: Ledger, scanner: any TreeScanner, reducer: any PhotoReducer,
-        pool: BlockingPool, settle: Duration, isForecast: Bool = false, time: TimeSource
+        pool: BlockingPool, settle: Duration, looks: DiskLooks? = nil, isForecast: Bool = false, time: TimeSource
     ) {
         self.folders = folders
         self.ledger = ledger
@@ -41,6 +43,7 @@ package struct SyncPass: Sendable {
         self.pool = pool
         self.settle = settle
         firstLook = FirstLook(scanner: scanner, reducer: reducer, isPatient: isForecast, time: time)
+        self.looks = looks ?? DiskLooks(time: time)
         self.time = time
     }
 
@@ -60,9 +63,12 @@ package struct SyncPass: Sendable {
         for folder in folders where part?.starts(with: folder.path) ?? true {
             let now = time.now()
             let before = found
-            let result = try await pool.run { [scanner] in
+            let result = try await looks.run(at: folder, on: pool) { [scanner, looks] in
                 let start = part.flatMap { scanner.isFolder($0) ? $0 : nil } ?? folder.path
-                return try scan.run(folder, from: start, at: now) { seen(before + $0) }
+                return try scan.run(folder, from: start, at: now) { count in
+                    looks.note(folder)
+                    seen(before + count)
+                }
             }
             found += result.filesSeen
             intake.queued += result.queued
@@ -75,7 +81,9 @@ package struct SyncPass: Sendable {
             try await time.sleep(wait)
             let (batch, now) = (unsettled, time.now())
             let isLast = round == SettleQueue.rounds
-            let outcome = try await pool.run { try self.lookAgain(at: batch, scan, isLast: isLast, now: now) }
+            let outcome = try await looks.run(at: batch.first?.folder, on: pool) {
+                try self.lookAgain(at: batch, scan, isLast: isLast, now: now)
+            }
             intake.queued += outcome.sighted.queued
             intake.skipped += outcome.sighted.skipped
             unsettled = outcome.unsettled
@@ -95,6 +103,7 @@ package struct SyncPass: Sendable {
         var gone: [FolderID: [FilePath]] = [:]
         for var file in files {
             try PooledWork.checkCancellation()
+            looks.note(file.folder)
             let found: FileStamp?
             // What cannot be seen is the next pass's to tell.
             do { found = try scanner.stamp(of: file.file) } catch { continue }

@@ -18,6 +18,7 @@ package actor Intake {
     private let scan: FolderScan
     private let rescanEvery: Duration
     private let patience: LedgerPatience
+    private let looks: DiskLooks
     private let work: Wakeup
     private let rescanned: @Sendable () -> Void
     private let skipped: @Sendable () -> Void
@@ -45,13 +46,14 @@ package actor Intake {
     /// - Parameters:
     ///   - reducer: looks at what is new.
     ///   - pool: one thread, so that looks and scans of a folder never overtake each other.
+    ///   - looks: told what is looked at; `nil` where nobody asks.
     ///   - work: signalled when the queue has got something new.
     ///   - rescanned: called when all folders were read anew, as they are now and then.
     ///   - skipped: called when something new needs no place in the queue.
     package init(
         folders: [FolderRecord], ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer,
         source: any ChangeSource, pool: BlockingPool, settle: Duration, rescanEvery: Duration, patience: LedgerPatience,
-        work: Wakeup,
+        looks: DiskLooks? = nil, work: Wakeup,
         rescanned: @escaping @Sendable () -> Void = {}, skipped: @escaping @Sendable () -> Void = {},
         time: TimeSource, logger: Logger
     ) {
@@ -65,6 +67,7 @@ package actor Intake {
             ledger: ledger.ledger, scanner: scanner, settle: settle, firstLook: firstLook, watched: folders.map(\.path))
         self.rescanEvery = rescanEvery
         self.patience = patience
+        self.looks = looks ?? DiskLooks(time: time)
         self.work = work
         self.rescanned = rescanned
         self.skipped = skipped
@@ -82,7 +85,7 @@ package actor Intake {
     package func run(onWatching: @Sendable () async -> Void) async throws {
         let began = time.now()
         watchedSince = began
-        await source.start(folders.map(\.path), untold: folders.untold(at: began))
+        await looks.during(folders) { await source.start(folders.map(\.path), untold: folders.untold(at: began)) }
         do {
             var isFirst = true
             try await patience.riding("new photos") {
@@ -150,7 +153,7 @@ package actor Intake {
         let now = time.now()
         for folder in folders {
             guard let paths = gone[folder.id] else { continue }
-            let answer = try await pool.run { [scan] in try scan.noteGone(paths, in: folder, at: now) }
+            let answer = try await look(at: folder) { [scan] _ in try scan.noteGone(paths, in: folder, at: now) }
             if answer.needsScan { enqueue(folder.path) }
             for place in answer.foldersThere { enqueue(place) }
             for file in answer.filesThere { settling.note(file, at: time.monotonic()) }
@@ -183,11 +186,13 @@ package actor Intake {
     private func sight(_ files: [FilePath]) async throws {
         let now = time.now()
         let batch = located(files)
-        let unsettled = try await pool.run { [ledger = ledger.ledger, scanner, scan, firstLook] in
+        let unsettled = try await look(at: batch.first?.folder) {
+            [ledger = ledger.ledger, scanner, scan, firstLook] looks in
             let folders = batch.map(\.folder)
             var (settled, unsettled): ([SettledFile], [(file: FilePath, wait: Duration)]) = ([], [])
             var mixed: [FilePath: FolderRecord] = [:]
             for (folder, file) in batch {
+                looks.note(folder)
                 // An unreadable file is the next scan's to tell; a vanished one has a hint of its own.
                 guard let stamp = try? scanner.stamp(of: file) else {
                     // A link has a name like a file's.
@@ -220,7 +225,7 @@ package actor Intake {
     private func noteOthers(in directories: [FilePath]) async throws {
         let now = time.now()
         let batch = located(directories)
-        try await pool.run { [scan] in
+        try await look(at: batch.first?.folder) { [scan] _ in
             try scan.noteOthers(in: batch, reviewing: batch.map(\.folder), at: now)
         }
     }
@@ -230,9 +235,11 @@ package actor Intake {
     private func sightUnfinished(_ files: [FilePath]) async throws {
         let now = time.now()
         let batch = located(files)
-        let unseen = try await pool.run { [ledger = ledger.ledger, scanner, settle, drives = scan.drives] in
+        let unseen = try await look(at: batch.first?.folder) {
+            [ledger = ledger.ledger, scanner, settle, drives = scan.drives] looks in
             var (changing, unseen): ([SettledFile], [FilePath]) = ([], [])
             for (folder, file) in batch {
+                looks.note(folder)
                 if let stamp = try? scanner.stamp(of: file) {
                     changing.append(SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: stamp))
                 } else {
@@ -247,6 +254,15 @@ package actor Intake {
             return unseen
         }
         for file in unseen { settling.forgetTelling(of: file) }
+    }
+
+    /// Runs what waits for disks. That a folder could not be looked at stays its problem until all of it was.
+    private func look<Value: Sendable>(
+        at folder: FolderRecord?, _ body: @escaping @Sendable (DiskLooks) throws -> Value
+    ) async throws -> Value {
+        let value = try await looks.run(at: folder, on: pool) { [looks] in try body(looks) }
+        for heard in looks.takeHeard() { enqueue(heard.path) }
+        return value
     }
 
     private func located(_ files: [FilePath]) -> [(folder: FolderRecord, file: FilePath)] {
@@ -280,10 +296,12 @@ package actor Intake {
 
     private func scan(_ folder: FolderRecord, from tree: FilePath) async throws {
         let now = time.now()
-        let (result, cost) = try await pool.run { [scan, watchedSince] in
+        let (result, cost) = try await look(at: folder) { [scan, watchedSince] looks in
             let clock = StepWatch.clockOfThread()
             let start = clock()
-            let result = try scan.run(folder, from: tree, at: now, appearedAfter: watchedSince)
+            let result = try scan.run(folder, from: tree, at: now, appearedAfter: watchedSince) { _ in
+                looks.note(folder)
+            }
             let end = clock()
             let cost = ScanCost(lasted: end.wall - start.wall, processor: end.processor - start.processor)
             return (result, cost)
@@ -359,12 +377,9 @@ package actor Intake {
 
     /// Those that were not counted yet.
     private func countOverflows(_ reports: [WatchReport]) -> Int {
-        var new = 0
-        for report in reports {
-            new += max(report.overflows - (overflows[report.root] ?? 0), 0)
-            overflows[report.root] = report.overflows
+        reports.reduce(0) { count, report in
+            count + max(report.overflows - (overflows.updateValue(report.overflows, forKey: report.root) ?? 0), 0)
         }
-        return new
     }
 
     private func folder(of path: FilePath) -> FolderRecord? {

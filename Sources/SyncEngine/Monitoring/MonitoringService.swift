@@ -92,11 +92,11 @@ private struct PassSeen: Sendable {
 
 extension Ledger {
     /// Whether a whole pass is one to hear of, for an agent and for `sync`, which looks at more: nothing has failed,
-    /// nothing is lost, all folders could be read, every share that is over is gone, what guests have sent is taken in,
-    /// the catalogue is of this ledger or an older one, each stored object could be looked at, and of silent machines
-    /// nothing was found to be damaged today.
+    /// nothing is lost, nothing that is stored is damaged or gone, all folders could be read, every share that is over
+    /// is gone, what guests have sent is taken in, the catalogue is of this ledger or an older one, each stored object
+    /// could be looked at, and of silent machines nothing was found to be damaged today.
     package func isAllWell(_ overview: Overview, _ keys: KeyLayout, at now: Date) throws(LedgerError) -> Bool {
-        guard overview.totals[.failed].files == 0, overview.lost == 0,
+        guard overview.totals[.failed].files == 0, overview.lost == 0, overview.broken == 0,
             overview.folders.allSatisfy({ $0.record.problem == nil })
         else { return false }
         guard try shareTroubles().isEmpty, try otherDamage(seenOn: CalendarDay(now)).isEmpty,

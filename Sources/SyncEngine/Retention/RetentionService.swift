@@ -294,6 +294,11 @@ package struct RetentionOutlook: Sendable {
         return try ledger.dueEventCount(createdBefore: run.addingTimeInterval(-Double(days) * 86_400))
     }
 
+    /// Whether a cleanup has kept an event that is due by now.
+    package func isAnyKept(_ ledger: Ledger, at now: Date) throws(LedgerError) -> Bool {
+        try ledger.isAnyKept(createdBefore: now.addingTimeInterval(-Double(days) * 86_400))
+    }
+
     package func standing(_ ledger: Ledger, at now: Date) throws(LedgerError) -> RetentionStanding {
         let counts = try ledger.eventCounts().retention
         return RetentionStanding(

@@ -248,6 +248,13 @@ extension Ledger {
             [problem, time.milliseconds, folder.rawValue])
     }
 
+    /// Notes why a folder cannot be looked at now, until its next scan.
+    package func noteObstacle(_ folder: FolderID, problem: String) throws(LedgerError) {
+        try write(
+            "note why a folder cannot be looked at", "UPDATE folders SET problem = ? WHERE id = ?",
+            [problem, folder.rawValue])
+    }
+
     /// The files of a folder that the ledger believes to be on the disk: all but the missing, the lost, and those that this
     /// program was removing when it was stopped. No walk.
     package func knownFileCount(_ folder: FolderID) throws(LedgerError) -> Int {

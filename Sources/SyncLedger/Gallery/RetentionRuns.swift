@@ -37,15 +37,17 @@ extension Ledger {
     /// More than a year of daily runs is kept.
     private static let runsKept = 400
 
-    /// Notes a run. One that waited for the store goes on, and is one run with what it was before. What was kept is counted
-    /// when it is over.
+    /// Notes a run, which is the latest one then. One that waited for the store goes on, and is one run with what it was
+    /// before. What was kept is counted when it is over.
     package func noteRetentionRun(_ run: RetentionRun) throws(LedgerError) {
         try write("note a cleanup") { db in
             try db.run(
                 """
                 INSERT INTO retention_runs (scheduled_at, finished_at, archived, deleted, skipped, failed, waiting)
                 VALUES (?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (scheduled_at) DO UPDATE SET finished_at = excluded.finished_at,
+                ON CONFLICT (scheduled_at) DO UPDATE SET
+                    id = (SELECT MAX(id) + (MAX(id) <> retention_runs.id) FROM retention_runs AS others),
+                    finished_at = excluded.finished_at,
                     archived = archived + excluded.archived, deleted = deleted + excluded.deleted,
                     skipped = excluded.skipped, failed = excluded.failed, waiting = excluded.waiting
                 """,
@@ -56,6 +58,20 @@ extension Ledger {
             if run.waiting == 0 { try db.count(.retentionFailures, by: Int64(run.skipped + run.failed)) }
             try db.run(
                 "DELETE FROM retention_runs WHERE id <= (SELECT MAX(id) FROM retention_runs) - ?", [Self.runsKept])
+        }
+    }
+
+    /// The latest run that tells whether something was kept. One that the store has ended before it had kept anything
+    /// did not come to all, and tells nothing.
+    package func lastTellingRetentionRun() throws(LedgerError) -> RetentionRun? {
+        try read("look up a cleanup") { try $0.row(LedgerQuery.lastTellingRetentionRun, []) }
+    }
+
+    /// Whether a cleanup has come to an event that was created before a moment, and has kept it. It walks an
+    /// index over those that are due.
+    package func isAnyKept(createdBefore time: Date) throws(LedgerError) -> Bool {
+        try read("look for events that were kept") {
+            try $0.number(LedgerQuery.keptEvent, [time.milliseconds]) != nil
         }
     }
 
@@ -76,5 +92,13 @@ extension RetentionRun: FetchableRecord {
 }
 
 extension LedgerQuery {
+    package static let lastTellingRetentionRun = """
+        SELECT \(RetentionRun.columns) FROM retention_runs WHERE waiting = 0 OR skipped + failed > 0
+        ORDER BY id DESC LIMIT 1
+        """
+    package static let keptEvent = """
+        SELECT 1 FROM events INDEXED BY events_due
+        WHERE retention = 'kept' AND created_at < ? AND retention_problem IS NOT NULL LIMIT 1
+        """
     package static let retentionRuns = "SELECT \(RetentionRun.columns) FROM retention_runs ORDER BY id DESC LIMIT ?"
 }

@@ -79,6 +79,8 @@ package struct Overview: Hashable, Sendable {
     }
     /// Objects that are gone or damaged, without those that are left to other machines.
     package var broken: Int { brokenTiers.reduce(0) { $0 + $1.objects } - leftToOthers }
+    /// Of those, what counts as nothing lost: an original, or what was stored of an earlier content.
+    package var brokenBesideLost: Int { max(broken - brokenOfLost, 0) }
     package var bytesStored: Int64 { storedTiers.reduce(0) { $0 + $1.bytes } }
     package var lost: Int { lostHere + lostOfOthers }
     /// Without what other machines count themselves.

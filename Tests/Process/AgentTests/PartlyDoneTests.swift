@@ -1,4 +1,6 @@
 import Glibc
+import SyncCore
+import SyncDigest
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -64,6 +66,29 @@ struct PartlyDoneTests {
         #expect(try await home.run("sync").code == 0)
         #expect(try await home.run("verify", "--all").code == 0)
         #expect(try await home.run("status").text.contains("Everything is safe"))
+    }
+
+    @Test func `an original that is gone, and its file with it, ends each pass with 3 until it is forgotten`()
+        async throws
+    {
+        let home = try AgentHome(more: "photos: {max_dimension: 100, keep_originals: true}")
+        let photo = home.gallery.appending("a.jpg")
+        for file in [photo, home.gallery.appending("b.jpg")] {
+            try file.create(SamplePhoto.taken(file == photo ? 0 : 1))
+        }
+        #expect(try await home.run("sync").code == 0)
+        let md5 = try ContentDigest(of: SamplePhoto.taken(0)).md5
+        let original = try #require(
+            try home.store.objects().first { $0.key.hasPrefix("users/ana/originals/\(md5)") })
+        try home.store.root.appending("objects").pushing(FilePath(original.file)).remove()
+        try photo.remove()
+        for _ in 0..<2 {
+            let pass = try await home.run("sync")
+            #expect(pass.code == 3 && pass.text.contains("1 stored object is damaged or gone"), "\(pass)")
+        }
+        #expect(try await home.run("status", "--check").code == 2)
+        #expect(try await home.run("forget", "--yes", photo.string).code == 0)
+        #expect(try await home.run("sync").code == 0)
     }
 
     @Test func `a photo that can be read again is stored by the next pass that somebody asks for`() async throws {

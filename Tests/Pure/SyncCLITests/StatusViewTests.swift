@@ -158,6 +158,21 @@ import Testing
         }
     }
 
+    @Test func `a pass that leaves something damaged in the store is not done, as the overview says it`() {
+        for (broken, ofLost, status) in [(0, 0, ExitStatus.done), (2, 1, .partlyDone), (1, 1, .done)] {
+            var overview = Overview(folders: [], tiers: [])
+            overview.brokenTiers = [ClassLoad(storageClass: .standard, objects: broken, bytes: 500)]
+            // What is lost is told by itself.
+            overview.brokenOfLost = ofLost
+            let pass = SyncReport(
+                PassSummary(), intake: SyncPass.Scanned(), moved: TierMover.Summary(), overview: overview,
+                unfinished: 0, failed: [], delayed: [], unclear: (store: "/home/ana/store", objects: 0), told: [])
+            #expect(pass.status == status)
+            let words = "1 stored object is damaged or gone: sync-agent verify --all names it"
+            #expect(pass.problems.map(\.message) == (status == .done ? [] : [words]))
+        }
+    }
+
     @Test func `photos of guests that wait are counted, and where they cannot come in not everything is called safe`() {
         let waiting = view(tallies(uploaded: 3), guests: .init(waiting: 2)).text
         #expect(waiting.contains("2 photos from guests wait") && waiting.contains("Everything is safe."))

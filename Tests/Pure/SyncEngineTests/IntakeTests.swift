@@ -15,8 +15,12 @@ import Testing
     /// The thread that has told of it.
     private let teller = Mutex("")
     let photo = Bench.gallery.appending("a.jpg")
+    let looks: DiskLooks
 
-    init() throws { bench = try Bench() }
+    init() throws {
+        bench = try Bench()
+        looks = DiskLooks(time: bench.time.source)
+    }
 
     /// Runs the intake while `body` plays with it.
     /// - Parameter logger: that of the bench, which says nothing, else.
@@ -25,7 +29,7 @@ import Testing
             folders: bench.folders, ledger: LedgerQueue(bench.ledger), scanner: bench.disk,
             reducer: bench.disk, source: source, pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2),
             rescanEvery: .seconds(3_600),
-            patience: bench.patience, work: bench.work,
+            patience: bench.patience, looks: looks, work: bench.work,
             skipped: { [skipped, teller] in
                 let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
                 teller.withLock { $0 = name ?? "unknown" }

@@ -14,6 +14,7 @@ final class ScriptedSource: ChangeSource {
         var note: String? = "a network drive"
         var cause: WatchReport.Cause?
         var scanned: [FilePath] = []
+        var onStart: @Sendable () async -> Void = {}
     }
 
     private let state = Mutex(State())
@@ -26,8 +27,15 @@ final class ScriptedSource: ChangeSource {
     }
 
     func start(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async {
-        state.withLock { $0.knownUntold = untold }
+        let action = state.withLock { state in
+            state.knownUntold = untold
+            return state.onStart
+        }
+        await action()
     }
+
+    /// Called before it watches.
+    func onStart(_ action: @escaping @Sendable () async -> Void) { state.withLock { $0.onStart = action } }
 
     func reports() -> [WatchReport] {
         let untold = state.withLock { $0.appeared.last }.map { UntoldFile(path: $0.path, found: $0.changed) }

@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import SyncCore
 import SyncEngine
@@ -40,5 +41,30 @@ import Testing
         #expect(scanned.queued == 1 && scanned.skipped == 1 && scanned.stillChanging.isEmpty)
         #expect(try bench.states() == [photo.string: .pending, note.string: .skipped])
         #expect(try bench.ledger.claim(limit: 9, at: bench.time.now).map(\.file) == [photo])
+    }
+
+    @Test func `a folder that does not answer is told while the pass waits for it`() async throws {
+        bench.disk.write("sunset", to: Bench.gallery.appending("a.jpg"))
+        let (gate, isAsked) = (DispatchSemaphore(value: 0), Mutex(false))
+        bench.disk.onScan { folder in
+            guard folder == Bench.gallery else { return }
+            let isFirst = isAsked.withLock { isAsked in
+                defer { isAsked = true }
+                return !isAsked
+            }
+            if isFirst { gate.wait() }
+        }
+        let looks = DiskLooks(time: bench.time.source)
+        let pass = SyncPass(
+            folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk,
+            pool: BlockingPool(name: "pass", threads: 1), settle: .zero, looks: looks, time: bench.time.source)
+        async let scanned = pass.takeIn()
+        try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
+        await bench.time.advance(by: DiskLooks.patience)
+        #expect(looks.silence()?.folder.path == Bench.gallery)
+        gate.signal()
+        let result = try await scanned
+        #expect(result.queued == 1)
+        #expect(looks.silence() == nil)
     }
 }

@@ -101,6 +101,16 @@ import Testing
         #expect(try isWell(at: now), "it is another machine's")
     }
 
+    @Test func `damage in the store keeps a pass from being heard of, also where no photo is lost by it`() throws {
+        let (ledger, now) = (bench.ledger, bench.time.now)
+        let overview = try ledger.overview()
+        #expect(try ledger.isAllWell(overview, .ana, at: now))
+        var damaged = overview
+        damaged.brokenTiers = [ClassLoad(storageClass: .standard, objects: 1, bytes: 500)]
+        #expect(damaged.lost == 0)
+        #expect(try !ledger.isAllWell(damaged, .ana, at: now))
+    }
+
     @Test func `each pass that ends while it runs is told, a minute later when nobody has heard`() async throws {
         try bench.ledger.noteSync(at: bench.time.now)
         let service = service

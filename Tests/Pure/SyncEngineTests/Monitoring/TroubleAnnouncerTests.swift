@@ -1,11 +1,12 @@
 import FoundationEssentials
-import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncCore
 
 @Suite struct TroubleAnnouncerTests {
     private let bench: Bench
@@ -74,6 +75,43 @@ import Testing
         #expect(listener.notices.first?.facts == ["failed": "1", "skipped": "1", "over": "false"])
         try bench.ledger.noteRetentionRun(RetentionRun(finishedAt: bench.time.now, deleted: 2))
         try await round()
+        #expect(told == ["retentionFailed false", "retentionFailed true"])
+    }
+
+    @Test func `a cleanup that the store has ended is no end of what an earlier one has kept`() async throws {
+        try bench.ledger.noteRetentionRun(RetentionRun(finishedAt: bench.time.now, skipped: 1))
+        try await round()
+        let now = bench.time.now
+        try bench.ledger.noteRetentionRun(RetentionRun(scheduledAt: now, finishedAt: now, waiting: 3))
+        try await round()
+        #expect(told == ["retentionFailed false"])
+        try bench.ledger.noteRetentionRun(RetentionRun(scheduledAt: now, finishedAt: now + 60, deleted: 3))
+        try await round()
+        #expect(told == ["retentionFailed false", "retentionFailed true"])
+    }
+
+    @Test func `a cleanup by hand, of older events alone, is no end of what an earlier one has kept`() async throws {
+        bench.disk.write("events", to: Bench.gallery.appending("events.json"))
+        try bench.scan()
+        let claim = try #require(try bench.ledger.claim(limit: 1, at: bench.time.now).first)
+        let event = GalleryEvent(
+            index: 0, id: "e1", userID: "u1", profileID: "p1", type: .taskResponse,
+            createdAt: bench.time.now - 100 * 86_400, photo: .none, isBare: false)
+        let record = try #require(try bench.ledger.noteEvents([event], of: claim).first)
+        try bench.ledger.noteRetention([(record, "its profile is unknown")], at: bench.time.now)
+        try bench.ledger.noteRetentionRun(RetentionRun(finishedAt: bench.time.now, skipped: 1))
+        try await round([.retentionFailed])
+        try bench.ledger.noteRetentionRun(RetentionRun(finishedAt: bench.time.now))
+        try await round([.retentionFailed])
+        #expect(told == ["retentionFailed false"])
+        let due = try #require(try bench.ledger.dueEvents(createdBefore: bench.time.now, after: nil, limit: 1).first)
+        let files = try zip(due.places, bench.ledger.generations(of: due.places)).map {
+            CleanedEventFile(place: $0, generation: $1, events: [record])
+        }
+        #expect(try bench.ledger.noteClean(files) == [true])
+        let done = ArchivedEvent(event: record, profile: "p1", object: nil)
+        #expect(try bench.ledger.signOff([done], user: "ana", at: bench.time.now) == [true])
+        try await round([.retentionFailed])
         #expect(told == ["retentionFailed false", "retentionFailed true"])
     }
 

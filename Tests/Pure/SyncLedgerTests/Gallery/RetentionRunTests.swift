@@ -31,6 +31,27 @@ import Testing
         #expect(try ledger.counts().retentionFailures == 1)
     }
 
+    @Test func `a run that goes on is the latest, and while it waits for the store it tells of nothing kept`() throws {
+        let ledger = try Ledger.inMemory()
+        #expect(try ledger.lastTellingRetentionRun() == nil)
+        let first = RetentionRun(finishedAt: now, skipped: 1)
+        try ledger.noteRetentionRun(first)
+        try ledger.noteRetentionRun(RetentionRun(scheduledAt: now, finishedAt: now + 5, waiting: 7))
+        #expect(try ledger.lastTellingRetentionRun() == first)
+        let byHand = RetentionRun(finishedAt: now + 9)
+        try ledger.noteRetentionRun(byHand)
+        #expect(try ledger.lastTellingRetentionRun() == byHand)
+        let end = RetentionRun(scheduledAt: now, finishedAt: now + 65, failed: 2)
+        for _ in 0..<2 {
+            try ledger.noteRetentionRun(end)
+            #expect(try ledger.retentionRuns(limit: 9) == [end, byHand, first])
+            #expect(try ledger.lastTellingRetentionRun() == end)
+        }
+        let next = RetentionRun(scheduledAt: now + 86_400, finishedAt: now + 86_405)
+        try ledger.noteRetentionRun(next)
+        #expect(try ledger.retentionRuns(limit: 9) == [next, end, byHand, first])
+    }
+
     @Test func `more than a year of runs is kept, and no more`() throws {
         let ledger = try Ledger.inMemory()
         for day in 0..<410 {

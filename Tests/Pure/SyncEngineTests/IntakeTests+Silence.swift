@@ -1,0 +1,58 @@
+import Dispatch
+import SyncCore
+import SyncEngine
+import SyncLedger
+import SyncSystem
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+/// Disks that do not answer: a server that is gone, a drive that hangs.
+extension IntakeTests {
+    @Test func `a folder that does not answer is told, and looked at as a whole when it does`()
+        async throws
+    {
+        let trip = Bench.gallery.appending("trip")
+        let (gate, scans) = (DispatchSemaphore(value: 0), Mutex(0))
+        bench.disk.onScan { folder in
+            guard folder == trip else { return }
+            let isFirst = scans.withLock { count in
+                count += 1
+                return count == 1
+            }
+            if isFirst { gate.wait() }
+        }
+        try await running {
+            bench.disk.write("sunset", to: trip.appending("a.jpg"))
+            source.send(.tree(trip))
+            try await eventually("the look") { scans.withLock { $0 } == 1 ? () : nil }
+            #expect(looks.silence() == nil)
+            await bench.time.advance(by: DiskLooks.patience)
+            let silence = try #require(looks.silence())
+            #expect(silence.isNews && silence.folder.path == Bench.gallery)
+            #expect(looks.silence()?.isNews == false)
+            try bench.ledger.noteObstacle(silence.folder.id, problem: silence.words)
+            gate.signal()
+            // A look at a part of it would leave the problem as it is.
+            try await eventually("a look at all of it") {
+                try bench.ledger.overview().folders[0].record.problem == nil ? () : nil
+            }
+            #expect(scans.withLock { $0 } == 2)
+            await bench.time.advance(by: DiskLooks.patience)
+            #expect(looks.silence() == nil)
+        }
+    }
+
+    @Test func `a folder that does not answer before it is watched is told, too`() async throws {
+        let found = Mutex<DiskLooks.Silence?>(nil)
+        source.onStart {
+            await bench.time.advance(by: DiskLooks.patience)
+            found.withLock { $0 = looks.silence() }
+        }
+        try await running {
+            let silence = try await eventually("the start") { found.withLock { $0 } }
+            #expect(silence.isNews && silence.folder.path == Bench.gallery)
+            try await eventually("the end of it") { looks.silence() == nil ? () : nil }
+        }
+    }
+}
