@@ -30,7 +30,9 @@ extension Errno {
 
     /// Makes a call of `CSyncLinux` that returns an errno.
     /// - Returns: that; 0 where it has not failed.
-    static func code(_ call: () -> Int32) -> Errno { Errno(rawValue: repeating(while: Errno.interrupted.rawValue, call)) }
+    static func code(_ call: () -> Int32) -> Errno {
+        Errno(rawValue: repeating(while: Errno.interrupted.rawValue, call))
+    }
 
     /// Makes a call of `CSyncLinux` that returns something else, or an errno in some form.
     /// - Parameter interruption: what it returns where a signal has interrupted it.
