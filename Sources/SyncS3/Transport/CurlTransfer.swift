@@ -8,6 +8,7 @@ final class CurlTransfer {
     /// Whether it has bytes to send.
     let isUpload: Bool
     private let host: HTTPURL
+    private let caBundle: String?
     private let exchange: CurlExchange
 
     /// - Throws: ``TransportError`` when the body cannot be read or curl refuses the request.
@@ -23,6 +24,7 @@ final class CurlTransfer {
         self.exchange = exchange
         isUpload = submission.request.body.map { $0.size > 0 } ?? false
         host = submission.request.url
+        caBundle = settings.caBundle
         try configure(for: submission.request, settings: settings)
     }
 
@@ -45,7 +47,7 @@ final class CurlTransfer {
     func outcome(code: Int32) -> Result<HTTPResponse, any Error> {
         if let failure = exchange.failure { return .failure(failure) }
         guard code == 0 else {
-            let text = TransportError.withoutPassword(String(cString: CSyncCurl_TransferErrorText(handle, code)))
+            let text = TransportError.withoutPassword(words(of: code))
             return .failure(TransportError(TransportError.Code(curl: code, text: text, host: host), text))
         }
         guard exchange.hasHead else {
@@ -55,6 +57,15 @@ final class CurlTransfer {
         response.sentBytes = exchange.sentBytes
         response.newConnections = Int(CSyncCurl_TransferNewConnections(handle))
         return .success(response)
+    }
+
+    /// curl keeps its first words: those of a server that has hung up, where it cannot read the file of certificates then.
+    private func words(of code: Int32) -> String {
+        let text = String(cString: CSyncCurl_TransferErrorText(handle, code))
+        guard let caBundle, CSyncCurl_Code(rawValue: UInt32(bitPattern: code)) == CSyncCurl_CodeCABadFile,
+            !text.contains(caBundle)
+        else { return text }
+        return "\(caBundle) cannot be read (\(text))"
     }
 }
 
