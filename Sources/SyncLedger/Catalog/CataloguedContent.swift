@@ -122,17 +122,19 @@ extension Database {
             ])
     }
 
-    /// Notes of which file the store's own words say that an object is a copy. A ledger that was rebuilt from the catalogue
-    /// alone may have taken it for that of another one: what counts as stored there is read once more.
+    /// Notes of which file the store's own words say that an object is a copy. A ledger that was rebuilt from the
+    /// catalogue alone may have taken it for that of another one, and may have its digest from there, too: what counts
+    /// as stored there is read once more.
     /// - Parameter object: as it is in the store now. What was stored anew since the ledger noted it is left to the next
     ///   look at the store.
     func noteFile(of object: ObjectRecord, at time: Date) throws {
         guard object.key.isNamedByFile, let md5 = object.md5 else { return }
         let id = try number(
             """
-            UPDATE objects SET md5 = ?1 WHERE key = ?2 AND md5 <> ?1 AND size = ?3 AND (etag IS NULL OR etag IS ?4)
-                AND problem IS NULL RETURNING id
-            """, [md5.blob, object.key.rawValue, object.size, object.etag])
+            UPDATE objects SET md5 = ?1, sha256 = COALESCE(?5, IIF(md5 IS NULL, sha256, NULL))
+            WHERE key = ?2 AND md5 IS NOT ?1 AND size = ?3 AND (etag IS NULL OR etag IS ?4) AND problem IS NULL
+            RETURNING id
+            """, [md5.blob, object.key.rawValue, object.size, object.etag, object.sha256?.blob])
         guard let id else { return }
         let photos = try numbers(
             """

@@ -101,7 +101,7 @@ extension Ledger {
                     replaced.insert(photo.place)
                     guard let directory = try DirectoryTable(db).find(path, in: folder) else { continue }
                     let row = try PhotoTable(db).row(in: directory, named: name)
-                    if try db.forget(catalogued: row, storedAt: photo.key) {
+                    if try db.forget(catalogued: row, as: photo) {
                         try DirectoryTable(db).removeIfEmpty(directory)
                         last = nil
                     }
@@ -216,20 +216,22 @@ extension Database {
         return other
     }
 
-    /// Whether a scan has met the file of a photo, and what is under this key is stored of it: this ledger knows better then
-    /// what that is than a catalogue, which may be older.
-    private func hasMet(_ row: PhotoRow, storedAt key: ObjectKey) throws -> Bool {
-        guard !row.stamp.isOfCatalog, let object = row.objectID else { return false }
-        return try objectID(key) == object
+    /// Whether a scan has met the file of a photo, and what is under its key is stored of it: this ledger knows better
+    /// then what that is than a catalogue, which may be older. Not where both tell of one content: the key has another.
+    private func hasMet(_ row: PhotoRow, of photo: CatalogPhoto) throws -> Bool {
+        guard !row.stamp.isOfCatalog, let object = row.objectID, try objectID(photo.key) == object else { return false }
+        return try number("SELECT 1 FROM photos WHERE id = ? AND md5 = ?", [row.id, photo.md5?.blob]) == nil
     }
 
-    /// A catalogue alone told that a photo that is not here is what its key has, and it is another one.
+    /// A catalogue told that a photo that is not here is what its key has, and it is another one.
+    /// - Parameter photo: of which the store has nothing.
     /// - Returns: whether it was known.
-    fileprivate func forget(catalogued row: PhotoRow?, storedAt key: ObjectKey) throws -> Bool {
-        guard let row, row.stamp.isOfCatalog, let object = row.objectID, try objectID(key) == object else {
-            return false
-        }
-        return try run("DELETE FROM photos WHERE id = ? AND state IN ('missing', 'lost')", [row.id]) > 0
+    fileprivate func forget(catalogued row: PhotoRow?, as photo: CatalogPhoto) throws -> Bool {
+        guard let row, let object = row.objectID, try objectID(photo.key) == object else { return false }
+        return try run(
+            """
+            DELETE FROM photos WHERE id = ? AND state IN ('missing', 'lost') AND (\(FileStamp.isOfCatalog) OR md5 = ?)
+            """, [row.id, photo.md5?.blob]) > 0
     }
 
     private func isOfOthers(_ folder: FolderID) throws -> Bool {
@@ -246,7 +248,7 @@ extension Database {
         if let row {
             // The last segment that tells of it is right; with the same object there is nothing new.
             guard !row.isOnDisk, row.objectID != object.id || row.stamp.isOfCatalog else { return }
-            if try hasMet(row, storedAt: photo.key) { return }
+            if try hasMet(row, of: photo) { return }
             let told = try driveID(of: photo, in: folder)
             // Where the file was met here, this ledger knows better.
             let drive = row.stamp.isOfCatalog ? told ?? row.drive : row.drive ?? told

@@ -77,10 +77,10 @@ struct DriveComparison {
         !isConclusive || row.drive.flatMap { others[$0] } ?? isOtherThanUnknown
     }
 
-    /// Whether a row whose file is not seen waits for one that counted as a copy of it, and cannot be read any more.
-    /// One in hand is left to who has it.
+    /// Whether a file that counted as a copy of a row is not seen, and cannot be read any more: the row waits for that,
+    /// or has failed. One in hand is left to who has it.
     func isWithdrawn(_ row: PhotoRow) -> Bool {
-        guard isConclusive, case .found = seen, row.supposition?.isOpen == true, row.state == .pending else {
+        guard isConclusive, case .found = seen, row.supposition?.isOpen == true, row.state != .uploading else {
             return false
         }
         return isElsewhere(row.drive)

@@ -157,6 +157,21 @@ import Testing
         #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.second)
     }
 
+    @Test func `so does one that could not be read, once it is gone`() async throws {
+        try await begin()
+        bench.disk.write("sunset", to: Self.a)
+        bench.disk.write("dusk", to: Self.b)
+        try bench.scan()
+        for claim in try bench.ledger.claim(limit: 9, at: bench.time.now) {
+            try bench.ledger.commit(claim, outcome: .failed("it is cut", nil), at: bench.time.now)
+        }
+        #expect(try state(Self.a) == .failed && state(Self.b) == .failed)
+        bench.disk.remove(Self.a)
+        #expect(try bench.scan()[0].missing == 0)
+        #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.first)
+        #expect(try state(Self.b) == .failed && bench.ledger.check() == [])
+    }
+
     @Test func `a true copy counts as one, though another file had its place before`() async throws {
         try await begin()
         bench.disk.write("meadow", to: Self.a)

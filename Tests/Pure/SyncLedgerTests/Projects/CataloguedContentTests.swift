@@ -100,6 +100,40 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
+    /// As an earlier rebuild has left it, which asked for no object by itself.
+    @Test(arguments: [false, true], [false, true])
+    func `what a catalogue alone has told of an object does not speak against what the store tells of it`(
+        isTold: Bool, tellsSHA256: Bool
+    ) throws {
+        try list("a.jpg", "hers", of: nil, tellsSHA256: false)
+        if isTold { #expect(try tell("my file", stored: "mine").isEmpty) }
+        try list("a.jpg", "hers", of: "her file", tellsSHA256: tellsSHA256)
+        #expect(try tell("my file", stored: "mine") == [CatalogPlace(folder: 1, path: "a.jpg")])
+        #expect(try status == nil)
+        let object = try #require(try world.ledger.object(keys.projectFile("a.jpg")))
+        let (md5, sha256) = (try digest("her file").md5, try tellsSHA256 ? digest("hers").sha256 : nil)
+        #expect(object.md5 == md5 && object.sha256 == sha256)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test(arguments: [false, true])
+    func `a file that was met, and is gone, is not what another one is stored as either`(hasVersion: Bool) throws {
+        try list("a.jpg", "hers", of: nil, tellsSHA256: false)
+        #expect(try tell("my file", stored: "mine").isEmpty)
+        let folder = try #require(try status).folder.id
+        let stamp = FileStamp(device: 1, inode: 2, size: 7, modified: 7, changed: 7, born: 7)
+        for files in [[ScannedFile(name: "a.jpg", stamp: stamp)], []] {
+            _ = try world.ledger.reconcile(
+                folder, directory: "", files: files, settled: { _ in true }, stillThere: { _ in false }, at: world.now)
+        }
+        #expect(try status?.state == .missing)
+        try list("a.jpg", "hers", of: "her file")
+        if hasVersion { try list(version(of: "my file"), "mine", of: nil, tellsSHA256: false) }
+        #expect(try tell("my file", stored: "mine").isEmpty == hasVersion)
+        let key = try hasVersion ? keys.projectFile(version(of: "my file")) : nil
+        #expect(try status?.key == key)
+    }
+
     @Test func `equal bytes that were stored as those of another file are the copy, and the file is read`() throws {
         try list("a.jpg", "mine", of: "her file")
         #expect(try tell("my file", stored: "mine").isEmpty)
