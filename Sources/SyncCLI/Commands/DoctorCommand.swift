@@ -6,7 +6,7 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Check this machine and the store: what works, what is limited, what is wrong.",
         discussion: """
             Checks configuration, state, folders, space, inotify limits, credentials and clock, then tries what the \
-            store can do with small objects below users/USER/doctor-… (where share.public_base_url is set, with one \
+            store can do with small objects below users/USER/doctor-… (where share.public_base_url is set, with two \
             below shares/, too), which it removes again. What it learns about the server is remembered. It changes \
             nothing else, and may run beside the agent.
 

@@ -67,10 +67,15 @@ struct StoreExamination: Sendable {
                 return checks.add(.ok(name, "all that was tried is removed again\(others)"))
             }
             let count = Quantities.counted(all.count, "object")
+            // No later doctor looks below shares/, which come first.
+            let next =
+                first.key.isBelow(ShareKeys.prefix)
+                ? "delete all below \(first.key.segments.prefix(2).joined(separator: "/"))/; of the others, \(remedy)"
+                : remedy
             checks.add(
                 .wrong(
                     name, "\(count) could not be removed, of them \(first.key): \(Advice(first.reason).reason)",
-                    remedy: left.isEmpty ? "the next doctor tries again; or delete \(first.key)" : remedy,
+                    remedy: left.isEmpty ? "the next doctor tries again; or delete \(first.key)" : next,
                     cause: first.error))
         } catch let error as StoreError {
             checks.add(.wrong(name, error.description, remedy: remedy, cause: error))

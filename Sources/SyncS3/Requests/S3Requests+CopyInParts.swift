@@ -2,7 +2,7 @@ package import SyncCore
 
 /// A copy in parts: an upload whose parts are those of an object that is stored already. S3 copies their bytes alone.
 ///
-/// Source: Amazon S3 API Reference, CreateMultipartUpload, UploadPartCopy.
+/// Source: Amazon S3 API Reference, CreateMultipartUpload, UploadPartCopy, HeadObject.
 extension S3Requests {
     /// CreateMultipartUpload, with what is stored beside the bytes of the source. It is not cancelled on its way: nobody
     /// would know the name of what it began.
@@ -42,5 +42,11 @@ extension S3Requests {
         request.headers["x-amz-copy-source-if-match"] = tag
         request.patience = Self.copyPatience
         return request
+    }
+
+    /// HeadObject of one part of an object that went up in parts: how large that is.
+    /// - Parameter number: from 1.
+    package func headPart(_ number: Int, of key: ObjectKey) -> HTTPRequest {
+        HTTPRequest(.head, url(key, query: [HTTPQueryItem("partNumber", "\(number)")]))
     }
 }

@@ -17,7 +17,7 @@ extension S3Store {
         let upload = try await beginCopy(copy, context)
         do {
             let parts = try await copyParts(of: copy, into: upload, context)
-            try proveParts(parts, of: copy, context)
+            try await proveParts(parts, of: copy, context)
             // In the hours that it may take, somebody may have deleted it for good: it is not to come back.
             try await requireUnchanged(copy, context)
             try await client.onceMore {
@@ -104,11 +104,16 @@ extension S3Store {
     }
 
     /// Where the object went up in parts of the same sizes, theirs have to come to its ETag again.
-    private func proveParts(_ parts: [CopiedPart], of copy: Copy, _ context: S3RequestContext) throws {
+    private func proveParts(_ parts: [CopiedPart], of copy: Copy, _ context: S3RequestContext) async throws {
         let encryption = copy.original.headers["x-amz-server-side-encryption"] ?? "AES256"
         let digests = parts.compactMap(\.md5)
         guard encryption == "AES256", digests.count == parts.count, let tag = copy.original.etag,
             tag.hasSuffix("-\(parts.count)"), tag != MultipartUpload.expectedTag(of: digests)
+        else { return }
+        // By another store.part_size it may have had as many parts of other sizes: of these, its ETag proves nothing.
+        let first = try await client.send(context) { $0.headPart(1, of: copy.source) }
+        guard [200, 206].contains(first.status), let size = first.headers["Content-Length"].flatMap({ Int64($0) }),
+            size == sizes.parts(of: copy.size).first?.upperBound
         else { return }
         throw client.error(
             .badDigest, context, "the parts that were copied have other bytes than the object; it was left as it is")
