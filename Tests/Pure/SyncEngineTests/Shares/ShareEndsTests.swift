@@ -185,7 +185,7 @@ import Testing
         #expect(try bench.ledger.share(id) == nil)
     }
 
-    @Test func `where the store denies who has it, a share ends all the same, and an outage is waited for`() async throws {
+    @Test func `where the store denies whose it is, a share ends, and an outage is waited for`() async throws {
         let id = try await bench.share(bench.order { $0.expiresAt = bench.time.now + 3_600 }).id
         let key = try KeyLayout.ana.shareOwner(id, 1).rawValue
         await bench.time.advance(by: .seconds(3_601))
