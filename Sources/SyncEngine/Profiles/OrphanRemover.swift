@@ -29,8 +29,8 @@ package struct OrphanRemover: Sendable {
 
     /// - Parameters:
     ///   - store: with retries.
-    ///   - isOrphan: whether nobody has the number of a profile, at that moment: a person may have given it one since.
     ///   - settle: for so long a file is as it is before it counts as whole.
+    ///   - isOrphan: whether nobody has the number of a profile, at that moment: a person may have given it one since.
     package init(
         ledger: LedgerQueue, store: any ReadableStore, scanner: any TreeScanner, reducer: any PhotoReducer,
         settle: Duration, pool: BlockingPool, calls: FileRewriteCalls = FileRewriteCalls(), time: TimeSource,
