@@ -24,7 +24,7 @@ extension Ledger {
 
     /// Of the shares of this machine, and then of those of other machines that are taken back from this one. What keeps
     /// a share from its end because of its guests is told as theirs alone, where both are noted.
-    /// - Parameter now: those count, too, that are over and that nobody is removing then: whoever did was killed. `nil`:
+    /// - Parameter now: those count, too, that are over and that nobody is removing: whoever did was killed. `nil`:
     ///   only what was tried in vain.
     package func shareTroubles(at now: Date? = nil) throws(LedgerError) -> [ShareTrouble] {
         let unattended = "nobody has removed it yet: an agent, or the next sync-agent sync, does so"
