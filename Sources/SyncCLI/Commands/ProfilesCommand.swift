@@ -203,10 +203,14 @@ struct ProfilesMigrateCommand: WorkspaceCommand {
     private func delete(
         _ orphans: [String], _ workspace: Workspace, _ store: any ObjectStore
     ) async throws -> OrphanRemover.Summary {
-        try await OrphanRemover(
-            ledger: try await workspace.ledger, store: store, scanner: FileTreeScanner(), reducer: workspace.reducer,
+        let (ledger, settings) = (try await workspace.ledger, workspace.settings.share)
+        return try await OrphanRemover(
+            ledger: ledger, store: store, scanner: FileTreeScanner(), reducer: workspace.reducer,
             settle: workspace.settings.upload.settle, pool: workspace.threads.disk, time: workspace.time
-        ).run(orphans)
+        ) { profile in
+            let owner = try await ledger { try $0.profileBook(settings) }.owner(of: profile)
+            return if case .orphan = owner { true } else { false }
+        }.run(orphans)
     }
 
     private func ask(_ report: ProfileMigrationReport, _ terminal: Terminal) throws {

@@ -94,7 +94,7 @@ struct SharesCommand: WorkspaceCommand {
         guard let store else { return [] }
         let links = workspace.installation.shareLinks(store)
         var shares: [ShareListReport.Share] = []
-        for share in elsewhere.shares.prefix(SharesElsewhere.mostShown) {
+        for share in elsewhere.listed {
             shares.append(.init(share, link: await links.address(of: share, now: now), now: now))
         }
         return shares
@@ -256,7 +256,8 @@ struct SharesCommand: WorkspaceCommand {
         let terminal = workspace.console.people
         try await parts.notes.notice()
         if let own = try await parts.ledger({ try $0.share(id) }) {
-            if !own.state.isOpen { Self.tellOver(id, own.state, terminal); return Answer() }
+            if own.state.isOver { Self.tellOver(id, own.state, terminal); return Answer() }
+            if own.state.isEnding { throw Self.isBeingRemoved(id) }
             return Answer(lines: ["This machine has share \(id) already."])
         }
         let (found, problems) = try await find(id, parts)
@@ -264,8 +265,7 @@ struct SharesCommand: WorkspaceCommand {
         let what = Self.description(of: share)
         switch share.state {
         case .revoked, .expired: Self.tellOver(id, share.state, terminal); return Answer()
-        case .revoking, .expiring:
-            throw CommandFailure.failed("share \(id) is being removed; share the vacation again")
+        case .revoking, .expiring: throw Self.isBeingRemoved(id)
         case .preparing, .waiting, .live: break
         }
         try await workspace.afterAsking {
@@ -281,6 +281,10 @@ struct SharesCommand: WorkspaceCommand {
         try await workspace.updateCatalog(parts.restores.store)
         let end = "It is removed when it ends, and gets new links, by this machine's agent or sync."
         return Answer(lines: ["Taken over: \(what). \(state)\(end)"])
+    }
+
+    private static func isBeingRemoved(_ id: ShareID) -> CommandFailure {
+        CommandFailure.failed("share \(id) is being removed; share the vacation again")
     }
 
     /// The page with links of this machine's. What does not work now is left to the agent.

@@ -67,15 +67,16 @@ struct VerifyCommand: WorkspaceCommand {
         let verifier = Verifier(
             store: parts.store, ledger: parts.ledger, cost: cost,
             moves: try await workspace.mergedPhotos(parts.store), time: workspace.time)
-        let limit = try await limit(workspace)
-        var result = try await look(verifier, limit, workspace)
+        // What is given counts for this run, whatever was spent before it.
+        let month = budget == nil ? workspace.settings.verify.maximumUSDPerMonth : nil
+        var result = try await look(verifier, ofMonth: month, workspace)
         var catalog: ObjectKey?
         if paths.isEmpty {
             do {
                 let finding = try await CatalogAudit.readBack(
                     store: parts.store, ledger: ledger, keys: try workspace.keys,
-                    hold: workspace.catalogHold, cost: cost, costingAtMost: limit - result.costUSD,
-                    time: workspace.time)
+                    hold: workspace.catalogHold, cost: cost, costingAtMost: budget.map { $0 - result.costUSD },
+                    ofMonth: month, time: workspace.time)
                 result.add(finding)
                 catalog = finding.broken?.key
             } catch let error as StoreError {
@@ -102,14 +103,9 @@ struct VerifyCommand: WorkspaceCommand {
         return Answer(report, status: report.status) { _ in report.lines(now: now) }
     }
 
-    /// US dollars that this may cost.
-    private func limit(_ workspace: Workspace) async throws -> Double {
-        let now = workspace.time.now()
-        let spent = try await workspace.ledger { try $0.verificationStanding(at: now).spentUSD }
-        return budget ?? max(workspace.settings.verify.maximumUSDPerMonth - spent, 0)
-    }
-
-    private func look(_ verifier: Verifier, _ limit: Double, _ workspace: Workspace) async throws -> Verifier.Summary {
+    private func look(
+        _ verifier: Verifier, ofMonth month: Double?, _ workspace: Workspace
+    ) async throws -> Verifier.Summary {
         let settings = workspace.settings.verify
         let choice: Verifier.Choice =
             paths.isEmpty
@@ -117,7 +113,7 @@ struct VerifyCommand: WorkspaceCommand {
             : .keys(try await keys(workspace))
         let line = ProgressLine(workspace.console.errors, time: workspace.time, elsewhere: .nothing)
         defer { line.finish() }
-        return try await verifier.run(choice, costingAtMost: limit) { done, total in
+        return try await verifier.run(choice, costingAtMost: budget, ofMonth: month) { done, total in
             line.update { _ in ProgressBar.text(done, of: total, "object") + " checked" }
         }
     }

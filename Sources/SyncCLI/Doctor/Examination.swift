@@ -42,7 +42,7 @@ struct Examination: Sendable {
                 checks.add(machine.clock(ledger))
                 checks.add(machine.verification(ledger, installation?.settings.verify, now: TimeSource.system.now()))
                 checks.add(machine.photos(ledger))
-                checks.add(machine.shares(ledger))
+                checks.add(machine.shares(ledger, now: TimeSource.system.now()))
                 if let installation {
                     checks.add(machine.retention(ledger, installation))
                     checks.add(machine.originals(ledger, installation, hasDecoder: pictures.program != nil))

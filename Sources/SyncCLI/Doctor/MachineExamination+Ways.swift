@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -9,8 +10,8 @@ import SystemPackage
 /// nobody is told anything.
 extension MachineExamination {
     /// `nil` where every share that is over is removed.
-    func shares(_ ledger: Ledger) -> Finding? {
-        guard let troubles = try? ledger.shareTroubles(), let words = StatusReport.Shares(troubles).words else {
+    func shares(_ ledger: Ledger, now: Date) -> Finding? {
+        guard let troubles = try? ledger.shareTroubles(at: now), let words = StatusReport.Shares(troubles).words else {
             return nil
         }
         return .wrong(

@@ -215,7 +215,7 @@ extension GallerySite {
     /// They are changed by their own machines, or by commands.
     private func rowsElsewhere(_ others: SharesElsewhere, _ now: Date) async -> [SitePage.Listing.Row] {
         var rows: [SitePage.Listing.Row] = []
-        for share in others.shares.prefix(SharesElsewhere.mostShown) {
+        for share in others.listed {
             var open: [SitePage.Listing.Link] = []
             if let link = await links.address(of: share, now: now)?.url, WebLink(link) != nil {
                 open = [.init("Open", link)]

@@ -113,6 +113,11 @@ struct SharesElsewhere: Sendable {
     /// What could not be looked at, in plain words.
     fileprivate(set) var problems: [String] = []
 
+    /// The first ones, and all others of which something is or may be in the store.
+    var listed: [OtherShare] {
+        shares.enumerated().filter { $0.offset < Self.mostShown || !$0.element.state.isOver }.map(\.element)
+    }
+
     /// The store cannot be asked.
     struct Unasked: Error {
         let reason: String

@@ -55,7 +55,7 @@ struct StatusReader {
         report.store.unclearObjects = try ledger.unclearObjects()
         try addNotes(to: &report, ledger)
         report.originals = try originals(ledger)
-        let troubles = try ledger.shareTroubles()
+        let troubles = try ledger.shareTroubles(at: installation.time.now())
         report.guests = StatusReport.Guests(
             waiting: try ledger.waitingGuestPhotos().count, problem: troubles.first { $0.kind == .guests }?.problem)
         report.shares = StatusReport.Shares(troubles)

@@ -58,16 +58,24 @@ package struct CatalogAudit: Sendable {
     /// Reads the catalogue of this machine back, and notes what is not as it was written.
     /// - Parameters:
     ///   - hold: takes the lock of the catalogue: others write it meanwhile.
-    ///   - limit: US dollars that this may cost. Where it costs more, nothing is read.
+    ///   - limit: US dollars that this may cost; `nil` for any. Where it costs more, nothing is read.
+    ///   - month: as of ``Verifier/run(_:costingAtMost:ofMonth:provedBefore:onProgress:)``.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
     package static func readBack(
         store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, hold: @escaping CatalogHold = { nil },
-        cost: VerificationCost, costingAtMost limit: Double, time: TimeSource
+        cost: VerificationCost, costingAtMost limit: Double?, ofMonth month: Double? = nil, time: TimeSource
     ) async throws -> Finding {
         let source = CountingStore(base: store)
         var audit = try await CatalogAudit(store: source, ledger: ledger, keys: keys, hold: hold, time: time)
         let price = audit.known.reduce(0) { $0 + cost.usd(bytes: $1.noted.size, in: .standard) }
-        if price > limit { return Finding() }
+        if let limit, price > limit { return Finding() }
+        let moment = time.now()
+        guard try await ledger({ try $0.payForLooks([price], ofMonth: month, at: moment) }) > 0 else {
+            return Finding()
+        }
+        func correct(_ paid: Double) async throws {
+            if paid != price { try await ledger.finish { try $0.correctCost(byUSD: paid - price, at: moment) } }
+        }
         // What has come is paid for, also where it was not all. What is to be written anew anyway was not read.
         func paid() -> Double { source.bytes > 0 ? cost.usd(bytes: source.bytes, in: .standard) : 0 }
         var finding: Finding
@@ -75,20 +83,16 @@ package struct CatalogAudit: Sendable {
             for try await page in source.listing(prefix: audit.prefix) { _ = audit.see(page) }
             finding = try await audit.finish(reading: .always)
         } catch {
-            try await note(paid(), ledger, at: time.now())
+            try await correct(paid())
             throw error
         }
         finding.costUSD = finding.bytes > 0 || finding.broken != nil ? price : paid()
-        try await note(finding.costUSD, ledger, at: time.now())
+        try await correct(finding.costUSD)
         let (unclear, prefix) = (finding.unclear.map(\.key), audit.prefix)
         if finding.bytes > 0 || !unclear.isEmpty {
             try await ledger.finish { try $0.noteUnclear(unclear, below: prefix) }
         }
         return finding
-    }
-
-    private static func note(_ costUSD: Double, _ ledger: LedgerQueue, at time: Date) async throws {
-        if costUSD > 0 { try await ledger.finish { try $0.noteChecks([], costUSD: costUSD, at: time) } }
     }
 
     /// Takes a page of a listing of all that is the user's.

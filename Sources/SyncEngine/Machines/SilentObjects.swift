@@ -156,13 +156,15 @@ package struct SilentObjects: Sendable {
                     continue
                 }
                 let (info, price) = try await glance(at: key)
-                if price > round.budget {
+                guard price <= round.budget,
+                    let seen = try await paying(price, { try await examine(key, words, in: info, isUnlisted: false) })
+                else {
                     // It stays known as it was.
                     round.summary.isOverBudget = true
                     round.summary.damage.append(damage)
                     continue
                 }
-                var problem = try await paying(price) { try await examine(key, words, in: info, isUnlisted: false) }
+                var problem: ObjectFault? = seen
                 round.budget -= price
                 if problem == nil, words.isEmpty, !isAllRead, !Self.isMended(damage, info) { problem = damage.problem }
                 if problem == .missing, words.isEmpty, damage.machine.map(found.whole.contains) ?? false {
@@ -199,23 +201,19 @@ package struct SilentObjects: Sendable {
         return (info, verification.cost.usd(bytes: info.isLocked ? 0 : info.size, in: info.storageClass))
     }
 
-    /// Notes what was paid for reading: the price, or, where it fails, that of what has come until then.
-    private func paying<Value>(_ price: Double, _ read: () async throws -> Value) async throws -> Value {
-        let before = source.bytes
-        func note(_ paid: Double) async throws {
-            let now = time.now()
-            if paid > 0 { try await ledger.finish { try $0.noteChecks([], costUSD: paid, at: now) } }
-        }
-        let value: Value
+    /// Pays for reading before it is done: the price, or, where it fails, that of what has come until then.
+    /// - Returns: `nil`, with nothing read, where the month's money is over: other processes spend it, too.
+    private func paying<Value>(_ price: Double, _ read: () async throws -> Value) async throws -> Value? {
+        let (before, moment, month) = (source.bytes, time.now(), verification.maximumUSDPerMonth)
+        guard try await ledger({ try $0.payForLooks([price], ofMonth: month, at: moment) }) > 0 else { return nil }
         do {
-            value = try await read()
+            return try await read()
         } catch {
             let bytes = source.bytes - before
-            try await note(bytes > 0 ? verification.cost.usd(bytes: bytes, in: .standard) : 0)
+            let difference = (bytes > 0 ? verification.cost.usd(bytes: bytes, in: .standard) : 0) - price
+            if difference != 0 { try await ledger.finish { try $0.correctCost(byUSD: difference, at: moment) } }
             throw error
         }
-        try await note(price)
-        return value
     }
 
     /// - Parameters:
@@ -316,7 +314,10 @@ package struct SilentObjects: Sendable {
                 affordable.append(object)
             }
             if affordable.isEmpty { break }
-            try await paying(price) { try await examine(affordable, &broken, &round) }
+            guard try await paying(price, { try await examine(affordable, &broken, &round) }) != nil else {
+                round.summary.isOverBudget = true
+                break
+            }
             round.budget -= price
             round.summary.checked += affordable.count
         }

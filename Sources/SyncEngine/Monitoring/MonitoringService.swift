@@ -99,7 +99,7 @@ extension Ledger {
         guard overview.totals[.failed].files == 0, overview.lost == 0, overview.broken == 0,
             overview.folders.allSatisfy({ $0.record.problem == nil })
         else { return false }
-        guard try shareTroubles().isEmpty, try otherDamage(seenOn: CalendarDay(now)).isEmpty,
+        guard try shareTroubles(at: now).isEmpty, try otherDamage(seenOn: CalendarDay(now)).isEmpty,
             try catalogStanding().problem != OlderLedger().description
         else { return false }
         return try unclearOwnObjects(keys) == 0

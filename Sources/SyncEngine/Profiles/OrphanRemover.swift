@@ -25,15 +25,19 @@ package struct OrphanRemover: Sendable {
     private let ledger: LedgerQueue
     private let examiner: ObjectExaminer
     private let cleaner: EventCleaner
+    private let isOrphan: @Sendable (String) async throws -> Bool
 
     /// - Parameters:
     ///   - store: with retries.
     ///   - settle: for so long a file is as it is before it counts as whole.
+    ///   - isOrphan: whether nobody has the number of a profile, at that moment: a person may have given it one since.
     package init(
         ledger: LedgerQueue, store: any ReadableStore, scanner: any TreeScanner, reducer: any PhotoReducer,
-        settle: Duration, pool: BlockingPool, calls: FileRewriteCalls = FileRewriteCalls(), time: TimeSource
+        settle: Duration, pool: BlockingPool, calls: FileRewriteCalls = FileRewriteCalls(), time: TimeSource,
+        isOrphan: @escaping @Sendable (String) async throws -> Bool
     ) {
         self.ledger = ledger
+        self.isOrphan = isOrphan
         examiner = ObjectExaminer(store)
         let reader = EventFileReader(scanner: scanner, reducer: reducer, settle: settle, time: time)
         let beside = BesidePhotoCheck(ledger: ledger.ledger, reducer: reducer)
@@ -51,14 +55,21 @@ package struct OrphanRemover: Sendable {
             let batches = DueEventBatches(ledger: ledger, least: Self.batchSize, most: Self.mostRead) {
                 try $0.events(ofProfile: profile, after: $1, limit: $2)
             }
-            for try await batch in batches { try await remove(batch, denied, &result) }
+            for try await batch in batches { try await remove(batch, of: profile, denied, &result) }
         }
         if result.deleted > 0 { try await ledger { try $0.purgeDeleted() } }
         return result
     }
 
-    private func remove(_ batch: [DueEvent], _ denied: DeniedObjects, _ result: inout Summary) async throws {
-        let problems = try await batch.concurrently(Self.requestsInFlight) { try await self.problem(with: $0, denied) }
+    private func remove(
+        _ batch: [DueEvent], of profile: String, _ denied: DeniedObjects, _ result: inout Summary
+    ) async throws {
+        var problems = try await batch.concurrently(Self.requestsInFlight) { try await self.problem(with: $0, denied) }
+        // Somebody was asked before, and may have looked for the number's profile first.
+        if try await !isOrphan(profile) {
+            let reason = "its number has a profile now; map it with: sync-agent profiles migrate"
+            problems = batch.map { _ in reason }
+        }
         var left: [Int64: RetentionSummary.Issue] = [:]
         var removable: [(due: DueEvent, photo: MD5Digest?)] = []
         for (due, problem) in zip(batch, problems) {

@@ -73,22 +73,24 @@ package struct Verifier: Sendable {
 
     /// - Parameters:
     ///   - limit: US dollars that this may cost; `nil` for any.
+    ///   - month: US dollars of this month, with what was spent before and what other processes spend; `nil` for any.
     ///   - moment: of all objects, only those are looked at that were proved before it.
     ///   - onProgress: told how many objects were looked at, and how many there are at most.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used, or gives none; ``LedgerError``,
     ///   `CancellationError`.
     package func run(
-        _ choice: Choice, costingAtMost limit: Double?, provedBefore moment: Date? = nil,
-        onProgress: (Int, Int) -> Void = { _, _ in }
+        _ choice: Choice, costingAtMost limit: Double?, ofMonth month: Double? = nil,
+        provedBefore moment: Date? = nil, onProgress: (Int, Int) -> Void = { _, _ in }
     ) async throws -> Summary {
         var result = Summary()
+        let limits = (run: limit, month: month)
         let earlier = try await EarlierDenials(of: .verification, in: ledger, time: time)
         let denied = DeniedObjects(earlier)
         switch choice {
         case .keys(let keys):
             for part in earlier.order(keys, by: \.self).grouped(atMost: Self.pageSize) where !result.isOverBudget {
                 let page = try await ledger { ledger in try part.compactMap { try ledger.object($0) } }
-                try await look(at: page, limit, denied, &result)
+                try await look(at: page, limits, denied, &result)
                 onProgress(result.checked + result.undecided, keys.count)
             }
         case .percent(let percent):
@@ -107,7 +109,7 @@ package struct Verifier: Sendable {
                     let page = try await ledger { try $0.longestUnproven(before: end, after: from, limit: count) }
                     let (next, later) = earlier.split(page.objects, by: \.key)
                     putOff += later
-                    try await look(at: next, limit, denied, &result)
+                    try await look(at: next, limits, denied, &result)
                     left -= next.count
                     cursor = page.next
                     onProgress(result.checked + result.undecided, total)
@@ -115,7 +117,7 @@ package struct Verifier: Sendable {
             }
             let rest = Array(earlier.longestAgoFirst(putOff, by: \.key).prefix(left))
             for page in rest.grouped(atMost: Self.pageSize) where !result.isOverBudget {
-                try await look(at: page, limit, denied, &result)
+                try await look(at: page, limits, denied, &result)
                 onProgress(result.checked + result.undecided, total)
             }
             // Of an object that is asked for by name it is told.
@@ -128,19 +130,25 @@ package struct Verifier: Sendable {
     }
 
     private func look(
-        at page: [ObjectRecord], _ limit: Double?, _ denied: DeniedObjects, _ result: inout Summary
+        at page: [ObjectRecord], _ limits: (run: Double?, month: Double?), _ denied: DeniedObjects,
+        _ result: inout Summary
     ) async throws {
-        var affordable: [ObjectRecord] = []
+        var prices: [Double] = []
         var price = 0.0
         for record in page {
             let next = cost.usd(bytes: record.size, in: record.storageClass)
-            if let limit, result.costUSD + price + next > limit {
+            if let limit = limits.run, result.costUSD + price + next > limit {
                 result.isOverBudget = true
                 break
             }
             price += next
-            affordable.append(record)
+            prices.append(next)
         }
+        let (offered, began) = (prices, time.now())
+        let count = try await ledger { try $0.payForLooks(offered, ofMonth: limits.month, at: began) }
+        if count < offered.count { result.isOverBudget = true }
+        price = offered.prefix(count).reduce(0, +)
+        let affordable = Array(page.prefix(count))
         if affordable.isEmpty { return }
         let moved = moves?.look()
         let spent = Mutex(0.0)
@@ -161,12 +169,12 @@ package struct Verifier: Sendable {
             }
         } catch {
             // What has come until then is paid for.
-            let (paid, now) = (spent.withLock { $0 }, time.now())
-            if paid > 0 { try await ledger.finish { try $0.noteChecks([], costUSD: paid, at: now) } }
+            let difference = spent.withLock { $0 } - price
+            if difference != 0 { try await ledger.finish { try $0.correctCost(byUSD: difference, at: began) } }
             throw error
         }
         result.costUSD += price
-        try await note(looks, of: affordable, price, &result)
+        try await note(looks, of: affordable, &result)
     }
 
     private func look(
@@ -193,9 +201,7 @@ package struct Verifier: Sendable {
     /// What was found out of an object, or why nothing was.
     private typealias Look = Result<ObjectCheck, StoreError>
 
-    private func note(
-        _ looks: [Look], of records: [ObjectRecord], _ price: Double, _ result: inout Summary
-    ) async throws {
+    private func note(_ looks: [Look], of records: [ObjectRecord], _ result: inout Summary) async throws {
         var checks: [ObjectCheck] = []
         var open: [ObjectRecord] = []
         for (look, record) in zip(looks, records) {
@@ -218,7 +224,7 @@ package struct Verifier: Sendable {
                 let path = try ledger.anyPhotoPaths(of: object.record.key, limit: 1).first
                 return Broken(key: object.record.key, path: path, problem: object.problem)
             }
-            try ledger.noteChecks(found, undecided: undecided, costUSD: price, at: now)
+            try ledger.noteChecks(found, undecided: undecided, at: now)
             return broken
         }
     }

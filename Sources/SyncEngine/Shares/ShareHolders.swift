@@ -94,6 +94,13 @@ package struct ShareNotes: Sendable {
     /// - Throws: ``StoreError`` when that cannot be told; ``LedgerError``, `CancellationError`.
     func follow(_ id: ShareID) async throws -> Fate? { try await takeUp(id).fate }
 
+    /// What became of a share elsewhere, also of one that is about to end here. Nobody is told anything.
+    /// - Throws: ``StoreError`` when that cannot be told; ``LedgerError``, `CancellationError`.
+    func fate(of id: ShareID) async throws -> Fate? {
+        guard let share = try await ledger.finish({ try $0.share(id) }) else { return nil }
+        return try await reader.follow(share)
+    }
+
     /// As ``follow(_:)``.
     /// - Returns: also what of one that was taken up could not be held against its manifest, in plain words.
     func takeUp(_ id: ShareID) async throws -> (fate: Fate?, problem: String?) {

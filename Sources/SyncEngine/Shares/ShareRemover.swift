@@ -23,16 +23,20 @@ package struct ShareRemover: Sendable {
 
     /// Ends an open share, or goes on with one that ends. What guests have sent to it is kept on this machine.
     /// - Throws: ``StoreError`` when something of it is still in the store; ``ShareError/inOtherHands(_:)``: it ends as soon
-    ///   as that process notices; ``LedgerError``, `CancellationError`.
+    ///   as that process notices; ``ShareError/takenOver(_:)``: another machine has it, and sees to its end;
+    ///   ``LedgerError``, `CancellationError`.
     package func run(_ id: ShareID, _ end: ShareEnd) async throws {
         _ = try await ledger { try $0.endShare(id, end) }
         try await lease.holding(id) { share in
             guard share.state.isEnding else { return }
             do {
+                if share.state == .expiring { try await requireOwned(id) }
                 try await remove(share)
             } catch ShareError.inOtherHands(let id) {
                 // It is tried again as soon as that process is done.
                 throw ShareError.inOtherHands(id)
+            } catch ShareError.takenOver(let id) {
+                throw ShareError.takenOver(id)
             } catch let error where !error.isOfLedgerOrStop {
                 try await lease.note { ledger, owner, _ in
                     try ledger.noteShareUnended("\(error)", of: id, by: owner)
@@ -51,6 +55,17 @@ package struct ShareRemover: Sendable {
     func sweep(_ id: ShareID) async throws {
         try await ShareStorage(store: store).removeAll(ShareKeys(id), guests)
         try await guests?.takeUp(id)
+    }
+
+    /// A machine that has taken a share over may have given it another end since this one looked last. Where the store
+    /// denies only this answer, it ends here: rather a share too few is seen than one too many.
+    private func requireOwned(_ id: ShareID) async throws {
+        do {
+            guard let fate = try await notes.fate(of: id), case .takenOver = fate else { return }
+        } catch let error as StoreError where error.mayConcernOneObject && !error.isTransient {
+            return
+        }
+        throw ShareError.takenOver(id)
     }
 
     private func remove(_ share: ShareRecord) async throws {

@@ -198,10 +198,10 @@ package struct StoreUpkeep: Sendable {
             (try ledger.verifiedAt(), try ledger.verificationStanding(at: now))
         }
         if let last, last <= now, now.timeIntervalSince(last) < Self.refreshEvery { return }
-        let budget = max(verification.maximumUSDPerMonth - standing.spentUSD, 0)
+        let month = verification.maximumUSDPerMonth
         // What came today was proved today.
         let result = try await verifier.run(
-            .percent(verification.percentPerDay), costingAtMost: budget,
+            .percent(verification.percentPerDay), costingAtMost: nil, ofMonth: month,
             provedBefore: now.addingTimeInterval(-Self.refreshEvery))
         for broken in result.broken {
             let what = broken.path?.string.escapingControls ?? broken.key.rawValue
@@ -221,7 +221,7 @@ package struct StoreUpkeep: Sendable {
             do {
                 let catalog = try await CatalogAudit.readBack(
                     store: store, ledger: ledger, keys: keys, hold: holdCatalog, cost: verification.cost,
-                    costingAtMost: budget - result.costUSD, time: time)
+                    costingAtMost: nil, ofMonth: month, time: time)
                 // What was known before was told.
                 if catalog.broken != nil { tellCatalog(catalog.problem) }
             } catch let error as StoreError {

@@ -54,10 +54,39 @@ extension Ledger {
         }
     }
 
-    /// Notes what verification has found, and what it has cost: each object was looked at now, whatever came of it.
+    /// Counts what looks at objects cost as spent, before they are made: so many of them as a month's money lasts for,
+    /// whichever process spends it, and also where this one is killed over them.
+    /// - Parameters:
+    ///   - prices: US dollars, of one look after the other.
+    ///   - limit: US dollars of the month; `nil` for any.
+    /// - Returns: how many may be made, from the first one on.
+    package func payForLooks(_ prices: [Double], ofMonth limit: Double?, at time: Date) throws(LedgerError) -> Int {
+        guard prices.contains(where: { $0 > 0 }) else { return prices.count }
+        return try write("note what a verification costs") { db in
+            let month = Self.month(time)
+            let row = try db.rawRow("SELECT usd FROM verification_costs WHERE month = ?", [month])
+            let spent: Double = row?[0] ?? 0
+            var (count, sum) = (0, 0.0)
+            for price in prices {
+                if let limit, price > 0, spent + sum + price > limit { break }
+                sum += price
+                count += 1
+            }
+            try db.noteCost(sum, in: month)
+            return count
+        }
+    }
+
+    /// Corrects what was paid for looks that cost less, since they were broken off, or more.
+    /// - Parameter time: at which it was paid.
+    package func correctCost(byUSD difference: Double, at time: Date) throws(LedgerError) {
+        try write("note what a verification costs") { try $0.noteCost(difference, in: Self.month(time)) }
+    }
+
+    /// Notes what verification has found: each object was looked at now, whatever came of it.
     /// - Parameter undecided: of which the store could not tell: see ``unclearObjects()``.
     package func noteChecks(
-        _ checks: [ObjectCheck], undecided: [ObjectRecord] = [], costUSD: Double, at time: Date
+        _ checks: [ObjectCheck], undecided: [ObjectRecord] = [], at time: Date
     ) throws(LedgerError) {
         try write("note a verification") { db in
             var ignored = BrokenCount()
@@ -77,10 +106,6 @@ extension Ledger {
                 }
             }
             for record in undecided { try db.noteUndecided(record) }
-            guard costUSD > 0 else { return }
-            try db.run(
-                "INSERT INTO verification_costs VALUES (?, ?) ON CONFLICT DO UPDATE SET usd = usd + excluded.usd",
-                [Self.month(time), costUSD])
         }
     }
 
@@ -133,6 +158,13 @@ extension Database {
             WHERE key = ? AND stored_at = ? AND problem IS NULL
             ON CONFLICT DO UPDATE SET is_unread = 1
             """, [record.key.rawValue, record.storedAt.milliseconds])
+    }
+
+    fileprivate func noteCost(_ usd: Double, in month: String) throws {
+        if usd == 0 { return }
+        try run(
+            "INSERT INTO verification_costs VALUES (?, ?) ON CONFLICT DO UPDATE SET usd = usd + excluded.usd",
+            [month, usd])
     }
 
     fileprivate func noteDecided(_ key: ObjectKey) throws {

@@ -41,13 +41,13 @@ extension Ledger {
             """, [createdAt.milliseconds, expiresAt.milliseconds, id.description]) > 0
     }
 
-    /// Forgets an open share, which another machine has from now on.
+    /// Forgets a share that is open, or that expires here and nowhere else: another machine has it from now on.
     package func giveShareUp(_ id: ShareID) throws(LedgerError) {
         try write("give a share up", isDurable: true) { db in
-            let open = "id = ? AND state IN ('preparing', 'waiting', 'live')"
+            let given = "id = ? AND state IN ('preparing', 'waiting', 'live', 'expiring')"
             try db.run(
-                "DELETE FROM share_photos WHERE share = (SELECT number FROM shares WHERE \(open))", [id.description])
-            try db.run("DELETE FROM shares WHERE \(open)", [id.description])
+                "DELETE FROM share_photos WHERE share = (SELECT number FROM shares WHERE \(given))", [id.description])
+            try db.run("DELETE FROM shares WHERE \(given)", [id.description])
         }
     }
 

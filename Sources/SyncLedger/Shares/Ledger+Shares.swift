@@ -26,8 +26,14 @@ extension Ledger {
     }
 
     /// The newest first, those that are over included.
+    /// - Parameter limit: older ones are listed as long as something of them is or may be in the store.
     package func shares(limit: Int) throws(LedgerError) -> [ShareRecord] {
-        try read("list shares") { try $0.rows(LedgerQuery.newestShares, [limit]) }
+        try read("list shares") { db in
+            let newest = try db.rows(LedgerQuery.newestShares, [limit], as: ShareRecord.self)
+            let listed = Set(newest.map(\.id))
+            let older = try db.rows(LedgerQuery.unendedShares, as: ShareRecord.self).filter { !listed.contains($0.id) }
+            return newest + older.reversed()
+        }
     }
 
     /// In the order in which they are seen, and then those that are no longer shared.
@@ -340,12 +346,14 @@ extension Ledger {
         }
     }
 
-    /// Notes that the objects of all photos that are no longer shared are gone.
+    /// Notes that the objects of all photos that are no longer shared are gone. What has to be published anew meanwhile
+    /// still has to be.
     package func noteShareCleaned(_ id: ShareID, by owner: String) throws(LedgerError) {
         try write("note a cleaned share") { db in
             guard let share = try db.claimedShare(id, by: owner) else { return }
             try db.run("DELETE FROM share_photos WHERE share = ? AND position IS NULL", [share])
-            try db.run("UPDATE shares SET step = 'done', problem = NULL WHERE number = ?", [share])
+            try db.run(
+                "UPDATE shares SET step = IIF(step = 'clean', 'done', step), problem = NULL WHERE number = ?", [share])
         }
     }
 }

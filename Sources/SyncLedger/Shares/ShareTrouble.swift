@@ -1,3 +1,4 @@
+package import FoundationEssentials
 import GRDB
 package import SyncCore
 
@@ -18,22 +19,30 @@ package struct ShareTrouble: Hashable, Sendable {
 }
 
 extension Ledger {
+    /// Seconds after which another machine's share, which no process claims, counts as left by whoever removed it.
+    private static let removalSeconds = 60.0
+
     /// Of the shares of this machine, and then of those of other machines that are taken back from this one. What keeps
     /// a share from its end because of its guests is told as theirs alone, where both are noted.
-    package func shareTroubles() throws(LedgerError) -> [ShareTrouble] {
-        try read("list what is wrong with shares") { db in
+    /// - Parameter now: those count, too, that are over and that nobody is removing: whoever did was killed. `nil`:
+    ///   only what was tried in vain.
+    package func shareTroubles(at now: Date? = nil) throws(LedgerError) -> [ShareTrouble] {
+        let unattended = "nobody has removed it yet: an agent, or the next sync-agent sync, does so"
+        return try read("list what is wrong with shares") { db in
             try db.rawRows(
                 """
                 SELECT id, location, 'guests', guests_problem, 0 AS is_other, number AS place FROM shares
                 WHERE guests_problem IS NOT NULL
                 UNION ALL
-                SELECT id, location, 'end', problem, 0, number FROM shares
-                WHERE state IN ('revoking', 'expiring') AND problem IS NOT NULL AND problem IS NOT guests_problem
+                SELECT id, location, 'end', ifnull(problem, ?3), 0, number FROM shares
+                WHERE state IN ('revoking', 'expiring') AND (problem IS NOT NULL AND problem IS NOT guests_problem
+                    OR problem IS NULL AND ifnull(claimed_until, 0) <= ?1)
                 UNION ALL
-                SELECT share, location, IIF(gone_at IS NULL, 'end', 'guests'), problem, 1, begun_at FROM share_removals
-                WHERE problem IS NOT NULL
+                SELECT share, location, IIF(gone_at IS NULL, 'end', 'guests'), ifnull(problem, ?3), 1, begun_at
+                FROM share_removals WHERE problem IS NOT NULL OR gone_at IS NULL AND begun_at <= ?2
                 ORDER BY is_other, place
-                """
+                """,
+                [now?.milliseconds, now.map { ($0 - Self.removalSeconds).milliseconds }, unattended]
             ).compactMap { row in
                 guard let share = ShareID(row[0] as String), let kind = ShareTrouble.Kind(rawValue: row[2] as String)
                 else { return nil }

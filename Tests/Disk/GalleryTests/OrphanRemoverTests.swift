@@ -17,13 +17,16 @@ import Testing
         bench = try RetentionBench()
     }
 
-    private func remove(_ profiles: [String] = [number]) async throws -> OrphanRemover.Summary {
+    /// - Parameter isOrphan: whether nobody has the number by then.
+    private func remove(
+        _ profiles: [String] = [number], isOrphan: Bool = true
+    ) async throws -> OrphanRemover.Summary {
         try await OrphanRemover(
             ledger: LedgerQueue(bench.ledger), store: bench.store,
             scanner: FileTreeScanner(),
             reducer: PhotoFileReducer(), settle: .zero, pool: BlockingPool(name: "test", threads: 1),
             time: bench.time.source
-        ).run(profiles)
+        ) { _ in isOrphan }.run(profiles)
     }
 
     @Test func `events of a number go from all files, and the rest stays as it was`() async throws {
@@ -48,6 +51,17 @@ import Testing
         #expect(try bench.ledger.eventCounts().retention == [.kept: 1])
         try await bench.sync()
         #expect(try bench.ledger.eventCounts().retention == [.kept: 1])
+    }
+
+    @Test func `the events of a number that somebody has given a profile meanwhile stay, and are told`() async throws {
+        let event = try bench.event("e", profile: Self.number, photo: RetentionBench.photo(1))
+        try bench.write(event, to: "a.json")
+        try await bench.sync()
+        let result = try await remove(isOrphan: false)
+        #expect(result.deleted == 0 && result.left.map(\.event) == ["e"])
+        #expect(result.left.first?.reason.contains("has a profile now") == true)
+        #expect(try bench.read("a.json") == event)
+        #expect(try bench.ledger.event("e") != nil)
     }
 
     @Test func `an event whose photo is stored nowhere stays`() async throws {

@@ -122,6 +122,32 @@ import Testing
         #expect(try bench.ledger.verificationStanding(at: nextMonth).spentUSD == 0)
     }
 
+    @Test func `what is being read is paid for already, so that two processes keep one month's limit`() async throws {
+        let keys = try await store("sun", "moon", "stars")
+        let gate = Gate()
+        bench.store.add(StoreFault(.get, key: keys[0].rawValue, .hold(gate)))
+        let (first, second) = (verifier(prices: prices), verifier(prices: prices))
+        let run = Task { try await first.run(.keys([keys[0], keys[1]]), costingAtMost: nil, ofMonth: 2.5) }
+        await gate.waitForArrivals(1)
+        // Whoever is killed now has spent it.
+        #expect(try bench.ledger.verificationStanding(at: bench.time.now).spentUSD == 2)
+        let other = try await second.run(.keys([keys[2]]), costingAtMost: nil, ofMonth: 2.5)
+        #expect(other.checked == 0 && other.isOverBudget && other.costUSD == 0)
+        gate.open()
+        let result = try await run.value
+        #expect(result.checked == 2 && !result.isOverBudget && result.costUSD == 2)
+        #expect(try bench.ledger.verificationStanding(at: bench.time.now).spentUSD == 2)
+    }
+
+    @Test func `what a look has not cost that was broken off is there again, in the month of the payment`() throws {
+        let (first, next) = (bench.time.now, bench.time.now.addingTimeInterval(32 * 86_400))
+        #expect(try bench.ledger.payForLooks([1, 0, 1, 1], ofMonth: 2.5, at: first) == 3)
+        #expect(try bench.ledger.payForLooks([0, 1], ofMonth: 2.5, at: first) == 1)
+        try bench.ledger.correctCost(byUSD: -1.5, at: first)
+        #expect(try bench.ledger.verificationStanding(at: first).spentUSD == 0.5)
+        #expect(try bench.ledger.verificationStanding(at: next).spentUSD == 0)
+    }
+
     @Test func `what is archived is held against what the store says, and never restored or read`() async throws {
         let keys = try await store("sun", "moon")
         for key in keys { bench.memory.setClass(.deepArchive, of: key) }

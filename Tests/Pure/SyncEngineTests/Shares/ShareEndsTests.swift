@@ -168,6 +168,37 @@ import Testing
         #expect(bench.objects(id) == left)
     }
 
+    @Test(arguments: [false, true])
+    func `one that another machine has taken over since the last look is left to it when its end comes here`(
+        isEnding: Bool
+    ) async throws {
+        let id = try await bench.share(bench.order { $0.expiresAt = bench.time.now + 3_600 }).id
+        let note = ShareOwner(
+            id, takenOverAt: bench.time.now, expiresAt: bench.time.now + 86_400, machine: "0123456789abcdef",
+            name: "tower")
+        try await bench.memory.store(try note.encoded(), at: KeyLayout.ana.shareOwner(id, 1))
+        await bench.time.advance(by: .seconds(3_601))
+        if isEnding { try bench.ledger.endShare(id, .expired) }
+        let before = bench.objects(id)
+        await #expect(throws: ShareError.takenOver(id)) { try await bench.ender().run(id, .expired) }
+        #expect(bench.objects(id) == before && !before.isEmpty)
+        #expect(try bench.ledger.share(id) == nil)
+    }
+
+    @Test func `where the store denies whose it is, a share ends, and an outage is waited for`() async throws {
+        let id = try await bench.share(bench.order { $0.expiresAt = bench.time.now + 3_600 }).id
+        let key = try KeyLayout.ana.shareOwner(id, 1).rawValue
+        await bench.time.advance(by: .seconds(3_601))
+        let before = bench.objects(id)
+        bench.store.add(StoreFault(.head, key: key, number: 1, .failBefore(.serverFailed)))
+        await #expect(throws: StoreError.self) { try await bench.ender().run(id, .expired) }
+        #expect(bench.objects(id) == before)
+        bench.store.add(StoreFault(.head, key: key, .failBefore(.accessDenied)))
+        try await bench.ender().run(id, .expired)
+        #expect(bench.objects(id) == [])
+        #expect(try bench.record(id).state == .expired)
+    }
+
     @Test func `one that another process gives up while it is published here is left alone`() async throws {
         let id = try await bench.accept()
         let gate = Gate()

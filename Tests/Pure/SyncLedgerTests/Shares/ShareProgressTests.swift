@@ -169,13 +169,25 @@ import Testing
         #expect(try shelf.ledger.check() == [])
     }
 
-    @Test func `the newest share comes first`() throws {
+    @Test func `the newest share comes first, and an older one is listed until nothing of it is left`() throws {
         let shelf = try ShareShelf()
         let first = try shelf.add("a")
         try shelf.ledger.endShare(first, .revoked)
         let second = try shelf.add("b")
         #expect(try shelf.ledger.shares(limit: 5).map(\.id) == [second, first])
-        #expect(try shelf.ledger.shares(limit: 1).map(\.id) == [second])
+        #expect(try shelf.ledger.shares(limit: 1).map(\.id) == [second, first])
         #expect(try shelf.ledger.unendedShares().map(\.id) == [first, second])
+        #expect(try shelf.ledger.noteShareEnded(first, by: shelf.me, at: shelf.now))
+        #expect(try shelf.ledger.shares(limit: 5).map(\.id) == [second, first])
+        #expect(try shelf.ledger.shares(limit: 1).map(\.id) == [second])
+    }
+
+    @Test func `what is to be published anew while the rest is cleared away still is`() throws {
+        let shelf = try ShareShelf()
+        let id = try shelf.add("a")
+        try shelf.publish(id)
+        try shelf.ledger.noteShareOverwritten(id)
+        try shelf.ledger.noteShareCleaned(id, by: shelf.me)
+        #expect(try shelf.share(id).step == .publish)
     }
 }

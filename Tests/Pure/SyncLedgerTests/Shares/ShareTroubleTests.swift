@@ -25,6 +25,22 @@ import Testing
         #expect(try told() == [])
     }
 
+    @Test func `one that a killed process was removing is told until somebody goes on with it`() throws {
+        let (id, now) = (try shelf.add("ab"), shelf.now)
+        try ledger.endShare(id, .revoked)
+        #expect(try ledger.shareTroubles(at: now) == [], "it is in hand")
+        #expect(try ledger.shareTroubles(at: now + Ledger.shareClaimSeconds).map(\.kind) == [.end])
+        try ledger.releaseShare(id, by: shelf.me)
+        #expect(try ledger.shareTroubles(at: now).map(\.share) == [id])
+        #expect(try told() == [], "nothing was tried in vain")
+        #expect(try ledger.claimShare(id, by: shelf.other, at: now) != nil)
+        #expect(try ledger.shareTroubles(at: now) == [])
+        let other = shelf.newID()
+        try ledger.beginShareRemoval(other, location: "Rome", machine: "tower", expiresAt: now, at: now)
+        #expect(try ledger.shareTroubles(at: now) == [])
+        #expect(try ledger.shareTroubles(at: now + 60).map(\.share) == [id, other])
+    }
+
     @Test func `what keeps it from its end because of its guests is theirs alone`() throws {
         let id = try shelf.add("ab")
         try ledger.noteGuestProblem("there is no room", of: id)
