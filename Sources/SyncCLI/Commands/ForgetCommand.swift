@@ -176,6 +176,7 @@ struct ForgetCommand: WorkspaceCommand {
                 if try Self.photos(named: name, places, ledger, take) { continue }
                 if let key = try? ObjectKey(name),
                     let object = try ledger.lostBesidePhotos(limit: .max).first(where: { $0.key == key })
+                        ?? ledger.lostOriginal(key)
                 {
                     found.objects.append(object.key)
                 } else {

@@ -98,6 +98,25 @@ import Testing
         #expect(try candidates() == [])
     }
 
+    @Test func `a broken original whose file is gone can be forgotten, and the copy stays`() throws {
+        world.write(path)
+        try store()
+        let kept = try #require(try keepAll().first)
+        let known = try #require(try world.ledger.object(kept.key))
+        #expect(try world.ledger.lostOriginal(kept.key) == nil)
+        try world.ledger.markBroken([BrokenObject(known, .missing)], at: world.now)
+        // Its file brings it back.
+        #expect(try world.ledger.lostOriginal(kept.key) == nil)
+        world.remove(path)
+        try world.scan()
+        #expect(try world.ledger.lostOriginal(kept.key)?.key == kept.key)
+        #expect(try world.ledger.forget(photos: [], objects: [kept.key]) == 1)
+        #expect(try world.ledger.object(kept.key) == nil && world.ledger.overview().broken == 0)
+        #expect(try world.state(path) == .missing)
+        #expect(try world.status(path)?.object?.problem == nil)
+        #expect(try world.ledger.check() == [])
+    }
+
     @Test func `a photo is lost only when both its copy and its original are`() throws {
         world.write(path)
         try store()
