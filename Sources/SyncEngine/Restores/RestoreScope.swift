@@ -268,7 +268,7 @@ extension RestoreSelection {
         ) throws {
             for companion in try ledger.companions(of: photo) {
                 let destination = Self.destination(of: companion, below: folder)
-                guard let copy = companion.restorable else {
+                guard let copy = companion.restorable ?? companion.brokenCopy else {
                     // What waits to be stored is on the disk.
                     if companion.state == .lost { try note(companion, at: destination, ledger) }
                     continue
@@ -316,7 +316,8 @@ extension RestoreSelection {
                 return
             }
             if photo.isOfEvents, try noteEvents(of: photo, at: destination, ledger) { return }
-            let known = photo.restorable
+            // What waits to be stored again, from a file that may be away, is there as its original.
+            let known = try photo.restorable ?? photo.brokenCopy.flatMap { try ledger.original(of: $0.key) }
             guard let record = try known.map({ try $0.problem == nil ? $0 : ledger.original(of: $0.key) ?? $0 }) else {
                 guard told.insert(photo.id).inserted else { return }
                 let hasVersions = try !photo.isOfEvents && !ledger.versions(of: photo).isEmpty
