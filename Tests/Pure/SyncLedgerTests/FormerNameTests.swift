@@ -1,3 +1,4 @@
+import SyncCore
 import SyncLedger
 import SystemPackage
 import Testing
