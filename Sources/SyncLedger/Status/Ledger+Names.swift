@@ -5,8 +5,8 @@ package import SystemPackage
 
 extension Ledger {
     /// Whether a path is that of a watched folder or of what is above one, of a photo, or of a directory with photos
-    /// below it; or was, of photos that were forgotten or moved since. Names of before are known as far as they look like
-    /// wildcards.
+    /// below it; or was, of photos that were forgotten or moved since. Names of before are known as far as they look
+    /// like wildcards.
     /// - Parameter path: absolute.
     package func hasName(_ path: FilePath) throws(LedgerError) -> Bool {
         try read("look up a name") { db in
