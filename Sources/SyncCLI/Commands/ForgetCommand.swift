@@ -177,6 +177,7 @@ struct ForgetCommand: WorkspaceCommand {
                 if try Self.photos(named: name, places, ledger, take) { continue }
                 if let key = try? ObjectKey(name),
                     let object = try ledger.lostBesidePhotos(limit: .max).first(where: { $0.key == key })
+                        ?? ledger.lostOriginal(key)
                 {
                     found.objects.append(object.key)
                 } else {
@@ -200,11 +201,10 @@ struct ForgetCommand: WorkspaceCommand {
             return true
         }
         for place in [path, rebuilt].compactMap(\.self) {
-            guard let pattern = PathPattern(place) else { continue }
+            guard let pattern = try places.pattern(place, ledger) else { continue }
             for folder in places.candidates(pattern.folder) {
                 // The folder may be known under another name than it was given.
-                var rest = place
-                guard rest.removePrefix(pattern.folder), let own = PathPattern(folder.pushing(rest)) else { continue }
+                let own = pattern.below(folder)
                 var isAny = false
                 try ledger.photos(at: folder) { photo in
                     guard own.matches(photo.path) else { return }

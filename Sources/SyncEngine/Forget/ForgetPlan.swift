@@ -120,15 +120,16 @@ package struct ForgetPlanner: Sendable {
         while true {
             let ids = photos.map(\.id)
             let objects = try await ledger { try $0.objectsToForget(ids) }
-            let intact = objects.filter { $0.record.problem == nil }
+            let going = ObjectRecord.going(with: objects.map(\.record))
+            let due = objects.filter { going.contains($0.record.key) }
             let found: OtherReferences.Findings
             if let elsewhere {
                 found = elsewhere
             } else {
-                found = try await others.look(for: intact.map(\.record.key))
+                found = try await others.look(for: due.map(\.record.key))
                 elsewhere = found
             }
-            let references = intact.map { object in
+            let references = due.map { object in
                 (
                     object,
                     object.references.first(where: \.holdsPath) ?? object.references.first

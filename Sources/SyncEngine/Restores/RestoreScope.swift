@@ -101,7 +101,7 @@ struct RestoreLibrary {
     ) throws -> (found: RestoreSelection.Photos, missing: [String]) {
         var found = RestoreSelection.Photos(scope)
         if names.isEmpty {
-            for root in roots { try take(root.folder, in: root, &found) }
+            for root in roots { try take(below: root.folder, in: root, &found) }
         }
         var missing: [String] = []
         for name in names {
@@ -110,7 +110,11 @@ struct RestoreLibrary {
             for root in roots {
                 let candidates = root.above.map { [FilePath(bytes: $0.bytes + path.bytes)] } ?? places.candidates(path)
                 for candidate in candidates where part.isEmpty || root.above == nil {
-                    try take(candidate, in: root, &part)
+                    if let pattern = try places.pattern(candidate, above: root.above, ledger) {
+                        try take(matching: pattern, in: root, &part)
+                    } else {
+                        try take(below: candidate, in: root, &part)
+                    }
                 }
             }
             if part.isEmpty { missing.append(name) }
@@ -119,15 +123,19 @@ struct RestoreLibrary {
         return (found, missing)
     }
 
-    private func take(_ path: FilePath, in root: Root, _ photos: inout RestoreSelection.Photos) throws {
+    private func take(
+        matching pattern: PathPattern, in root: Root, _ photos: inout RestoreSelection.Photos
+    ) throws {
+        guard pattern.folder.starts(with: root.folder) || root.folder.starts(with: pattern.folder) else { return }
         var part = RestoreSelection.Photos(scope)
-        if let pattern = PathPattern(path),
-            pattern.folder.starts(with: root.folder) || root.folder.starts(with: pattern.folder)
-        {
-            try part.take(matching: path, below: pattern.folder, relativeTo: root.folder, ledger)
-        } else if path.starts(with: root.folder) || root.folder.starts(with: path) {
-            try part.take(below: path.starts(with: root.folder) ? path : root.folder, relativeTo: root.folder, ledger)
-        }
+        try part.take(matching: pattern, relativeTo: root.folder, ledger)
+        photos.append(part.only(below: root.folder, as: root.label))
+    }
+
+    private func take(below path: FilePath, in root: Root, _ photos: inout RestoreSelection.Photos) throws {
+        guard path.starts(with: root.folder) || root.folder.starts(with: path) else { return }
+        var part = RestoreSelection.Photos(scope)
+        try part.take(below: path.starts(with: root.folder) ? path : root.folder, relativeTo: root.folder, ledger)
         // Of other folders above which the path or the pattern is, each has its own turn.
         photos.append(part.only(below: root.folder, as: root.label))
     }
@@ -206,11 +214,11 @@ extension RestoreSelection {
             }
             if isEmpty, let place = LedgerRebuild.place(named: name) {
                 try take(below: place, ledger)
-                if isEmpty { try take(matching: place, below: place.removingLastComponent(), ledger) }
+                if isEmpty, let pattern = try places.pattern(place, ledger) { try take(matching: pattern, ledger) }
             }
-            if isEmpty, let pattern = PathPattern(path) {
+            if isEmpty, let pattern = try places.pattern(path, ledger) {
                 for folder in places.candidates(pattern.folder) where isEmpty {
-                    try take(matching: path, below: folder, ledger)
+                    try take(matching: pattern.below(folder), ledger)
                 }
             }
             if isEmpty, let vacation = FilePath.Component(bytes: RawText.bytes(of: name)), vacation.kind == .regular {
@@ -241,16 +249,14 @@ extension RestoreSelection {
         }
 
         mutating func take(
-            matching path: FilePath, below folder: FilePath, relativeTo parent: FilePath? = nil, _ ledger: Ledger
+            matching pattern: PathPattern, relativeTo parent: FilePath? = nil, _ ledger: Ledger
         ) throws {
-            guard let asked = PathPattern(path) else { return }
-            var rest = path
-            guard rest.removePrefix(asked.folder), let pattern = PathPattern(folder.pushing(rest)) else { return }
-            try ledger.photos(at: folder) { photo in
+            let parent = parent ?? pattern.folder
+            try ledger.photos(at: pattern.folder) { photo in
                 if photo.state != .skipped, pattern.matches(photo.path),
-                    try note(photo, relativeTo: parent ?? folder, ledger)
+                    try note(photo, relativeTo: parent, ledger)
                 {
-                    try noteCompanions(of: photo, relativeTo: parent ?? folder, ledger)
+                    try noteCompanions(of: photo, relativeTo: parent, ledger)
                 }
             }
         }
@@ -262,7 +268,7 @@ extension RestoreSelection {
         ) throws {
             for companion in try ledger.companions(of: photo) {
                 let destination = Self.destination(of: companion, below: folder)
-                guard let copy = companion.restorable else {
+                guard let copy = companion.restorable ?? companion.brokenCopy else {
                     // What waits to be stored is on the disk.
                     if companion.state == .lost { try note(companion, at: destination, ledger) }
                     continue
@@ -310,7 +316,8 @@ extension RestoreSelection {
                 return
             }
             if photo.isOfEvents, try noteEvents(of: photo, at: destination, ledger) { return }
-            let known = photo.restorable
+            // What waits to be stored again, from a file that may be away, is there as its original.
+            let known = try photo.restorable ?? photo.brokenCopy.flatMap { try ledger.original(of: $0.key) }
             guard let record = try known.map({ try $0.problem == nil ? $0 : ledger.original(of: $0.key) ?? $0 }) else {
                 guard told.insert(photo.id).inserted else { return }
                 let hasVersions = try !photo.isOfEvents && !ledger.versions(of: photo).isEmpty

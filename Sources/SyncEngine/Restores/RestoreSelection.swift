@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 package import SyncCore
 package import SyncLedger
+import SyncSystem
 package import SystemPackage
 
 /// Turns what a person names into objects: files and folders, wildcards, vacations, shares and object keys; also of
@@ -78,6 +79,22 @@ package struct RestoreSelection: Sendable {
             self.workingFolder = workingFolder
             self.vacationRoots = vacationRoots
             self.candidates = candidates
+        }
+
+        /// A path with wildcards. What is there by its name, or is or was known by it, has none, nor has the working
+        /// folder, which nobody wrote: who names `x[1].jpg`, or is in `Rome [1]`, does not mean `x1.jpg` and `Rome 1`.
+        /// - Parameters:
+        ///   - path: absolute.
+        ///   - above: where the paths of another machine begin.
+        /// - Returns: `nil` when there is no wildcard in it.
+        /// - Throws: ``LedgerError``.
+        package func pattern(_ path: FilePath, above: FilePath? = nil, _ ledger: Ledger) throws -> PathPattern? {
+            try PathPattern(path) { name in
+                let own = above.map { FilePath(root: "/", name.relative(to: $0).components) } ?? name
+                if workingFolder.starts(with: own) { return true }
+                if above == nil, (try? FileStatus.find(own)) != nil { return true }
+                return try ([name] + candidates(name)).contains { try ledger.hasName($0) }
+            }
         }
     }
 
@@ -224,29 +241,51 @@ extension [UInt8] {
 ///
 /// The shell expands only what is on the disk. What is known of photos that are no longer there is matched by this.
 package struct PathPattern: Hashable, Sendable {
+    private static let wildcards = Set("*?[".utf8)
+
     /// The folder above the first wildcard.
     package let folder: FilePath
+    /// What is below it.
     private let pattern: FilePath
 
-    /// `nil` when the path has no wildcard.
-    /// - Parameter path: absolute.
-    package init?(_ path: FilePath) {
-        var folder = FilePath(root: path.root)
-        for component in path.components {
-            guard !component.string.contains(where: { "*?[".contains($0) }) else {
-                self.folder = folder
-                pattern = path
-                return
-            }
-            folder.append(component)
-        }
-        return nil
+    private init(folder: FilePath, pattern: FilePath) {
+        self.folder = folder
+        self.pattern = pattern
     }
+
+    /// `nil` when the path has no wildcard.
+    /// - Parameters:
+    ///   - path: absolute.
+    ///   - isName: whether a path that looks like a wildcard is the name of something: `Rome [1]` is no pattern for
+    ///     `Rome 1` then.
+    package init?(_ path: FilePath, isName: (FilePath) throws -> Bool) rethrows {
+        var folder = FilePath(root: path.root)
+        var pattern = FilePath()
+        for component in path.components {
+            if pattern.isEmpty {
+                let next = folder.appending(component)
+                var isLiteral = Self.wildcards.isDisjoint(with: component.bytes)
+                if !isLiteral { isLiteral = try isName(next) }
+                if isLiteral {
+                    folder = next
+                    continue
+                }
+            }
+            pattern.append(component)
+        }
+        if pattern.isEmpty { return nil }
+        self.init(folder: folder, pattern: pattern)
+    }
+
+    /// The same wildcards below another folder.
+    package func below(_ folder: FilePath) -> PathPattern { PathPattern(folder: folder, pattern: pattern) }
 
     /// Whether the path, or a folder above it, is one that the pattern means: a folder is taken whole. A wildcard stands
     /// for no `/`, and for no dot at the beginning of a name (fnmatch(3), FNM_PATHNAME and FNM_PERIOD).
     package func matches(_ path: FilePath) -> Bool {
-        let start = FilePath(root: path.root, path.components.prefix(pattern.components.count))
+        var rest = path
+        guard rest.removePrefix(folder) else { return false }
+        let start = FilePath(root: nil, rest.components.prefix(pattern.components.count))
         return pattern.withPlatformString { pattern in
             start.withPlatformString { fnmatch(pattern, $0, FNM_PATHNAME | FNM_PERIOD) == 0 }
         }

@@ -101,18 +101,18 @@ extension Ledger {
                 for object in stored where objects.insert(object).inserted { order.append(object) }
             }
             let lists = try VacationLists(db)
+            let going = ObjectRecord.going(with: try order.compactMap { try db.record(ofObject: $0) })
             for id in order {
                 guard let record = try db.record(ofObject: id) else { continue }
-                // Nobody can count on it: the store has nothing, or a ruin.
-                if record.problem != nil {
-                    if try db.forgetUnused(id) > 0, !kept.contains(record.key.named) {
+                guard going.contains(record.key), !kept.contains(record.key.named),
+                    try db.references(of: id, record, except: [], lists, left: []).isEmpty
+                else {
+                    // Nobody can count on it: the store has nothing, or a ruin.
+                    if record.problem != nil, try db.forgetUnused(id) > 0, !kept.contains(record.key.named) {
                         try db.deleteOriginalOnItsWay(of: record.key.named, at: time)
                     }
                     continue
                 }
-                guard !kept.contains(record.key.named),
-                    try db.references(of: id, record, except: [], lists, left: []).isEmpty
-                else { continue }
                 try db.run("UPDATE events SET object_id = NULL WHERE object_id = ? AND photo_state <> 'stored'", [id])
                 try db.run("DELETE FROM objects WHERE id = ?", [id])
                 try db.beginDeletion(
@@ -201,6 +201,19 @@ extension Ledger {
                     ObjectDeletion(key: object.key, size: object.size, storageClass: object.storageClass), at: time)
             }
         }
+    }
+}
+
+extension ObjectRecord {
+    /// Those that are deleted when their photos are forgotten: what is whole, and a ruin beside it, a copy's or an
+    /// original's, which still tells the photo. Of what is lost altogether a ruin is left to whoever wants to mend it.
+    package static func going(with records: [ObjectRecord]) -> Set<ObjectKey> {
+        let whole = Set(records.filter { $0.problem == nil }.map(\.key.named))
+        return Set(
+            records.filter { record in
+                guard let problem = record.problem else { return true }
+                return problem.isDamage && whole.contains(record.key.named)
+            }.map(\.key))
     }
 }
 

@@ -109,6 +109,18 @@ extension Ledger {
         }
     }
 
+    /// An original that is gone or damaged, and that no file here brings back. ``forget(photos:objects:)`` ends that it is
+    /// told; the photo's copy stays as it is.
+    package func lostOriginal(_ key: ObjectKey) throws(LedgerError) -> ObjectRecord? {
+        try read("look up a lost original") { db in
+            guard let copy = key.copyOfOriginal,
+                let original = try db.row(LedgerQuery.object, [key.rawValue], as: ObjectRecord.self),
+                original.problem != nil, try db.number(LedgerQuery.fileOfKey, [copy.rawValue]) == nil
+            else { return nil }
+            return original
+        }
+    }
+
     /// The original of a photo that is known is no photo of its own.
     package func leavingOutOriginals(among objects: [ObjectRecord]) throws(LedgerError) -> [ObjectRecord] {
         try read("look up photos of originals") { db in
@@ -230,6 +242,12 @@ extension LedgerQuery {
         """
     package static let originals =
         "SELECT COUNT(*), SUM(size) FROM objects WHERE \(KeyRange.condition) AND problem IS NULL"
+    /// Of a photo whose file is not known to be gone.
+    package static let fileOfKey = """
+        SELECT 1 FROM objects
+        CROSS JOIN photos INDEXED BY photos_by_object ON photos.object_id = objects.id
+        WHERE objects.key = ? AND photos.state NOT IN ('missing', 'lost') LIMIT 1
+        """
     package static let photoOfKey = """
         SELECT 1 FROM objects WHERE objects.key = ? AND (
             EXISTS (SELECT 1 FROM photos INDEXED BY photos_by_object WHERE photos.object_id = objects.id)

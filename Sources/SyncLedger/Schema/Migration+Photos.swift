@@ -193,6 +193,33 @@ extension Migration {
             WHERE drive IS NULL AND state <> 'missing' AND state <> 'lost';
         """)
 
+    /// A name with a wildcard in it, and nothing known by it any more, could be read as a pattern for other photos.
+    static let formerNames = Migration(
+        "names of before that look like wildcards",
+        """
+        CREATE TABLE former_names (path BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+        CREATE TRIGGER photo_left_its_name AFTER DELETE ON photos
+        WHEN instr(OLD.name, x'2A') OR instr(OLD.name, x'3F') OR instr(OLD.name, x'5B') BEGIN
+            INSERT OR IGNORE INTO former_names
+            SELECT CAST(folders.path || rtrim(directories.path, '/') || '/' || OLD.name AS BLOB)
+            FROM directories JOIN folders ON folders.id = directories.folder_id WHERE directories.id = OLD.directory_id;
+        END;
+
+        CREATE TRIGGER photo_got_another_name AFTER UPDATE OF directory_id, name ON photos
+        WHEN instr(OLD.name, x'2A') OR instr(OLD.name, x'3F') OR instr(OLD.name, x'5B') BEGIN
+            INSERT OR IGNORE INTO former_names
+            SELECT CAST(folders.path || rtrim(directories.path, '/') || '/' || OLD.name AS BLOB)
+            FROM directories JOIN folders ON folders.id = directories.folder_id WHERE directories.id = OLD.directory_id;
+        END;
+
+        CREATE TRIGGER directory_left_its_name AFTER DELETE ON directories
+        WHEN instr(OLD.path, x'2A') OR instr(OLD.path, x'3F') OR instr(OLD.path, x'5B') BEGIN
+            INSERT OR IGNORE INTO former_names
+            SELECT CAST(path || OLD.path AS BLOB) FROM folders WHERE id = OLD.folder_id;
+        END;
+        """)
+
     static let photoDrives = Migration(name: "drives of photos") { db in
         try db.execute(
             sql: """

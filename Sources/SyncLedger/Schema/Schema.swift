@@ -35,7 +35,7 @@ enum Schema {
         .filters, .untoldFiles, .archiveNotes, .folderDigests, .removals, .restoreOutputs, .restoreMarks,
         .restoreReservations, .shareTwins, .catalogProofs, .madeFolders, .unclearObjects, .givenUp, .goneShares,
         .listing, .undecidedObjects, .folderDrives, .archiveOrder, .storeRefusal, .guestObjects, .photoDrives,
-        .otherProjectContents, .restoreEnds, .supposedDrives, .deniedObjects, .untoldDrives,
+        .otherProjectContents, .restoreEnds, .supposedDrives, .deniedObjects, .untoldDrives, .formerNames,
     ]
 
     private static let first = Migration(

@@ -1006,6 +1006,28 @@ CREATE TABLE denied_objects (
 CREATE INDEX photos_untold ON photos (folder_id, directory_id)
     WHERE drive IS NULL AND state <> 'missing' AND state <> 'lost';
 
+CREATE TABLE former_names (path BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER photo_left_its_name AFTER DELETE ON photos
+WHEN instr(OLD.name, x'2A') OR instr(OLD.name, x'3F') OR instr(OLD.name, x'5B') BEGIN
+    INSERT OR IGNORE INTO former_names
+    SELECT CAST(folders.path || rtrim(directories.path, '/') || '/' || OLD.name AS BLOB)
+    FROM directories JOIN folders ON folders.id = directories.folder_id WHERE directories.id = OLD.directory_id;
+END;
+
+CREATE TRIGGER photo_got_another_name AFTER UPDATE OF directory_id, name ON photos
+WHEN instr(OLD.name, x'2A') OR instr(OLD.name, x'3F') OR instr(OLD.name, x'5B') BEGIN
+    INSERT OR IGNORE INTO former_names
+    SELECT CAST(folders.path || rtrim(directories.path, '/') || '/' || OLD.name AS BLOB)
+    FROM directories JOIN folders ON folders.id = directories.folder_id WHERE directories.id = OLD.directory_id;
+END;
+
+CREATE TRIGGER directory_left_its_name AFTER DELETE ON directories
+WHEN instr(OLD.path, x'2A') OR instr(OLD.path, x'3F') OR instr(OLD.path, x'5B') BEGIN
+    INSERT OR IGNORE INTO former_names
+    SELECT CAST(path || OLD.path AS BLOB) FROM folders WHERE id = OLD.folder_id;
+END;
+
 INSERT INTO grdb_migrations (identifier) VALUES
     ('folders, photos, objects, attempts'),
     ('restores, classes, memory'),
@@ -1078,7 +1100,8 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('ends of restored copies that are over'),
     ('photos that count as copies on another drive'),
     ('objects that the store denied'),
-    ('photos of drives that told nothing');
+    ('photos of drives that told nothing'),
+    ('names of before that look like wildcards');
 
 INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects, store_refuses) VALUES
     (1, 0, 0, 1, 0, 0, 0);

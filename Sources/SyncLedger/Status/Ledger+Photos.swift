@@ -237,6 +237,13 @@ package struct PhotoStatus: Hashable, Sendable {
 
     /// What brings the photo back.
     package var restorable: ObjectRecord? { object ?? (isStoredElsewhere ? earlier : nil) }
+    /// What is stored of the photo as it is, and is gone or damaged while the photo waits to be stored again.
+    package var brokenCopy: ObjectRecord? {
+        guard state.isOnDisk, !isOfEvents, let earlier, earlier.problem != nil, let md5, earlier.md5 == md5 else {
+            return nil
+        }
+        return earlier
+    }
     /// Absolute.
     package var path: FilePath { folder.path.pushing(relativePath) }
     package var key: ObjectKey? { object?.key }

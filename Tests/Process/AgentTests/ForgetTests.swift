@@ -105,6 +105,30 @@ struct ForgetTests {
         #expect(try home.store.objects().filter { $0.key.contains("/photos/") }.count == 3)
     }
 
+    @Test func `a name that looks like a wildcard never takes what it would match`() async throws {
+        let home = try AgentHome(in: .disk)
+        let named = home.gallery.appending("x[1].jpg")
+        let matched = home.gallery.appending("x1.jpg")
+        let inFolder = home.gallery.pushing("Rome [1]/a.jpg")
+        let inOther = home.gallery.pushing("Rome 1/b.jpg")
+        for (number, photo) in [named, matched, inFolder, inOther].enumerated() {
+            try photo.create(SamplePhoto.unique(number))
+        }
+        _ = try await home.pass()
+        for photo in [named, matched, inOther] { try remove(photo) }
+        _ = try await home.pass()
+        #expect(try await forget(home, "--yes", named.string).forgotten.map(\.path) == [named.string])
+        #expect(try await forget(home, "--yes", named.string, code: 66).forgotten.isEmpty)
+        let below = home.gallery.pushing("Rome [1]/*.jpg").string
+        let answer = try await forget(home, "--yes", below, code: 3)
+        #expect(answer.forgotten.isEmpty && answer.kept.map(\.path) == [inFolder.string])
+        // What is no name of anything is a wildcard still.
+        let pattern = home.gallery.appending("x[0-9].jpg").string
+        #expect(try await forget(home, "--yes", pattern).forgotten.map(\.path) == [matched.string])
+        let left = try await home.photos(at: home.gallery).map(\.path)
+        #expect(Set(left) == [inFolder.string, inOther.string])
+    }
+
     @Test func `only what is gone for so long goes`() async throws {
         let home = try AgentHome(in: .disk)
         try await fill(home)

@@ -73,6 +73,20 @@ struct RestoreNameTests {
         #expect(try home.tree.read("out/\(name)/trip/b.jpg") == home.tree.read("out/\(name)/a.jpg"))
     }
 
+    @Test func `of a watched folder whose name looks like a wildcard all comes back`() async throws {
+        let home = try AgentHome()
+        let folder = try home.tree.makeFolder("home/Pictures [1]")
+        let text = try String(decoding: home.tree.read("config.yaml"), as: UTF8.self)
+        try home.configure(text.replacing("path: \(home.gallery),", with: "path: \"\(folder)\","))
+        try folder.appending("a.jpg").create(SamplePhoto.unique(1))
+        try home.vacations.pushing("Rome/b.jpg").create(SamplePhoto.unique(2))
+        #expect(try await home.run("sync").code == 0)
+        let output = home.tree.path("out")
+        let finished = try await home.run("restore", "--all", "--yes", "--wait", "--output", output.string)
+        #expect(finished.code == 0, "\(finished)")
+        #expect(try !home.tree.read("out/Pictures [1]/a.jpg").isEmpty)
+    }
+
     @Test func `two photos with the same bytes are one item with both paths`() async throws {
         let copies = [home.gallery.appending("a.jpg"), rome.appending("copy.jpg")]
         for copy in copies { try copy.create(SamplePhoto.unique(30)) }

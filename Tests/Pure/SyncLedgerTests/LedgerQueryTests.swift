@@ -75,7 +75,7 @@ extension LedgerQuery {
         versionsOfProject, versionsInUse, ownPhotoOfContent, statesOfProjectImages, firstUnsynced, unfinishedImages,
         brokenObject, brokenObjectOfPhoto, firstLost, listedObjects, longestUnproven, oldestProof, anyPhotosOfObject,
         objectOfDigest, versionsOfPhoto, photosOfVersion, brokenStock, lostBesidePhotos, photosWithoutOriginal,
-        brokenOfUnwatched, originals, photoOfKey, counters, verifiedObjects, retentionRuns, timelineOfObject,
+        brokenOfUnwatched, originals, photoOfKey, fileOfKey, counters, verifiedObjects, retentionRuns, timelineOfObject,
         directoryOfUntold,
     ]
 }

@@ -98,6 +98,46 @@ import Testing
         #expect(try candidates() == [])
     }
 
+    @Test(arguments: [true, false])
+    func `a damaged original goes with its photo, and the ruins of a lost one stay`(isCopyWhole: Bool) throws {
+        world.write(path)
+        try store()
+        let kept = try #require(try keepAll().first)
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        let original = try #require(try world.ledger.object(kept.key))
+        let broken = isCopyWhole ? [original] : [original, copy]
+        try world.ledger.markBroken(
+            broken.map { BrokenObject($0, .damaged("its bytes are others")) }, at: world.now)
+        let photo = try #require(try world.status(path))
+        #expect(photo.state == (isCopyWhole ? .missing : .lost))
+        #expect(try world.ledger.beginForget([(photo.id, photo.state)], at: world.now) == [photo.id])
+        let deleted: Set<ObjectKey> = isCopyWhole ? [copy.key, kept.key] : []
+        #expect(try Set(world.ledger.openDeletions().map(\.key)) == deleted)
+        #expect(try world.ledger.overview().broken == 0)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `a broken original whose file is gone can be forgotten, and the copy stays`() throws {
+        world.write(path)
+        try store()
+        let kept = try #require(try keepAll().first)
+        let known = try #require(try world.ledger.object(kept.key))
+        #expect(try world.ledger.lostOriginal(kept.key) == nil)
+        try world.ledger.markBroken([BrokenObject(known, .missing)], at: world.now)
+        // Its file brings it back.
+        #expect(try world.ledger.lostOriginal(kept.key) == nil)
+        world.remove(path)
+        try world.scan()
+        #expect(try world.ledger.lostOriginal(kept.key)?.key == kept.key)
+        #expect(try world.ledger.forget(photos: [], objects: [kept.key]) == 1)
+        #expect(try world.ledger.object(kept.key) == nil && world.ledger.overview().broken == 0)
+        #expect(try world.state(path) == .missing)
+        #expect(try world.status(path)?.object?.problem == nil)
+        #expect(try world.ledger.check() == [])
+    }
+
     @Test func `a photo is lost only when both its copy and its original are`() throws {
         world.write(path)
         try store()
