@@ -1,5 +1,5 @@
 package import SyncCore
-import SystemPackage
+package import SystemPackage
 
 /// The comparison of a directory's rows with its files: what has to be done, by name. It decides nothing about moves:
 /// those need a look at other directories.
