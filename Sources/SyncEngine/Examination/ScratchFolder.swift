@@ -26,8 +26,8 @@ package final class ScratchFolder: Sendable {
         return key
     }
 
-    /// The name of an object that tells of a share at which things are tried. It is there before the share's objects are:
-    /// whoever removes it removes them.
+    /// The name of an object that tells of a share at which things are tried. It is there before the share's objects
+    /// are: whoever removes it removes them.
     static func note(of share: ShareID) -> String { noteBeginning + "\(share)" }
 
     /// What is tried at a share that is none.

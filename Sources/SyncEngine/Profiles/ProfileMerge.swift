@@ -43,8 +43,8 @@ package struct ProfileMerge: Sendable {
     /// - Parameters:
     ///   - profile: as it stands in keys, of which nothing was merged elsewhere than here.
     ///   - other: as it stands in keys after all merges.
-    ///   - isDryRun: finds out what would be done, and changes nothing. What the store denies is noted all the same: the
-    ///     ledger has to be a copy.
+    ///   - isDryRun: finds out what would be done, and changes nothing. What the store denies is noted all the same:
+    ///     the ledger has to be a copy.
     /// - Throws: ``MergeConflict``, and what the agreement throws, with nothing merged; ``StoreError`` when the store as a
     ///   whole cannot be used, ``LedgerError``, `CancellationError`.
     package func run(

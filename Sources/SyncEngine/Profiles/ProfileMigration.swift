@@ -63,8 +63,8 @@ package struct ProfileMigration: Sendable {
     }
 
     /// - Parameters:
-    ///   - isDryRun: finds out what would be done, and changes nothing. What the store denies is noted all the same: the
-    ///     ledger has to be a copy.
+    ///   - isDryRun: finds out what would be done, and changes nothing. What the store denies is noted all the same:
+    ///     the ledger has to be a copy.
     ///   - progress: how many photos were looked at by now, of those that go by a number.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
     package func run(isDryRun: Bool, progress: (Int, Int) -> Void = { _, _ in }) async throws -> Summary {
