@@ -59,8 +59,8 @@ struct OutputPlace {
         _ = try OutputPlace(path, installation)
     }
 
-    /// The same of folders below an output: what is there already may be a folder of this program, or lead into one, by a link
-    /// or a bind mount.
+    /// The same of folders below an output: what is there already may be a folder of this program, or lead into one, by
+    /// a link or a bind mount.
     // Swift 6.3.1 crashes where it optimises an async function with this in it.
     @inline(never)
     static func check(_ folders: Set<FilePath>, below output: FilePath, _ installation: Installation) throws {

@@ -39,9 +39,9 @@ package struct ProjectVersions: Sendable {
 
     private static let metadataEnding = "-metadata.json"
 
-    /// How many versions more than are kept are waited for where other machines have catalogues, so that these are not read
-    /// for each new image.
-    private static let fewest = 10
+    /// How many versions are removed at a time, at the least, where other machines have catalogues: these are not to be
+    /// read for each new image.
+    private static let batch = 10
 
     /// What a version is one of.
     private enum Kind {
@@ -220,7 +220,7 @@ package struct ProjectVersions: Sendable {
             guard !tooMany.isEmpty else { return }
             var surplus = tooMany
             if subject.kind != .list, try await others.haveCatalogs() {
-                guard tooMany.count >= Self.fewest else { return }
+                guard tooMany.count >= Self.batch else { return }
                 let named = try await others.named(among: tooMany)
                 surplus.removeAll { named.contains($0) }
                 if surplus.isEmpty { return }

@@ -146,7 +146,9 @@ package enum MountedNames {
     }
 
     /// Where something is mounted: absolute, without symbolic links. Blocks.
-    package static func points() -> Set<FilePath> { Set(MountPoint.all(in: WatchCalls.system.mountTable()).map(\.path)) }
+    package static func points() -> Set<FilePath> {
+        Set(MountPoint.all(in: WatchCalls.system.mountTable()).map(\.path))
+    }
 }
 
 /// Tells when something was mounted or unmounted. `/proc/self/mountinfo` is to be polled for POLLPRI: the kernel reports
