@@ -59,16 +59,20 @@ struct OutputPlace {
         _ = try OutputPlace(path, installation)
     }
 
-    /// The same of folders below an output: what is there already may be a folder of this program, or a link into one.
+    /// The same of folders below an output: what is there already may be a folder of this program, or lead into one, by
+    /// a link or a bind mount.
     // Swift 6.3.1 crashes where it optimises an async function with this in it.
     @inline(never)
     static func check(_ folders: Set<FilePath>, below output: FilePath, _ installation: Installation) throws {
         var seen: Set<FilePath> = []
+        let mounts = MountedNames.points()
         for folder in folders {
             var place = output.pushing(folder)
             while place != output, place.starts(with: output), seen.insert(place).inserted {
                 if let kind = (try? FileStatus(at: place))?.kind {
-                    if kind == .link { try checkAgain(place, installation) }
+                    // All others are where the folder above them is.
+                    let leads = kind == .link || place.resolved.map { mounts.contains($0) } ?? false
+                    if leads { try checkAgain(place, installation) }
                     if let own = Own(at: place) {
                         throw own.failure(place, .same, "where nothing else may be; name another folder")
                     }

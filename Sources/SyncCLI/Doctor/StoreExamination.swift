@@ -67,11 +67,10 @@ struct StoreExamination: Sendable {
                 return checks.add(.ok(name, "all that was tried is removed again\(others)"))
             }
             let count = Quantities.counted(all.count, "object")
-            // No later doctor looks below shares/, which come first.
+            // What is tried at a share comes first.
             let next =
                 first.key.isBelow(ShareKeys.prefix)
-                ? "delete all below \(first.key.segments.prefix(2).joined(separator: "/"))/; of the others, \(remedy)"
-                : remedy
+                ? "\(remedy) and \(first.key.segments.prefix(2).joined(separator: "/"))/" : remedy
             checks.add(
                 .wrong(
                     name, "\(count) could not be removed, of them \(first.key): \(Advice(first.reason).reason)",

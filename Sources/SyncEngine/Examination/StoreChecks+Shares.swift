@@ -9,9 +9,11 @@ extension StoreChecks {
     package func guestPhotos(_ fetch: @Sendable (ObjectKey) async throws -> [UInt8]?) async throws -> Finding {
         try await finding("guests") { name in
             var generator = SystemRandomNumberGenerator()
-            let keys = ShareKeys(ShareID(using: &generator))
-            for key in [keys.guest(0), keys.page] {
-                scratch.add(key)
+            let share = ShareID(using: &generator)
+            let keys = ShareKeys(share)
+            // Should this doctor be killed, the next one finds them by it.
+            _ = try await stored(ScratchFolder.note(of: share))
+            for key in ScratchFolder.trials(keys) {
                 _ = try await store.put(
                     ObjectBody(bytes: Self.bytes, digest: ContentDigest(of: Self.bytes)), at: key,
                     attributes: Self.attributes, condition: .ifAbsent)

@@ -1,4 +1,3 @@
-package import FoundationEssentials
 package import SyncCore
 import SyncDigest
 import SyncSystem
@@ -261,69 +260,5 @@ package struct Advice: Hashable, Sendable {
         } else {
             reason = message
         }
-    }
-}
-
-/// The part of a store where one `doctor` tries things: `users/{user}/doctor-{16 hexadecimal digits}/`.
-package final class ScratchFolder: Sendable {
-    /// Seconds. What an earlier doctor left is nobody's any more by then.
-    private static let leftoverAge: TimeInterval = 3_600
-
-    package let prefix: String
-    private let store: any ObjectStore
-    /// The beginning of all such folders of the user.
-    private let family: String
-    private let made = Mutex<Set<ObjectKey>>([])
-
-    package init(_ store: any ObjectStore, user: String, id: UInt64) {
-        self.store = store
-        family = "users/\(user)/doctor-"
-        prefix = family + id.padded(to: 16, radix: 16) + "/"
-    }
-
-    /// A key in the folder. Whatever comes to be stored under it is removed by ``empty()``.
-    package func key(_ name: String) throws(InvalidName) -> ObjectKey {
-        let key = try ObjectKey(prefix + name)
-        add(key)
-        return key
-    }
-
-    /// Has an object removed with the folder that is tried elsewhere.
-    func add(_ key: ObjectKey) {
-        made.withLock { keys in _ = keys.insert(key) }
-    }
-
-    /// Removes all that is in the folder: also what a listing does not show, since some servers lose keys there, and
-    /// before it is asked for one, which may be denied.
-    /// - Returns: what is still there afterwards, and why.
-    package func empty() async throws -> [ObjectProblem] {
-        let keys = made.withLock { $0 }
-        var failures = try await store.delete(Array(keys))
-        let listed = try await store.all(below: prefix).keys
-        let again = listed.isEmpty ? [:] : try await store.delete(listed)
-        for key in listed { failures[key] = again[key] }
-        let left = listed.isEmpty ? [] : try await store.all(below: prefix).keys
-        for key in left where failures[key] == nil {
-            failures[key] = StoreError(
-                .conflict, operation: "delete", key: key.rawValue,
-                message: "the store says that it is gone, and lists it")
-        }
-        return Self.problems(failures)
-    }
-
-    /// Removes what earlier doctors could not.
-    /// - Returns: how many objects; and what is still there, and why.
-    package func removeLeftovers(now: Date) async throws -> (removed: Int, left: [ObjectProblem]) {
-        let limit = now.addingTimeInterval(-Self.leftoverAge)
-        let leftovers = try await store.all(below: family).objects.filter { object in
-            !object.key.isBelow(prefix) && (object.modified.map { $0 < limit } ?? false)
-        }
-        if leftovers.isEmpty { return (0, []) }
-        let failures = try await store.delete(leftovers.map(\.key))
-        return (leftovers.count - failures.count, Self.problems(failures))
-    }
-
-    private static func problems(_ failures: [ObjectKey: StoreError]) -> [ObjectProblem] {
-        failures.sorted { $0.key < $1.key }.map { ObjectProblem(key: $0.key, error: $0.value) }
     }
 }

@@ -73,6 +73,13 @@ package struct OtherReferences: Sendable {
         return wanted.isEmpty ? Findings() : try await reader.alone { try await lookAlone(for: wanted) }
     }
 
+    /// Whether other machines have catalogues here: one listing, which reads none of them.
+    /// - Throws: ``LedgerError``, ``StoreError``, `CancellationError`.
+    func haveCatalogs() async throws -> Bool {
+        let standing = try await ledger { try $0.catalogStanding() }
+        return try await reader.segments().keys.contains { $0 != standing.machine }
+    }
+
     /// Which of these objects the catalogues of other machines name, whatever else needs them.
     /// - Throws: ``LedgerError``, ``StoreError``, `CancellationError`, and what else keeps a catalogue from being read: then
     ///   nobody knows.

@@ -43,7 +43,8 @@ package struct ProfileMerge: Sendable {
     /// - Parameters:
     ///   - profile: as it stands in keys, of which nothing was merged elsewhere than here.
     ///   - other: as it stands in keys after all merges.
-    ///   - isDryRun: finds out what would be done, and changes nothing.
+    ///   - isDryRun: finds out what would be done, and changes nothing. What the store denies is noted all the same:
+    ///     the ledger has to be a copy.
     /// - Throws: ``MergeConflict``, and what the agreement throws, with nothing merged; ``StoreError`` when the store as a
     ///   whole cannot be used, ``LedgerError``, `CancellationError`.
     package func run(
@@ -62,7 +63,7 @@ package struct ProfileMerge: Sendable {
             for spelling in held.spellings { _ = try await ledger { try $0.mapProfile(spelling, to: record) } }
         }
         let mover = ArchivedPhotoMover(store: store, ledger: ledger, keys: keys, book: book.with(notes), time: time)
-        let denials = try await EarlierDenials(of: .profiles, in: ledger, time: time, isDryRun: isDryRun)
+        let denials = try await EarlierDenials(of: .profiles, in: ledger, time: time)
         let denied = DeniedObjects(denials)
         for (index, place) in denials.order(held.photos, by: { $0.key }).enumerated() {
             switch try await mover.move(place, to: other, denied, isDryRun: isDryRun) {

@@ -63,7 +63,8 @@ package struct ProfileMigration: Sendable {
     }
 
     /// - Parameters:
-    ///   - isDryRun: finds out what would be done, and changes nothing.
+    ///   - isDryRun: finds out what would be done, and changes nothing. What the store denies is noted all the same:
+    ///     the ledger has to be a copy.
     ///   - progress: how many photos were looked at by now, of those that go by a number.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used, ``LedgerError``, `CancellationError`.
     package func run(isDryRun: Bool, progress: (Int, Int) -> Void = { _, _ in }) async throws -> Summary {
@@ -94,7 +95,7 @@ package struct ProfileMigration: Sendable {
         for place in archived.unread {
             waiting[place.profile.inBytes, default: Waiting(profile: place.profile)].photos += 1
         }
-        let earlier = try await EarlierDenials(of: .profiles, in: ledger, time: mover.time, isDryRun: isDryRun)
+        let earlier = try await EarlierDenials(of: .profiles, in: ledger, time: mover.time)
         let denied = DeniedObjects(earlier)
         for (index, (place, profile)) in earlier.order(archived.movable, by: { $0.0.key }).enumerated() {
             switch try await mover.move(place, to: profile, denied, isDryRun: isDryRun) {
@@ -179,8 +180,10 @@ struct ArchivedPhotoMover: Sendable {
         _ place: ArchivedPhotoPlace, to profile: String, _ denied: DeniedObjects, isDryRun: Bool
     ) async throws -> Outcome {
         do {
-            let attempt = { try await self.look(at: place, to: profile, isDryRun: isDryRun) }
-            switch try await isDryRun ? denied.ask(attempt) : denied.ask(for: place.key, attempt) {
+            let answer = try await denied.ask(for: place.key) {
+                try await look(at: place, to: profile, isDryRun: isDryRun)
+            }
+            switch answer {
             case .success(let outcome): return outcome
             case .failure(let error): return .left("\(error)")
             }

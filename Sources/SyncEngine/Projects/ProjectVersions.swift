@@ -39,6 +39,10 @@ package struct ProjectVersions: Sendable {
 
     private static let metadataEnding = "-metadata.json"
 
+    /// How many versions are removed at a time, at the least, where other machines have catalogues: these are not to be
+    /// read for each new image.
+    private static let batch = 10
+
     /// What a version is one of.
     private enum Kind {
         case image, list, metadata
@@ -213,9 +217,14 @@ package struct ProjectVersions: Sendable {
             let tooMany = versions.dropLast(kept)
                 .filter { !inUse.contains($0.key) && !$0.storageClass.isArchive && !$0.isInArchiveTier }
                 .filter { !isKeptForGood($0, among: versions, of: subject) }.map(\.key)
-            let named = subject.kind == .list ? [] : try await others.named(among: tooMany)
-            let surplus = tooMany.filter { !named.contains($0) }
-            guard !surplus.isEmpty else { return }
+            guard !tooMany.isEmpty else { return }
+            var surplus = tooMany
+            if subject.kind != .list, try await others.haveCatalogs() {
+                guard tooMany.count >= Self.batch else { return }
+                let named = try await others.named(among: tooMany)
+                surplus.removeAll { named.contains($0) }
+                if surplus.isEmpty { return }
+            }
             let failures = try await store.delete(surplus)
             let removed = surplus.filter { failures[$0] == nil }
             try await ledger.finish { try $0.forgetProjectObjects(removed) }

@@ -16,9 +16,9 @@ struct EarlierDenials: Sendable {
     private let time: TimeSource
     private let known: [ObjectKey: Date]
 
-    /// - Parameter isDryRun: for an order without a run: whose turn it is has not had it by that.
+    /// Whose turn it is has had it by that: a dry run works with a copy of the ledger.
     /// - Throws: ``LedgerError``, `CancellationError`.
-    init(of work: RecurringWork, in ledger: LedgerQueue, time: TimeSource, isDryRun: Bool = false) async throws {
+    init(of work: RecurringWork, in ledger: LedgerQueue, time: TimeSource) async throws {
         let now = time.now()
         let start = now.addingTimeInterval(-Self.life)
         let noted = try await ledger { try $0.denials(of: work) }
@@ -26,7 +26,7 @@ struct EarlierDenials: Sendable {
         let over = noted.filter { $0.value <= start || $0.value > now }
         let next = over.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(Self.turnsPerRun).map(\.key)
         known = noted.filter { !next.contains($0.key) }
-        if !next.isEmpty, !isDryRun { try await ledger.finish { try $0.endDenials(next, of: work) } }
+        if !next.isEmpty { try await ledger.finish { try $0.endDenials(next, of: work) } }
         self.work = work
         self.ledger = ledger
         self.time = time

@@ -48,10 +48,11 @@ extension S3Store {
         return upload
     }
 
-    /// Those of the source: no part brings them along. Amazon tells in a HEAD how many there are.
+    /// Those of the source: no part brings them along. A HEAD tells how many there are, but not to those who may not
+    /// read them, and not on each server: where it tells of none, the copy gets what all that is put has.
     private func tags(of copy: Copy, _ context: S3RequestContext) async throws -> [String: String] {
         guard let count = copy.original.headers["x-amz-tagging-count"].flatMap({ Int($0) }), count > 0 else {
-            return client.knowledge.address.isAmazon ? [:] : client.settings.tags
+            return client.settings.tags
         }
         let response = try await client.send(context) { $0.tagging(of: copy.source) }
         guard response.status == 200 else { throw client.failure(response, context) }

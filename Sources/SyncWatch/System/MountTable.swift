@@ -144,6 +144,11 @@ package enum MountedNames {
         return MountPoint.otherNames(of: there, in: WatchCalls.system.mountTable())
             .filter { FolderIdentity(at: $0) == identity }.map { $0.appending(rest) }
     }
+
+    /// Where something is mounted: absolute, without symbolic links. Blocks.
+    package static func points() -> Set<FilePath> {
+        Set(MountPoint.all(in: WatchCalls.system.mountTable()).map(\.path))
+    }
 }
 
 /// Tells when something was mounted or unmounted. `/proc/self/mountinfo` is to be polled for POLLPRI: the kernel reports

@@ -256,10 +256,19 @@ import Testing
         _ = try await writer.run()
         let bench = try ProjectBench(memory: other.memory)
         try bench.list([ProjectBench.record("a")])
-        try await store((3...6).map { "image \($0)." }, in: bench, versions: 1)
+        func readings() -> Int {
+            bench.store.calls.count { $0.operation == .get && $0.key.hasPrefix("users/ana/catalog/") }
+        }
+        // That catalogue is not read for each image.
+        try await store((3...11).map { "image \($0)." }, in: bench, versions: 1)
+        #expect(try versions(bench).count == 10 && readings() == 0)
+        try await store(["image 12."], in: bench, versions: 1)
         #expect(version != key && bench.text(version) == "image 2.")
         // The last one of its own stays, too.
-        #expect(try versions(bench).count == 2)
+        #expect(try versions(bench).count == 2 && readings() > 0)
+        let before = readings()
+        try await store(["image 13."], in: bench, versions: 1)
+        #expect(try versions(bench).count == 3 && readings() == before)
     }
 
     @Test func `an archived version is not removed`() async throws {

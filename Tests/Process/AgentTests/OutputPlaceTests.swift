@@ -51,6 +51,21 @@ struct OutputPlaceTests {
         }
     }
 
+    @Test(.enabled(if: geteuid() == 0, "mounting needs root"))
+    func `no folder of a restore is a bind mount of a folder in the store`() async throws {
+        let home = try AgentHome()
+        let album = home.gallery.appending("Album")
+        try album.appending("a.jpg").create(SamplePhoto.unique(1))
+        #expect(try await home.run("sync").code == 0)
+        let place = try home.tree.makeFolder("out/Album")
+        try #require(mount(home.store.root.appending("objects").string, place.string, nil, UInt(MS_BIND), nil) == 0)
+        defer { umount2(place.string, Int32(MNT_DETACH)) }
+        let refused = try await home.run("restore", "--yes", "--output", home.tree.path("out").string, album.string)
+        #expect(refused.code == 64 && refused.complaint.contains("name another folder"), "\(refused)")
+        let photos = try home.tree.files(below: "store").filter { $0.hasSuffix(".jpg") }
+        #expect(photos.isEmpty)
+    }
+
     @Test func `a mirror of a link needs no configuration, and is held against what there is of one`() async throws {
         let home = try AgentHome()
         try await home.takeTrip(photos: 1)

@@ -239,6 +239,18 @@ extension ProfileTests {
         #expect(try await archived("--profile", "ruth").count == 2)
     }
 
+    @Test func `what the store denied has not had its turn by a dry run`() async throws {
+        try await archive(["grandma", "ruth"])
+        let denial = "INSERT INTO denied_objects VALUES ('profiles', 'gallery-archive/ana/grandma/2025/01/e0.jpg', 0)"
+        try await home.changeLedger(denial)
+        #expect(try await home.run("profiles", "migrate", "--dry-run").code == 0)
+        #expect(try await home.run("profiles", "merge", "grandma", "ruth", "--dry-run").code == 0)
+        // It is there, and cannot be there twice.
+        await #expect(throws: UnexpectedEnd.self) { try await home.changeLedger(denial) }
+        #expect(try await home.run("profiles", "merge", "grandma", "ruth", "--yes").code == 0)
+        try await home.changeLedger(denial)
+    }
+
     @Test func `what another machine has merged is found there, and the same merge here ends it`() async throws {
         try await archive(["grandma", "ruth"])
         let (state, away) = (home.tree.path("state"), home.tree.path("state-of-another"))

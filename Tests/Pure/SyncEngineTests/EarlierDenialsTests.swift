@@ -34,15 +34,6 @@ import Testing
         #expect(try ledger.denials(of: .archive) == [:])
     }
 
-    @Test func `a dry run has the order of a run, and changes nothing`() async throws {
-        try note(0, after: -60)
-        await time.advance(by: .seconds(7 * 86_400))
-        let noted = try ledger.denials(of: .archive)
-        let look = try await EarlierDenials(of: .archive, in: LedgerQueue(ledger), time: time.source, isDryRun: true)
-        #expect(look.order(keys, by: \.self) == keys)
-        #expect(try ledger.denials(of: .archive) == noted)
-    }
-
     @Test func `what a clock has noted that was ahead has its turn`() async throws {
         try note(0, after: 400 * 86_400)
         #expect(try await order() == keys)

@@ -39,7 +39,7 @@ import Testing
         let (probe, scratch) = probe(store)
         let open = try await probe.guestPhotos { store.content($0) }
         #expect(open.name == "guests" && open.state == .wrong && open.remedy != nil)
-        #expect(try await keys(store).allSatisfy { $0.hasPrefix("shares/") })
+        #expect(try await keys(store).filter { $0.hasPrefix("shares/") }.count == 2)
         let closed = try await probe.guestPhotos { $0.lastSegment == "0" ? nil : store.content($0) }
         #expect(closed.state == .ok)
         // Where no page is seen either, as below another address, that proves nothing.
@@ -189,6 +189,27 @@ import Testing
         #expect(try await scratch.removeLeftovers(now: stored.addingTimeInterval(3_599)).removed == 0)
         #expect(try await scratch.removeLeftovers(now: stored.addingTimeInterval(3_601)).removed == 1)
         #expect(try await keys(store) == ["users/ana/photos/x", "users/bob/doctor-00000000000000aa/x"])
+    }
+
+    @Test func `what a doctor that was killed has tried at a share is removed by a later one`() async throws {
+        let store = InMemoryStore()
+        _ = try await probe(store).0.guestPhotos { _ in nil }
+        #expect(try await keys(store).count == 3)
+        let stored = try #require(try await store.list(prefix: "", after: nil, limit: 1).objects.first?.modified)
+        let later = ScratchFolder(store, user: "ana", id: 8)
+        #expect(try await later.removeLeftovers(now: stored.addingTimeInterval(3_599)).removed == 0)
+        #expect(try await keys(store).count == 3)
+        #expect(try await later.removeLeftovers(now: stored.addingTimeInterval(3_601)).removed == 1)
+        #expect(try await keys(store) == [])
+    }
+
+    @Test func `what tells of a share stays as long as what is tried at it`() async throws {
+        let store = HidingStore(keeping: "index.html")
+        let scratch = ScratchFolder(store, user: "ana", id: 7)
+        _ = try await StoreChecks(store, scratch: scratch).guestPhotos { _ in nil }
+        #expect(store.count == 3)
+        #expect(try await scratch.empty().map(\.key.lastSegment) == ["index.html"])
+        #expect(store.count == 2)
     }
 
     @Test func `What cannot be removed is counted, and does not keep the rest`() async throws {

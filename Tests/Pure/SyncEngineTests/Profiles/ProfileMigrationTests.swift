@@ -49,19 +49,6 @@ import Testing
         #expect(result.waiting.map(\.events) == [0, 2] && result.waiting.map(\.photos) == [1, 0])
     }
 
-    @Test func `a dry run ends no denial, and a run does`() async throws {
-        try bench.addProfile()
-        try await bench.archive.put("a", ProfileBench.created, profile: "grandma")
-        let key = try ObjectKey(ProfileBench.key("grandma", "a"))
-        try bench.ledger.noteDenial(key, of: .profiles, at: bench.bench.time.now.addingTimeInterval(-8 * 86_400))
-        let noted = try bench.ledger.denials(of: .profiles)
-        _ = try await bench.migrate(isDryRun: true)
-        _ = try await bench.merge(isDryRun: true)
-        #expect(try bench.ledger.denials(of: .profiles) == noted)
-        _ = try await bench.merge()
-        #expect(try bench.ledger.denials(of: .profiles) == [:])
-    }
-
     @Test func `a profile is found by its id, its number in any spelling, and its name`() throws {
         try bench.addProfile()
         let book = try bench.book()

@@ -140,6 +140,14 @@ import Testing
         #expect(made.transport.requests[2].headers["x-amz-tagging"] == "album=a%20b")
     }
 
+    @Test func `Where nobody tells of tags, it gets those of the configuration, at Amazon too`() async throws {
+        let made = try store(
+            [Self.object(), Self.created, Self.part, Self.object(), Self.done, Self.object("DEEP_ARCHIVE")],
+            change: { $0.tags = ["owner": "ana"] })
+        try await archive(made)
+        #expect(made.transport.requests[1].headers["x-amz-tagging"] == "owner=ana")
+    }
+
     @Test func `Elsewhere its class has to be seen`() async throws {
         let listing = Answer.reply(
             200, [:],
