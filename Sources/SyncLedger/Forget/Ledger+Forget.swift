@@ -107,8 +107,10 @@ extension Ledger {
                 guard going.contains(record.key), !kept.contains(record.key.named),
                     try db.references(of: id, record, except: [], lists, left: []).isEmpty
                 else {
-                    // Nobody can count on it: the store has nothing, or a ruin.
-                    if record.problem != nil, try db.forgetUnused(id) > 0, !kept.contains(record.key.named) {
+                    // Nobody can count on it: the store has nothing, or a ruin. What other photos miss is told still.
+                    if record.problem != nil, try !db.isOriginalOfPhoto(record.key), try db.forgetUnused(id) > 0,
+                        !kept.contains(record.key.named)
+                    {
                         try db.deleteOriginalOnItsWay(of: record.key.named, at: time)
                     }
                     continue
