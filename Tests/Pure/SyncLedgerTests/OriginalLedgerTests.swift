@@ -131,8 +131,8 @@ import Testing
         let copy = try #require(try world.status(path)?.object)
         for file in [path, other] { world.remove(file) }
         try world.scan()
-        let original = try #require(try world.ledger.object(kept.key))
-        try world.ledger.markBroken([BrokenObject(original, .damaged("its bytes are others"))], at: world.now)
+        let known = try #require(try world.ledger.object(kept.key))
+        try world.ledger.markBroken([BrokenObject(known, .damaged("its bytes are others"))], at: world.now)
         let photos = try [path, other].compactMap { try world.status($0) }
         try #require(photos.count == 2)
         #expect(photos.map(\.object?.key) == [copy.key, copy.key])
