@@ -177,7 +177,7 @@ struct ForgetCommand: WorkspaceCommand {
                 if try Self.photos(named: name, places, ledger, take) { continue }
                 if let key = try? ObjectKey(name),
                     let object = try ledger.lostBesidePhotos(limit: .max).first(where: { $0.key == key })
-                        ?? ledger.lostOriginal(key)
+                        ?? ledger.lostOriginal(key) ?? ledger.lostVersion(key)
                 {
                     found.objects.append(object.key)
                 } else {

@@ -76,6 +76,8 @@ package struct SyncPass: Sendable {
             intake.problems += result.problems
             unsettled += result.unsettled.map { (folder: folder, file: $0.file, wait: $0.wait) }
         }
+        // A look at all of a folder tells how it is.
+        if part == nil { _ = looks.takeHeard() }
         for round in 1...SettleQueue.rounds {
             guard let wait = unsettled.map(\.wait).max() else { break }
             try await time.sleep(wait)
@@ -87,6 +89,15 @@ package struct SyncPass: Sendable {
             intake.queued += outcome.sighted.queued
             intake.skipped += outcome.sighted.skipped
             unsettled = outcome.unsettled
+        }
+        // That one could not be looked at stays its problem until all of it was.
+        for folder in looks.takeHeard() {
+            let now = time.now()
+            let result = try await looks.run(at: folder, on: pool) { [looks] in
+                try scan.run(folder, from: folder.path, at: now) { _ in looks.note(folder) }
+            }
+            intake.queued += result.queued
+            intake.skipped += result.skipped
         }
         intake.stillChanging = unsettled.map(\.file)
         return intake

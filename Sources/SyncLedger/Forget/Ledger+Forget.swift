@@ -71,6 +71,17 @@ extension Ledger {
         }
     }
 
+    /// What is stored of an earlier content of a photo alone, and is gone or damaged, with its original: nothing brings it
+    /// back. ``forget(photos:objects:)`` ends that it is told.
+    package func lostVersion(_ key: ObjectKey) throws(LedgerError) -> ObjectRecord? {
+        try read("look up a lost version") { db in
+            guard let id = try db.number(LedgerQuery.versionOfKey, [key.rawValue]), try db.loss(of: id) != nil else {
+                return nil
+            }
+            return try db.record(ofObject: id)
+        }
+    }
+
     /// Forgets photos, and notes the objects that nothing refers to any more as such that are to be deleted. What was
     /// changed since it was looked at is left alone. On the disk when this returns.
     /// - Parameters:
@@ -107,8 +118,10 @@ extension Ledger {
                 guard going.contains(record.key), !kept.contains(record.key.named),
                     try db.references(of: id, record, except: [], lists, left: []).isEmpty
                 else {
-                    // Nobody can count on it: the store has nothing, or a ruin.
-                    if record.problem != nil, try db.forgetUnused(id) > 0, !kept.contains(record.key.named) {
+                    // Nobody can count on it: the store has nothing, or a ruin. What other photos miss is told still.
+                    if record.problem != nil, try !db.isOriginalOfPhoto(record.key), try db.forgetUnused(id) > 0,
+                        !kept.contains(record.key.named)
+                    {
                         try db.deleteOriginalOnItsWay(of: record.key.named, at: time)
                     }
                     continue
@@ -202,6 +215,16 @@ extension Ledger {
             }
         }
     }
+}
+
+extension LedgerQuery {
+    /// Of no photo's content of now.
+    package static let versionOfKey = """
+        SELECT objects.id FROM objects WHERE objects.key = ?
+        AND EXISTS (SELECT 1 FROM photo_versions WHERE photo_versions.object_id = objects.id)
+        AND NOT EXISTS (SELECT 1 FROM photos INDEXED BY photos_by_object WHERE photos.object_id = objects.id)
+        AND NOT EXISTS (SELECT 1 FROM events INDEXED BY events_by_object WHERE events.object_id = objects.id)
+        """
 }
 
 extension ObjectRecord {

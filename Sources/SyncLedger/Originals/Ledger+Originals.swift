@@ -124,10 +124,7 @@ extension Ledger {
     /// The original of a photo that is known is no photo of its own.
     package func leavingOutOriginals(among objects: [ObjectRecord]) throws(LedgerError) -> [ObjectRecord] {
         try read("look up photos of originals") { db in
-            try objects.filter { object in
-                guard let copy = object.key.copyOfOriginal else { return true }
-                return try db.number(LedgerQuery.photoOfKey, [copy.rawValue]) == nil
-            }
+            try objects.filter { try !db.isOriginalOfPhoto($0.key) }
         }
     }
 
@@ -176,6 +173,12 @@ extension Database {
             try number("SELECT 1 FROM original_uploads WHERE key = ?", [key.rawValue]) != nil
         else { return }
         try deleteUnlessKnown(key, at: time)
+    }
+
+    /// Whether a key is that of an original whose copy is stored of a photo, as it is or was.
+    func isOriginalOfPhoto(_ key: ObjectKey) throws -> Bool {
+        guard let copy = key.copyOfOriginal else { return false }
+        return try number(LedgerQuery.photoOfKey, [copy.rawValue]) != nil
     }
 
     /// Originals that were on their way when a process ended, and whose photos were forgotten meanwhile.

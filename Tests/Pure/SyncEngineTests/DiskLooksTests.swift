@@ -65,6 +65,23 @@ import Testing
         await bench.time.advance(by: DiskLooks.patience)
         #expect(looks.silence()?.folder.id == bench.folders[0].id)
     }
+
+    @Test func `a pass that has seen a part of a folder which answers again looks at all of it`() async throws {
+        let (service, folder, trip) = (service, bench.folders[0], Bench.gallery.appending("trip"))
+        bench.disk.write("sunset", to: trip.appending("a.jpg"))
+        looks.begin(folder)
+        await bench.time.advance(by: DiskLooks.patience)
+        try await service.tell()
+        #expect(try problem(of: 0) != nil)
+        looks.leave()
+        looks.end(folder)
+        let pass = SyncPass(
+            folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk,
+            pool: BlockingPool(name: "pass", threads: 1), settle: .zero, looks: looks, time: bench.time.source)
+        #expect(try await pass.takeIn(only: trip).queued == 1)
+        #expect(try problem(of: 0) == nil)
+        #expect(looks.takeHeard().isEmpty)
+    }
 }
 
 /// Keeps what is logged.

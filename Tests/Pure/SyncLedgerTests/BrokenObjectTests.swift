@@ -51,6 +51,26 @@ import Testing
         #expect(try world.ledger.markBroken([BrokenObject(record, problem)], at: world.now) == BrokenCount())
     }
 
+    @Test func `a broken version of a photo that is here can be forgotten, and nothing else of it`() throws {
+        func store() throws -> ObjectRecord {
+            let stamp = world.write(path)
+            try world.scan()
+            try world.storeAll()
+            return try #require(try world.ledger.object(World.key(of: stamp)))
+        }
+        let (version, current) = (try store(), try store())
+        #expect(try world.ledger.lostVersion(version.key) == nil, "it is whole")
+        try world.ledger.markBroken([BrokenObject(version, .missing)], at: world.now)
+        #expect(try world.ledger.overview().brokenBesideLost == 1)
+        #expect(try world.ledger.lostVersion(version.key)?.key == version.key)
+        #expect(try world.ledger.forget(photos: [], objects: [version.key]) == 1)
+        #expect(try world.ledger.overview().broken == 0)
+        #expect(try world.status(path)?.object?.key == current.key)
+        try world.ledger.markBroken([BrokenObject(current, .missing)], at: world.now)
+        #expect(try world.ledger.lostVersion(current.key) == nil, "its file brings it back")
+        #expect(try world.ledger.check() == [])
+    }
+
     @Test func `what is stored anew brings a lost photo back as one that is stored`() throws {
         let record = try storeTwins()
         try world.ledger.markBroken([BrokenObject(record, .missing)], at: world.now)

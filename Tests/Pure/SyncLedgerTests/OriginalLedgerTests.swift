@@ -119,6 +119,31 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
+    @Test func `a damaged original is told until the last photo of its copy is forgotten, and goes then`() throws {
+        let other: FilePath = "/pictures/gallery/b.jpg"
+        // A hard link: two photos of one content.
+        world.put(world.write(path), at: other)
+        try store()
+        let candidate = try #require(try candidates().first)
+        let kept = try original(of: candidate.copy)
+        let upload = try #require(try world.ledger.beginOriginal(kept.key, of: candidate))
+        #expect(try world.ledger.noteOriginal(kept, of: candidate, upload))
+        let copy = try #require(try world.status(path)?.object)
+        for file in [path, other] { world.remove(file) }
+        try world.scan()
+        let known = try #require(try world.ledger.object(kept.key))
+        try world.ledger.markBroken([BrokenObject(known, .damaged("its bytes are others"))], at: world.now)
+        let photos = try [path, other].compactMap { try world.status($0) }
+        try #require(photos.count == 2)
+        #expect(photos.map(\.object?.key) == [copy.key, copy.key])
+        #expect(try world.ledger.beginForget([(photos[0].id, .missing)], at: world.now) == [photos[0].id])
+        #expect(try world.ledger.overview().broken == 1 && world.ledger.openDeletions().isEmpty)
+        #expect(try world.ledger.beginForget([(photos[1].id, .missing)], at: world.now) == [photos[1].id])
+        #expect(try Set(world.ledger.openDeletions().map(\.key)) == [copy.key, kept.key])
+        #expect(try world.ledger.overview().broken == 0)
+        #expect(try world.ledger.check() == [])
+    }
+
     @Test func `a broken original whose file is gone can be forgotten, and the copy stays`() throws {
         world.write(path)
         try store()
