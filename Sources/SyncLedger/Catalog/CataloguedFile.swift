@@ -18,4 +18,14 @@ extension FileStamp {
 extension PhotoRow {
     /// Whether a catalogue tells of its file, and no scan has met it.
     var isOnlyCatalogued: Bool { state == .missing && isStored && stamp.isOfCatalog }
+    /// Whether its file was met on the disk, and is believed to be there. What a catalogue alone told of is not, while the
+    /// first file with its name may still be growing.
+    var wasMet: Bool { isKept && !(isHeld && stamp.isOfCatalog) }
+
+    /// The condition for ``wasMet``.
+    static let wasMet = """
+        photos.state <> 'missing' AND photos.state <> 'lost' AND photos.gone = 0
+        AND (photos.object_id IS NOT NULL OR photos.state IN ('pending', 'uploading'))
+        AND NOT (\(FileStamp.isOfCatalog) AND \(held))
+        """
 }

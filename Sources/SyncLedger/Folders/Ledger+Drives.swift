@@ -122,20 +122,19 @@ extension Ledger {
                 }
                 return KnownPhotoFile(
                     name: name, stamp: row.stamp, drive: row.drive.flatMap { drives[$0] },
-                    supposition: row.supposition, wasMet: row.isKept)
+                    supposition: row.supposition, wasMet: row.wasMet)
             }
         }
     }
 }
 
 extension LedgerQuery {
-    /// The next directory with a photo for which ``PhotoRow/isKept`` holds, and of which no drive is known.
+    /// The next directory with a photo for which ``PhotoRow/wasMet`` holds, and of which no drive is known.
     package static let directoryOfUntold = """
         SELECT directories.id, directories.path
         FROM photos INDEXED BY photos_untold CROSS JOIN directories ON directories.id = photos.directory_id
         WHERE photos.folder_id = ? AND photos.directory_id > ?
-            AND photos.drive IS NULL AND photos.state <> 'missing' AND photos.state <> 'lost'
-            AND photos.gone = 0 AND (photos.object_id IS NOT NULL OR photos.state IN ('pending', 'uploading'))
+            AND photos.drive IS NULL AND \(PhotoRow.wasMet)
         ORDER BY photos.directory_id LIMIT 1
         """
 }
