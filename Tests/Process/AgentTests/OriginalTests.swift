@@ -251,7 +251,7 @@ struct OriginalTests {
         try Data("ruin".utf8).write(
             to: URL(filePath: home.store.root.appending("objects").pushing(FilePath(copy.file)).string))
         try remove(path)
-        _ = try await home.pass()
+        _ = try await answer(home, "sync", "--json", code: 3)
         _ = try await answer(home, "verify", "--all", "--json", code: 3)
         #expect(try await home.photo(path)?.state == "missing")
         let back = try await restored(home, path.string)
