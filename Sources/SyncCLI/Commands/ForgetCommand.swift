@@ -114,7 +114,10 @@ struct ForgetCommand: WorkspaceCommand {
         let workspace = parts.workspace
         let done = try await parts.planner.begin(plan)
         let objects = found.objects
-        if !objects.isEmpty { _ = try await workspace.ledger { try $0.forget(photos: [], objects: objects) } }
+        if !objects.isEmpty {
+            let now = workspace.time.now()
+            _ = try await workspace.ledger { try $0.forget(photos: [], objects: objects, at: now) }
+        }
         if !done.photos.isEmpty {
             for problem in try await parts.tellOthers() {
                 workspace.logger.warning("\(problem); the next pass makes up for it")

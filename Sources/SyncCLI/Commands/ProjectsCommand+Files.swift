@@ -15,7 +15,8 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
         discussion: """
             Removes what is stored of a project, earlier images included, then its record in projects.json, then its \
             image and metadata on this machine. It asks first. A project with a file that cannot be deleted is left as it \
-            is. What else fails is named and kept; run it again to continue.
+            is. What another machine's catalogue names stays in the store, and is named. What else fails is named and kept; \
+            run it again to continue.
 
             EXAMPLES
               sync-agent projects delete 0F3A9C21-6C0E-4C57-9C55-1B1A0C9B5B2D
@@ -38,7 +39,7 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
         let parts = try await ProjectServices(place)
         try parts.requireFolder()
         let store = try await place.store(dryRun ? .reads : .writes)
-        let remover = try parts.makeRemover(store)
+        let remover = try await parts.makeRemover(store)
         var targets: [ProjectRemover.Target] = []
         var unknown: [String] = []
         var seen: Set<ByteString> = []
@@ -47,6 +48,7 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
             targets += found
             if found.isEmpty { unknown.append(id) }
         }
+        targets = try await remover.weighed(targets)
         if dryRun { return answer(ProjectDeletionReport(planned: targets, unknown: unknown)) }
         if targets.isEmpty { return answer(ProjectDeletionReport([], unknown: unknown)) }
         if !consent.yes { try await workspace.afterAsking { try ask(targets, workspace.console.people) } }

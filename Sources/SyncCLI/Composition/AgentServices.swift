@@ -248,9 +248,10 @@ struct ProjectServices: Sendable {
             "no folder of kind projects is configured; add one to watch in \(workspace.installation.location.file)")
     }
 
-    func makeRemover(_ store: any ObjectStore) throws -> ProjectRemover {
+    func makeRemover(_ store: any ObjectStore) async throws -> ProjectRemover {
         ProjectRemover(
-            store: store, ledger: ledger, keys: try workspace.keys, shelf: shelf, scanner: FileTreeScanner(),
+            store: store, ledger: ledger, keys: try workspace.keys,
+            others: try await ForgetServices.others(workspace, store: store), shelf: shelf, scanner: FileTreeScanner(),
             pool: workspace.threads.disk, time: workspace.time)
     }
 }

@@ -159,6 +159,8 @@ struct ProjectDeletionReport: Report {
         var state: String
         var files: [String]
         var keys: [String]
+        /// What stays in the store, whatever becomes of the project here.
+        var kept: [Kept]
         var errors: [String]
 
         init(_ target: ProjectRemover.Target, state: String, errors: [String] = []) {
@@ -167,8 +169,27 @@ struct ProjectDeletionReport: Report {
             self.state = state
             files = target.files.map(\.text)
             keys = target.keys.map(\.rawValue)
+            kept = target.needed.map { Kept(key: $0.rawValue) }
             self.errors = errors
         }
+
+        fileprivate var isPlanned: Bool { state == "planned" }
+
+        /// What is told of it on standard error.
+        fileprivate var complaints: [String] { isPlanned ? errors : errors + kept.map(\.line) }
+
+        /// What is told below it.
+        fileprivate var details: [String] {
+            isPlanned ? (files + keys).map(\.escapingControls) + kept.map(\.line) : []
+        }
+    }
+
+    /// An object that another machine needs.
+    struct Kept: Encodable {
+        var key: String
+        var reason = "stays in the store: the catalogue of another machine names it, which may need it"
+
+        var line: String { "\(key.escapingControls): \(reason)" }
     }
 
     var projects: [Project]
@@ -176,7 +197,7 @@ struct ProjectDeletionReport: Report {
     var unknown: [String]
 
     init(planned targets: [ProjectRemover.Target], unknown: [String]) {
-        projects = targets.map { Project($0, state: "planned") }
+        projects = targets.map { Project($0, state: "planned", errors: [$0.doubt].compactMap(\.self)) }
         self.unknown = unknown
     }
 
@@ -189,33 +210,36 @@ struct ProjectDeletionReport: Report {
 
     var status: ExitStatus {
         if projects.isEmpty, !unknown.isEmpty { return .noSuchPath }
-        return unknown.isEmpty && projects.allSatisfy(\.errors.isEmpty) ? .done : .partlyDone
+        return unknown.isEmpty && projects.allSatisfy(\.complaints.isEmpty) ? .done : .partlyDone
     }
 
     /// What of it is an error, for standard error; `nil` when there is none.
     var failure: CommandFailure? {
         let told =
             unknown.map { "\($0.escapingControls): no such project; sync-agent projects list names them" }
-            + projects.flatMap { project in project.errors.map { "\(project.id.escapingControls): \($0)" } }
+            + projects.flatMap { project in project.complaints.map { "\(project.id.escapingControls): \($0)" } }
         return told.isEmpty ? nil : CommandFailure(status, told.joined(separator: "\n"))
     }
 
     func lines(on terminal: Terminal) -> [String] {
         projects.flatMap { project in
             ["\(project.state)  \(project.id.escapingControls)  in \(project.folder.escapingControls)"]
-                + (project.state == "planned" ? project.files + project.keys : []).map { "  \($0.escapingControls)" }
+                + project.details.map { "  \($0)" }
         }
     }
 
     /// What would go, for the question.
     static func plan(_ targets: [ProjectRemover.Target]) -> [String] {
-        targets.map { target in
+        targets.flatMap { target -> [String] in
             let name = target.record.map { $0.templateName.isEmpty ? $0.templateID : $0.templateName }
             let parts = [
                 name ?? "no record", Quantities.counted(target.files.count, "file"),
                 Quantities.counted(target.keys.count, "stored object"),
             ]
-            return "\(target.id.escapingControls)  " + parts.map(\.escapingControls).joined(separator: " · ")
+            let line = "\(target.id.escapingControls)  " + parts.map(\.escapingControls).joined(separator: " · ")
+            var notes = target.needed.map { Kept(key: $0.rawValue).line }
+            if let doubt = target.doubt { notes.append(doubt) }
+            return [line] + notes.map { "  \($0)" }
         }
     }
 }

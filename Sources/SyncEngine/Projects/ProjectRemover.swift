@@ -7,7 +7,8 @@ package import SystemPackage
 /// Deletes projects: what is stored of them, their records in `projects.json`, and their files, in this order. Whatever
 /// fails is named, and leaves the rest of that project as it is: asked again, it goes on from there. Where the records
 /// cannot be taken out, nothing is deleted, or, where that shows too late, stored anew. Where a file cannot be deleted,
-/// nothing is either, or, where that shows too late, the project stays one that is being deleted.
+/// nothing is either, or, where that shows too late, the project stays one that is being deleted. What the catalogue of
+/// another machine names stays in the store, and is told.
 package struct ProjectRemover: Sendable {
     /// A project in one folder, and all that goes with it.
     package struct Target: Hashable, Sendable {
@@ -19,6 +20,31 @@ package struct ProjectRemover: Sendable {
         package var files: [FilePath]
         /// In the store: image, metadata, and earlier images, but for those that are what another file is stored as.
         package var keys: [ObjectKey]
+        /// What the catalogues of other machines name, and is none of the keys therefore: it stays in the store.
+        package var needed: [ObjectKey] = []
+        /// Why nobody knows what other machines need, in plain words: nothing of it is deleted then.
+        package var doubt: String?
+
+        fileprivate func weighed(by claims: Claims) -> Target {
+            if keys.isEmpty { return self }
+            var target = self
+            switch claims {
+            case .named(let named):
+                target.needed = keys.filter { named.contains($0) }
+                target.keys.removeAll { named.contains($0) }
+            case .unread(let reason):
+                target.doubt =
+                    "whether another machine needs what is stored of it is not known: \(reason); nothing was deleted now. "
+                    + "Give sync-agent projects delete again"
+            }
+            return target
+        }
+    }
+
+    /// Of what is stored, what other machines need, as far as anybody knows.
+    fileprivate enum Claims {
+        case named(Set<ObjectKey>)
+        case unread(String)
     }
 
     package struct Outcome: Hashable, Sendable {
@@ -34,19 +60,23 @@ package struct ProjectRemover: Sendable {
     private let store: any ObjectStore
     private let ledger: LedgerQueue
     private let keys: KeyLayout
+    private let others: OtherReferences
     private let shelf: ProjectListSync
     private let scanner: any TreeScanner
     private let pool: BlockingPool
     private let time: TimeSource
 
-    /// - Parameter pool: threads that wait for disks.
+    /// - Parameters:
+    ///   - others: what other machines need.
+    ///   - pool: threads that wait for disks.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, shelf: ProjectListSync, scanner: any TreeScanner,
-        pool: BlockingPool, time: TimeSource
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, others: OtherReferences, shelf: ProjectListSync,
+        scanner: any TreeScanner, pool: BlockingPool, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
         self.keys = keys
+        self.others = others
         self.shelf = shelf
         self.scanner = scanner
         self.pool = pool
@@ -81,6 +111,25 @@ package struct ProjectRemover: Sendable {
         return targets.isEmpty ? [unnamed].compactMap(\.self) : targets
     }
 
+    /// The targets without what other machines need: for whoever is asked. ``remove(_:)`` looks again.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    package func weighed(_ targets: [Target]) async throws -> [Target] {
+        let claims = try await claims(on: targets.flatMap { $0.keys + $0.needed })
+        return targets.map { $0.weighed(by: claims) }
+    }
+
+    private func claims(on keys: [ObjectKey]) async throws -> Claims {
+        do {
+            return .named(try await others.named(among: keys))
+        } catch let error as CancellationError {
+            throw error
+        } catch let error as LedgerError {
+            throw error
+        } catch {
+            return .unread("\(error)")
+        }
+    }
+
     /// - Throws: ``StoreError`` of a store that is away as a whole, before anything is done; ``LedgerError``;
     ///   `CancellationError`.
     package func remove(_ targets: [Target]) async throws -> [Outcome] {
@@ -102,7 +151,9 @@ package struct ProjectRemover: Sendable {
         var free: [Target] = []
         for target in targets {
             let held = try await heldFiles(of: target)
-            if held.isEmpty {
+            if let doubt = target.doubt {
+                outcomes.append(Outcome(target: target, failures: [doubt]))
+            } else if held.isEmpty {
                 free.append(target)
             } else {
                 outcomes.append(Outcome(target: target, failures: held))
@@ -119,15 +170,19 @@ package struct ProjectRemover: Sendable {
             return targets.map { Outcome(target: $0, failures: [refusal]) }
         }
         let busy = try await ledger { [time] in try $0.beginProjectDeletion(ids, in: folder, at: time.now()) }
-        var outcomes: [Outcome] = []
-        for target in targets {
-            var failures: [String] = []
-            if busy.contains(target.id.inBytes) {
-                failures.append("it is being stored at this moment; delete it again when that is done")
-            } else {
-                failures = try await removeObjects(of: target)
-            }
-            outcomes.append(Outcome(target: target, failures: failures))
+        var outcomes = targets.filter { busy.contains($0.id.inBytes) }.map {
+            Outcome(target: $0, failures: ["it is being stored at this moment; delete it again when that is done"])
+        }
+        var due: [Target] = []
+        for var target in targets where !busy.contains(target.id.inBytes) {
+            // Listed again: an image may have been stored since somebody was asked.
+            target.keys = try await leavingOut(
+                othersOf: target.id, in: folder, among: try await objects(of: target.id))
+            target.needed = []
+            due.append(target)
+        }
+        for target in try await weighed(due) {
+            outcomes.append(Outcome(target: target, failures: try await removeObjects(of: target)))
         }
         let isWithoutObjects = Set(outcomes.filter { $0.failures.isEmpty }.map(\.target.id.inBytes))
         guard !isWithoutObjects.isEmpty else { return outcomes }
@@ -202,12 +257,14 @@ package struct ProjectRemover: Sendable {
     }
 
     private func removeObjects(of target: Target) async throws -> [String] {
-        // Listed again: an image may have been stored since somebody was asked.
-        let keys = try await leavingOut(
-            othersOf: target.id, in: target.folder, among: try await objects(of: target.id))
-        guard !keys.isEmpty else { return [] }
+        if let doubt = target.doubt { return [doubt] }
+        let keys = target.keys
+        let known = keys + target.needed
+        guard !known.isEmpty else { return [] }
         // First: nothing is called stored that is not there, whenever this ends. What the store keeps is in its listing.
-        try await ledger.finish { try $0.forgetProjectObjects(keys) }
+        // What another machine needs is no longer this one's: its catalogue would hold it for the other one, else.
+        try await ledger.finish { try $0.forgetProjectObjects(known) }
+        guard !keys.isEmpty else { return [] }
         do {
             return try await store.delete(keys).sorted { $0.key < $1.key }.map { "\($0.value)" }
         } catch let error as StoreError {

@@ -181,6 +181,15 @@ extension Database {
         return try number(LedgerQuery.photoOfKey, [copy.rawValue]) != nil
     }
 
+    /// An original that is damaged, and whose copy is whole.
+    func ruinBesideCopy(_ original: Int64) throws -> ObjectDeletion? {
+        guard let ruin = try record(ofObject: original), let key = ruin.key.copyOfOriginal,
+            let id = try objectID(key), let copy = try record(ofObject: id),
+            ObjectRecord.going(with: [copy, ruin]).contains(ruin.key)
+        else { return nil }
+        return ObjectDeletion(key: ruin.key, size: ruin.size, storageClass: ruin.storageClass)
+    }
+
     /// Originals that were on their way when a process ended, and whose photos were forgotten meanwhile.
     func deleteInterruptedOriginals(at time: Date) throws {
         for key in try texts("SELECT key FROM original_uploads WHERE is_void") {

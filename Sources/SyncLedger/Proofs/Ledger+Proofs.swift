@@ -246,13 +246,16 @@ package enum ObjectFault: Hashable, Sendable {
 
 extension Ledger {
     /// Forgets photos of which nothing is left, and objects that are gone or damaged and nobody's any more. Whatever is on
-    /// the disk or in the store stays known.
+    /// the disk or in the store stays known. A damaged original beside a whole copy is to be deleted then: forgotten alone,
+    /// it would stay in the store for good, and be a photo of its own after a rebuild.
     /// - Parameters:
     ///   - photos: those of which something is left are left alone.
     ///   - objects: archived photos of events and earlier images of projects, likewise.
     /// - Returns: how many were forgotten.
-    package func forget(photos: [Int64], objects: [ObjectKey]) throws(LedgerError) -> Int {
-        try write("forget what is lost") { db in
+    package func forget(
+        photos: [Int64], objects: [ObjectKey], at time: Date = Date()
+    ) throws(LedgerError) -> Int {
+        try write("forget what is lost", isDurable: true) { db in
             var count = 0
             for photo in photos {
                 let object = try db.number(
@@ -263,9 +266,12 @@ extension Ledger {
             }
             for key in objects {
                 guard let id = try db.number(LedgerQuery.brokenObject, [key.rawValue]) else { continue }
+                let ruin = try db.ruinBesideCopy(id)
                 // The record of what was signed off stays: it tells that there was an event.
                 try db.run("DELETE FROM project_versions WHERE key = ?", [key.rawValue])
-                count += try db.forgetUnused(id)
+                let forgotten = try db.forgetUnused(id)
+                if let ruin, forgotten > 0 { try db.beginDeletion(ruin, at: time) }
+                count += forgotten
             }
             return count
         }

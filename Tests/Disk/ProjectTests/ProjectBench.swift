@@ -84,9 +84,7 @@ struct ProjectBench {
             ledger: LedgerQueue(ledger), store: store, preparer: preparer,
             versions: ProjectVersions(
                 store: store, ledger: queue, keys: keys,
-                others: OtherReferences(
-                    store: store, ledger: queue, keys: keys, spool: tree.path("others.part"),
-                    pool: BlockingPool(name: "disk", threads: 1), time: clock.source), kept: versions,
+                others: others, kept: versions,
                 now: { clock.now }, logger: words.logger),
             pool: BlockingPool(name: "photos", threads: 2), batchSize: 3, work: Wakeup(), time: clock.source,
             logger: words.logger, observe: { _ in })
@@ -94,9 +92,23 @@ struct ProjectBench {
         try await pipeline.run(.untilDone(patience: .seconds(30)))
     }
 
+    private var others: OtherReferences {
+        OtherReferences(
+            store: store, ledger: queue, keys: keys, spool: tree.path("others.part"),
+            pool: BlockingPool(name: "disk", threads: 1), time: clock.source)
+    }
+
+    /// Writes the catalogue of this machine.
+    func writeCatalog() async throws {
+        let writer = CatalogWriter(
+            store: store, ledger: queue, keys: keys, name: "other", spool: tree.path("catalog.part"),
+            pool: BlockingPool(name: "disk", threads: 1), time: clock.source, logger: words.logger)
+        _ = try await writer.run()
+    }
+
     func makeRemover(scanner: any TreeScanner = FileTreeScanner()) -> ProjectRemover {
         ProjectRemover(
-            store: store, ledger: queue, keys: keys, shelf: shelf, scanner: scanner,
+            store: store, ledger: queue, keys: keys, others: others, shelf: shelf, scanner: scanner,
             pool: BlockingPool(name: "disk", threads: 1), time: clock.source)
     }
 

@@ -158,8 +158,29 @@ import Testing
         #expect(try world.ledger.lostOriginal(kept.key)?.key == kept.key)
         #expect(try world.ledger.forget(photos: [], objects: [kept.key]) == 1)
         #expect(try world.ledger.object(kept.key) == nil && world.ledger.overview().broken == 0)
+        // The store has nothing to delete.
+        #expect(try world.ledger.openDeletions().isEmpty)
         #expect(try world.state(path) == .missing)
         #expect(try world.status(path)?.object?.problem == nil)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test(arguments: [true, false])
+    func `a damaged original that is forgotten is deleted in the store where its copy is whole`(isWhole: Bool) throws {
+        world.write(path)
+        try store()
+        let kept = try #require(try keepAll().first)
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        let known = try #require(try world.ledger.object(kept.key))
+        try world.ledger.markBroken([BrokenObject(known, .damaged("its bytes are others"))], at: world.now)
+        if !isWhole { try world.ledger.markBroken([BrokenObject(copy, .missing)], at: world.now) }
+        #expect(try world.ledger.forget(photos: [], objects: [kept.key], at: world.now) == 1)
+        #expect(try world.ledger.object(kept.key) == nil)
+        #expect(try world.ledger.object(copy.key) != nil)
+        // Of what is lost altogether a ruin is left to whoever wants to mend it.
+        #expect(try world.ledger.openDeletions().map(\.key) == (isWhole ? [kept.key] : []))
         #expect(try world.ledger.check() == [])
     }
 
