@@ -72,6 +72,7 @@ package struct Uploader: Sendable {
     /// - Parameter replacing: whether what is stored under the key is known to be damaged.
     private func store(_ photo: PreparedPhoto, replacing: Bool) async throws -> Receipt {
         guard let versions, let project = photo.plan.project else {
+            try await requireNoOthers(under: photo)
             if replacing { return try await replace(photo, Self.damage) }
             return try await put(photo)
         }
@@ -88,6 +89,19 @@ package struct Uploader: Sendable {
             md5 != photo.examined.digest.md5, case .proven = try await readback.claim(of: stored)
         else { return false }
         return true
+    }
+
+    /// Of what is stored under the name of a file and has no versions, nothing would be left: it is replaced only where this
+    /// machine has stored it.
+    private func requireNoOthers(under photo: PreparedPhoto) async throws {
+        let key = photo.plan.key
+        guard key.isNamedByFile, key.projectVersions == nil, let stored = try await store.readableHead(key),
+            let md5 = stored.photoMD5, md5 != photo.examined.digest.md5, underWay.object(key)?.md5 != md5
+        else { return }
+        if try await ledger({ try $0.isOurs(key, content: md5) }) { return }
+        throw StoreError(
+            .invalidRequest, operation: "put", key: key.rawValue,
+            message: "another machine has stored another file under this name, and that one would be lost; rename this one")
     }
 
     /// Puts a photo, and asks only the store what is under its key: of what is in no folder, the ledger knows nothing.

@@ -66,4 +66,28 @@ import Testing
         #expect(try projectObjects(bench) == ["a-metadata.json", "a.jpg"])
         #expect(try bench.tree.files(below: "projects").contains("a.jpg"))
     }
+    @Test(arguments: ["sub/x.jpg", "extra.json"])
+    func `a file without versions takes the place of its own machine's, and of no other machine's`(name: String)
+        async throws
+    {
+        func text(_ number: Int) -> String { name.hasSuffix(".json") ? #"{"n": \#(number)}"# : "image \(number)." }
+        let other = try ProjectBench()
+        for number in 1...2 {
+            try other.write(text(number), to: name)
+            try await other.pass()
+            #expect(try other.content(name) == text(number))
+        }
+        let bench = try ProjectBench(memory: other.memory)
+        try bench.write(text(3), to: name)
+        try await bench.pass()
+        #expect(try bench.content(name) == text(2))
+        let refused = try #require(try bench.status(name))
+        #expect(refused.state == .failed)
+        #expect(refused.why?.contains("another machine has stored another file under this name") == true)
+        // The first one still may.
+        try other.write(text(4), to: name)
+        try await other.pass()
+        #expect(try other.content(name) == text(4))
+        #expect(try bench.ledger.check() == [] && other.ledger.check() == [])
+    }
 }
