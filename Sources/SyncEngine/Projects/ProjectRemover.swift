@@ -34,8 +34,8 @@ package struct ProjectRemover: Sendable {
                 target.keys.removeAll { named.contains($0) }
             case .unread(let reason):
                 target.doubt =
-                    "whether another machine needs what is stored of it is not known: \(reason); nothing was deleted now. "
-                    + "Give sync-agent projects delete again"
+                    "whether another machine needs what is stored of it is not known: \(reason); nothing was deleted "
+                    + "now. Give sync-agent projects delete again"
             }
             return target
         }

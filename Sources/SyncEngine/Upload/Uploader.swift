@@ -101,7 +101,8 @@ package struct Uploader: Sendable {
         if try await ledger({ try $0.isOurs(key, content: md5) }) { return }
         throw StoreError(
             .invalidRequest, operation: "put", key: key.rawValue,
-            message: "another machine has stored another file under this name, and that one would be lost; rename this one")
+            message: "another machine has stored another file under this name, and that one would be lost; rename this "
+                + "one")
     }
 
     /// Puts a photo, and asks only the store what is under its key: of what is in no folder, the ledger knows nothing.

@@ -5,9 +5,9 @@ import SyncLedger
 import SyncTestSupport
 import Testing
 
-/// `projects delete` where another machine stores in the same place.
+/// Projects folders of two machines that store in the same place.
 @Suite struct ProjectsOfOthersTests {
-    /// Two machines with one image of the project `a`; the file of the first is gone, and its catalogue names the image.
+    /// Two machines with one image of the project `a`, which the catalogue of the first one names.
     private func besideOther() async throws -> ProjectBench {
         let other = try ProjectBench()
         try other.list([ProjectBench.record("a")])
