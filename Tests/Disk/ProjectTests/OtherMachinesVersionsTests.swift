@@ -1,11 +1,12 @@
 import Foundation
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 /// Earlier images of projects that another machine may need: it has a file of the same name, and so the same key.
 @Suite struct OtherMachinesVersionsTests {
@@ -89,5 +90,42 @@ import Testing
         let images = ["image 1.", "image of the other."] + (2...10).map { "image \($0)." }
         try await store(images, in: bench, versions: 1, by: clock)
         #expect(try versions(bench).sorted() == ["image 9.", "image of the other."])
+    }
+
+    @Test(arguments: [(1, false), (2, true)])
+    func `a version that another machine has pruned by the same rule is no loss`(kept: Int, isLost: Bool) async throws {
+        let clock = JumpingClock()
+        let bench = try makeBench(InMemoryStore(now: { clock.now }))
+        try await store(["image 1.", "image 2."], in: bench, by: clock)
+        let version = try #require(try bench.ledger.projectVersions(of: "a").first?.key)
+        let other = try makeBench(bench.memory)
+        try await store(["image 3."], in: other, versions: 1, by: clock)
+        #expect(try versions(bench) == ["image 2."])
+        bench.clock.jump(.seconds(60))
+        let refresh = ClassRefresh(
+            store: bench.store, ledger: bench.queue, keys: try KeyLayout(user: "ana"),
+            pruned: PrunedVersions(store: bench.store, ledger: bench.queue, kept: kept), time: bench.clock.source)
+        _ = try await refresh.run()
+        #expect(try bench.ledger.lostBesidePhotos(limit: 9).map(\.key) == (isLost ? [version] : []))
+        #expect(try bench.ledger.projectVersions(of: "a").map(\.key) == (isLost ? [version] : []))
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `a version that was noted as lost is forgotten once as many later ones are stored as are kept`() async throws
+    {
+        let clock = JumpingClock()
+        let bench = try makeBench(InMemoryStore(now: { clock.now }))
+        try await store(["image 1.", "image 2."], in: bench, by: clock)
+        let version = try #require(try bench.ledger.projectVersions(of: "a").first)
+        bench.memory.lose(version.key)
+        try bench.ledger.markBroken([BrokenObject(version, .missing)], at: bench.clock.now)
+        let repair = StoredCopyRepair(
+            store: bench.store, ledger: bench.queue, keys: try KeyLayout(user: "ana"),
+            pruned: PrunedVersions(store: bench.store, ledger: bench.queue, kept: 1), time: bench.clock.source)
+        try await repair.run()
+        #expect(try bench.ledger.lostBesidePhotos(limit: 9).map(\.key) == [version.key])
+        try await store(["image 3."], in: bench, by: clock)
+        try await repair.run()
+        #expect(try bench.ledger.lostBesidePhotos(limit: 9).isEmpty)
     }
 }
