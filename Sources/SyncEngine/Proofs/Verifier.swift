@@ -211,7 +211,7 @@ package struct Verifier: Sendable {
         var open: [ObjectRecord] = []
         for (look, record) in zip(looks, records) {
             switch look {
-            case .success(nil): result.checked += 1
+            case .success(nil): continue
             case .success(let check?):
                 checks.append(check)
                 result.checked += 1

@@ -111,8 +111,7 @@ import Testing
         #expect(try bench.ledger.check() == [])
     }
 
-    @Test func `a version that was noted as lost is forgotten once as many later ones are stored as are kept`() async throws
-    {
+    @Test func `a version that was noted as lost is forgotten once enough later ones are stored`() async throws {
         let clock = JumpingClock()
         let bench = try makeBench(InMemoryStore(now: { clock.now }))
         try await store(["image 1.", "image 2."], in: bench, by: clock)
