@@ -20,9 +20,7 @@ package struct PrunedVersions: Sendable {
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func forget(_ gone: ObjectRecord) async throws -> Bool {
         guard gone.key.isProjectVersion else { return false }
-        let key = gone.key.rawValue.utf8
-        let folder = String(decoding: key.dropLast(gone.key.lastSegment.utf8.count), as: UTF8.self)
-        let stored = try await store.all(below: folder).objects
+        let stored = try await store.all(below: gone.key.folder).objects
         guard ProjectVersions.mayHavePruned(gone, beside: stored, kept: kept) else { return false }
         return try await ledger.finish { try $0.forgetPrunedVersion(gone) }
     }
