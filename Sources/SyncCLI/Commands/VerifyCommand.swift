@@ -66,7 +66,10 @@ struct VerifyCommand: WorkspaceCommand {
         let cost = VerificationCost(prices: try installation.pricesThatCount())
         let verifier = Verifier(
             store: parts.store, ledger: parts.ledger, cost: cost,
-            moves: try await workspace.mergedPhotos(parts.store), time: workspace.time)
+            moves: try await workspace.mergedPhotos(parts.store),
+            pruned: PrunedVersions(
+                store: parts.store, ledger: parts.ledger, kept: workspace.settings.projectVersions),
+            time: workspace.time)
         // What is given counts for this run, whatever was spent before it.
         let month = budget == nil ? workspace.settings.verify.maximumUSDPerMonth : nil
         var result = try await look(verifier, ofMonth: month, workspace)

@@ -77,8 +77,9 @@ struct AgentServices: Sendable {
                     store: retrying, ledger: queue, keys: keys, policy: policy, verification: verification,
                     spool: workspace.installation.rebuildSpool, pool: threads.disk, time: time),
                 time: time),
-            moves: try await workspace.mergedPhotos(retrying), holdCatalog: workspace.catalogHold, time: time,
-            logger: logger)
+            moves: try await workspace.mergedPhotos(retrying),
+            pruned: PrunedVersions(store: retrying, ledger: queue, kept: settings.projectVersions),
+            holdCatalog: workspace.catalogHold, time: time, logger: logger)
         catalog = CatalogService(
             try await workspace.catalogWriter(retrying),
             notes: MachineNoteWriter(

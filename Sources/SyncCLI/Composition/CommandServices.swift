@@ -54,7 +54,9 @@ struct RestoreServices: Sendable {
             patience: patience, time: time, logger: installation.logger)
         refresh = ClassRefresh(
             store: store, ledger: ledger, keys: try workspace.keys,
-            moves: try await workspace.mergedPhotos(store), holdCatalog: workspace.catalogHold, time: time)
+            moves: try await workspace.mergedPhotos(store),
+            pruned: PrunedVersions(store: store, ledger: ledger, kept: settings.projectVersions),
+            holdCatalog: workspace.catalogHold, time: time)
     }
 
     /// For a command: opens the store that the configuration names, and sees that the ledger is about it.

@@ -80,7 +80,8 @@ package struct OtherReferences: Sendable {
         return try await reader.segments().keys.contains { $0 != standing.machine }
     }
 
-    /// Which of these objects the catalogues of other machines name, whatever else needs them.
+    /// Which of these objects the catalogues of other machines name, whatever else needs them: also a version, by the
+    /// content that a catalogue tells of the key that it is a version of.
     /// - Throws: ``LedgerError``, ``StoreError``, `CancellationError`, and what else keeps a catalogue from being read: then
     ///   nobody knows.
     func named(among wanted: some Sequence<ObjectKey>) async throws -> Set<ObjectKey> {
@@ -218,23 +219,26 @@ private final class CatalogedNames: Sendable {
     }
 
     private struct State {
-        var places: [Place: ObjectKey] = [:]
+        var places: [Place: [ObjectKey]] = [:]
         /// Of open shares, by the last state that was told.
         var shared: Set<ObjectKey> = []
         var folders: [Int64: FilePath] = [:]
     }
 
     private let wanted: Set<ObjectKey>
+    /// Earlier states of what is stored under the names of files, the latest first.
+    private let versions: [ObjectKey]
     private let byDigest: [String: ObjectKey]
     private let state = Mutex(State())
 
     init(_ wanted: Set<ObjectKey>) {
         self.wanted = wanted
+        versions = wanted.filter(\.isProjectVersion).sorted(by: >)
         byDigest = Dictionary(
             wanted.map { (String($0.lastSegment.prefix { $0 != "." }), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    var keys: Set<ObjectKey> { state.withLock { Set($0.places.values).union($0.shared) } }
+    var keys: Set<ObjectKey> { state.withLock { Set($0.places.values.joined()).union($0.shared) } }
 
     /// The numbers of folders are those of a segment.
     func begin() { state.withLock { $0.folders = [:] } }
@@ -246,7 +250,8 @@ private final class CatalogedNames: Sendable {
             case .photo(let photo):
                 guard let folder = state.folders[photo.place.folder] else { return }
                 let place = Place(folder: folder, path: photo.place.path)
-                state.places[place] = wanted.contains(photo.key) ? photo.key : nil
+                let names = objects(of: photo)
+                state.places[place] = names.isEmpty ? nil : names
             case .gone(let gone):
                 guard let folder = state.folders[gone.folder] else { return }
                 state.places[Place(folder: folder, path: gone.path)] = nil
@@ -259,5 +264,17 @@ private final class CatalogedNames: Sendable {
             default: return
             }
         }
+    }
+
+    /// Which wanted objects a photo may be stored as. Where another machine has stored a file of its name since, its key
+    /// has another content, and its own is in a version: the latest one with it, as for a rebuild.
+    private func objects(of photo: CatalogPhoto) -> [ObjectKey] {
+        var found = wanted.contains(photo.key) ? [photo.key] : []
+        if !versions.isEmpty, let md5 = photo.md5, let folder = photo.key.projectVersions,
+            let version = versions.first(where: { $0.isBelow(folder) && $0.mayBeVersion(of: md5) })
+        {
+            found.append(version)
+        }
+        return found
     }
 }

@@ -203,6 +203,20 @@ package struct ProjectVersions: Sendable {
             || version.key == versions.max { $0.size < $1.size }?.key
     }
 
+    /// Whether a version that is gone may have been removed as one too many, on another machine: as many later ones are in
+    /// the store as are kept, and it was none that stays for good.
+    static func mayHavePruned(_ gone: ObjectRecord, beside stored: [ObjectInfo], kept: Int) -> Bool {
+        if gone.storageClass.isArchive { return false }
+        let kind = Kind(ofVersion: gone.key)
+        let versions = stored.filter {
+            $0.key.isProjectVersion && Kind(ofVersion: $0.key) == kind && $0.key != gone.key
+        }
+        let later = versions.filter { $0.key > gone.key }
+        if later.count < kept { return false }
+        if kind != .list { return true }
+        return later.contains { $0.size > emptyList } && versions.contains { $0.size >= gone.size }
+    }
+
     /// Removes the versions that are too many, by what the store lists. The next new image finds what could not be removed.
     ///
     /// What a file on the disk is stored as stays, and so does what another machine's catalogue names (but for lists, which

@@ -15,6 +15,8 @@ package struct StoredCopyRepair: Sendable {
     let keys: KeyLayout
     /// Finds archived photos that another machine has moved.
     var moves: MergedPhotos?
+    /// Tells which earlier images of projects another machine has removed.
+    var pruned: PrunedVersions?
     let time: TimeSource
 
     /// What cannot be repaired now stays as it is, and is told as lost.
@@ -30,7 +32,10 @@ package struct StoredCopyRepair: Sendable {
         for try await page in pages {
             for object in page {
                 do {
-                    if object.problem == .missing, try await look?.follow(object) != nil { continue }
+                    if object.problem == .missing {
+                        if try await look?.follow(object) != nil { continue }
+                        if let pruned, try await pruned.forget(object) { continue }
+                    }
                     if try await repair(object) { count += 1 }
                 } catch let error as StoreError where error.mayConcernOneObject {
                     // Its pool copy cannot be read now, or its place is archived: it stays lost.

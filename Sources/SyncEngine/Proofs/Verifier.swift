@@ -57,17 +57,21 @@ package struct Verifier: Sendable {
     private let ledger: LedgerQueue
     private let cost: VerificationCost
     private let moves: MergedPhotos?
+    private let pruned: PrunedVersions?
     private let time: TimeSource
 
-    /// - Parameter moves: finds archived photos that another machine has moved.
+    /// - Parameters:
+    ///   - moves: finds archived photos that another machine has moved.
+    ///   - pruned: tells which earlier images of projects another machine has removed.
     package init(
         store: any ReadableStore, ledger: LedgerQueue, cost: VerificationCost, moves: MergedPhotos? = nil,
-        time: TimeSource
+        pruned: PrunedVersions? = nil, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
         self.cost = cost
         self.moves = moves
+        self.pruned = pruned
         self.time = time
     }
 
@@ -190,6 +194,7 @@ package struct Verifier: Sendable {
                     // Of another machine's catalogue, or of the place where it would be.
                     return .failure(error)
                 }
+                if let pruned, try await pruned.forget(record) { return .success(nil) }
                 return .success(.broken(BrokenObject(record, .missing)))
             case .broken(let problem): return .success(.broken(BrokenObject(record, problem)))
             }
@@ -198,15 +203,16 @@ package struct Verifier: Sendable {
         }
     }
 
-    /// What was found out of an object, or why nothing was.
-    private typealias Look = Result<ObjectCheck, StoreError>
+    /// What was found out of an object, or why nothing was; `nil` for one that is forgotten.
+    private typealias Look = Result<ObjectCheck?, StoreError>
 
     private func note(_ looks: [Look], of records: [ObjectRecord], _ result: inout Summary) async throws {
         var checks: [ObjectCheck] = []
         var open: [ObjectRecord] = []
         for (look, record) in zip(looks, records) {
             switch look {
-            case .success(let check):
+            case .success(nil): continue
+            case .success(let check?):
                 checks.append(check)
                 result.checked += 1
                 if !record.storageClass.isArchive { result.bytes += record.size }
@@ -250,13 +256,20 @@ package struct ObjectAudit: Sendable {
     private let examiner: ObjectExaminer
     private let ledger: LedgerQueue
     private let moves: MergedPhotos?
+    private let pruned: PrunedVersions?
     private let time: TimeSource
 
-    /// - Parameter moves: finds archived photos that another machine has moved.
-    package init(store: any ReadableStore, ledger: LedgerQueue, moves: MergedPhotos? = nil, time: TimeSource) {
+    /// - Parameters:
+    ///   - moves: finds archived photos that another machine has moved.
+    ///   - pruned: tells which earlier images of projects another machine has removed.
+    package init(
+        store: any ReadableStore, ledger: LedgerQueue, moves: MergedPhotos? = nil, pruned: PrunedVersions? = nil,
+        time: TimeSource
+    ) {
         examiner = ObjectExaminer(store)
         self.ledger = ledger
         self.moves = moves
+        self.pruned = pruned
         self.time = time
     }
 
@@ -269,13 +282,15 @@ package struct ObjectAudit: Sendable {
         if suspects.isEmpty { return [] }
         let look = moves?.look()
         let standings = try await suspects.concurrently(Self.looksInFlight) {
-            suspect -> Result<ObjectExaminer.Standing, StoreError> in
+            suspect -> Result<ObjectExaminer.Standing?, StoreError> in
             do {
                 let standing = try await examiner.look(
                     at: suspect.record, reading: .inDoubt, isUnlisted: suspect.isUnlisted)
-                if standing == .broken(.missing), let moved = try await look?.follow(suspect.record) {
+                guard standing == .broken(.missing) else { return .success(standing) }
+                if let moved = try await look?.follow(suspect.record) {
                     return .success(.intact(moved, isRead: true))
                 }
+                if let pruned, try await pruned.forget(suspect.record) { return .success(nil) }
                 return .success(standing)
             } catch let error as StoreError where error.mayConcernOneObject {
                 return .failure(error)
@@ -286,8 +301,10 @@ package struct ObjectAudit: Sendable {
         var proven: [(record: ObjectRecord, isRead: Bool)] = []
         for (suspect, standing) in zip(suspects, standings) {
             switch standing {
-            case .success(.broken(let problem)): broken.append(BrokenObject(suspect.record, problem))
-            case .success(.intact(let record, let isRead)):
+            // It is forgotten.
+            case .success(nil): break
+            case .success(.broken(let problem)?): broken.append(BrokenObject(suspect.record, problem))
+            case .success(.intact(let record, let isRead)?):
                 if record != suspect.record || record.problem != nil || isRead { proven.append((record, isRead)) }
                 if record.problem != nil { findings.mended += 1 }
             case .failure(let error): unclear.append(ObjectProblem(key: suspect.record.key, error: error))

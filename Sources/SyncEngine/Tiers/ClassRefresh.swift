@@ -47,14 +47,15 @@ package struct ClassRefresh: Sendable {
 
     /// - Parameters:
     ///   - moves: finds archived photos that another machine has moved.
+    ///   - pruned: tells which earlier images of projects another machine has removed.
     ///   - holdCatalog: takes the lock of the catalogue: others write it meanwhile.
     package init(
         store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, moves: MergedPhotos? = nil,
-        holdCatalog: @escaping CatalogHold = { nil }, time: TimeSource
+        pruned: PrunedVersions? = nil, holdCatalog: @escaping CatalogHold = { nil }, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
-        audit = ObjectAudit(store: store, ledger: ledger, moves: moves, time: time)
+        audit = ObjectAudit(store: store, ledger: ledger, moves: moves, pruned: pruned, time: time)
         self.keys = keys
         self.holdCatalog = holdCatalog
         self.time = time

@@ -35,19 +35,22 @@ package struct StoreUpkeep: Sendable {
     ///   - deletions: goes on with what `forget` did not come to the end of.
     ///   - jobs: what one machine a day does for all of the user's.
     ///   - moves: finds archived photos that another machine has moved.
+    ///   - pruned: tells which earlier images of projects another machine has removed.
     ///   - holdCatalog: takes the lock of the catalogue.
     package init(
         store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, policy: TierPolicy,
         verification: VerificationRule = .none, captureTimes: CaptureTimeMender? = nil,
         deletions: ObjectDeletions? = nil, jobs: UserJobs? = nil, moves: MergedPhotos? = nil,
-        holdCatalog: @escaping CatalogHold = { nil }, time: TimeSource, logger: Logger
+        pruned: PrunedVersions? = nil, holdCatalog: @escaping CatalogHold = { nil }, time: TimeSource, logger: Logger
     ) {
         self.deletions = deletions
         self.jobs = jobs
         self.captureTimes = captureTimes
         self.verification = verification
-        verifier = Verifier(store: store, ledger: ledger, cost: verification.cost, moves: moves, time: time)
-        repair = StoredCopyRepair(store: store, ledger: ledger, keys: keys, moves: moves, time: time)
+        verifier = Verifier(
+            store: store, ledger: ledger, cost: verification.cost, moves: moves, pruned: pruned, time: time)
+        repair = StoredCopyRepair(
+            store: store, ledger: ledger, keys: keys, moves: moves, pruned: pruned, time: time)
         self.store = store
         self.ledger = ledger
         mover =
@@ -58,7 +61,8 @@ package struct StoreUpkeep: Sendable {
         self.keys = keys
         self.holdCatalog = holdCatalog
         refresh = ClassRefresh(
-            store: store, ledger: ledger, keys: keys, moves: moves, holdCatalog: holdCatalog, time: time)
+            store: store, ledger: ledger, keys: keys, moves: moves, pruned: pruned, holdCatalog: holdCatalog,
+            time: time)
         self.time = time
         self.logger = logger
     }

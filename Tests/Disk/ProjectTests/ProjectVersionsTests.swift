@@ -239,38 +239,6 @@ import Testing
         #expect(Set(try versions(bench)) == ["image 4.", "image 5."])
     }
 
-    @Test func `a version that another machine's catalogue names as its image stays`() async throws {
-        // What is copied is later than what is stored beside.
-        let other = try ProjectBench(memory: InMemoryStore(now: { Date(timeIntervalSince1970: 4_000_000_000) }))
-        try other.list([ProjectBench.record("a")])
-        try await store(["image 1."], in: other)
-        let key = try other.key("a.jpg")
-        other.memory.setClass(.deepArchive, of: key)
-        try await store(["image 2."], in: other)
-        other.memory.setClass(.standard, of: key)
-        let version = try #require(try other.status("a.jpg")?.key)
-        let writer = CatalogWriter(
-            store: other.store, ledger: other.queue, keys: try KeyLayout(user: "ana"), name: "other",
-            spool: other.tree.path("catalog.part"), pool: BlockingPool(name: "disk", threads: 1),
-            time: other.clock.source, logger: other.words.logger)
-        _ = try await writer.run()
-        let bench = try ProjectBench(memory: other.memory)
-        try bench.list([ProjectBench.record("a")])
-        func readings() -> Int {
-            bench.store.calls.count { $0.operation == .get && $0.key.hasPrefix("users/ana/catalog/") }
-        }
-        // That catalogue is not read for each image.
-        try await store((3...11).map { "image \($0)." }, in: bench, versions: 1)
-        #expect(try versions(bench).count == 10 && readings() == 0)
-        try await store(["image 12."], in: bench, versions: 1)
-        #expect(version != key && bench.text(version) == "image 2.")
-        // The last one of its own stays, too.
-        #expect(try versions(bench).count == 2 && readings() > 0)
-        let before = readings()
-        try await store(["image 13."], in: bench, versions: 1)
-        #expect(try versions(bench).count == 3 && readings() == before)
-    }
-
     @Test func `an archived version is not removed`() async throws {
         let bench = try bench()
         try await store(["image 1.", "image 2."], in: bench, versions: 1)
