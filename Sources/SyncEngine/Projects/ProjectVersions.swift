@@ -217,6 +217,9 @@ package struct ProjectVersions: Sendable {
         return later.contains { $0.size > emptyList } && versions.contains { $0.size >= gone.size }
     }
 
+    /// Whether other machines of the user may have stored something here: those that have a catalogue.
+    func hasOtherMachines() async throws -> Bool { try await others.haveCatalogs() }
+
     /// Removes the versions that are too many, by what the store lists. The next new image finds what could not be removed.
     ///
     /// What a file on the disk is stored as stays, and so does what another machine's catalogue names (but for lists, which
@@ -233,7 +236,7 @@ package struct ProjectVersions: Sendable {
                 .filter { !isKeptForGood($0, among: versions, of: subject) }.map(\.key)
             guard !tooMany.isEmpty else { return }
             var surplus = tooMany
-            if subject.kind != .list, try await others.haveCatalogs() {
+            if subject.kind != .list, try await hasOtherMachines() {
                 guard tooMany.count >= Self.batch else { return }
                 let named = try await others.named(among: tooMany)
                 surplus.removeAll { named.contains($0) }

@@ -99,6 +99,8 @@ package struct Uploader: Sendable {
             let md5 = stored.photoMD5, md5 != photo.examined.digest.md5, underWay.object(key)?.md5 != md5
         else { return }
         if try await ledger({ try $0.isOurs(key, content: md5) }) { return }
+        // What a process that was killed has put, or one whose ledger is lost, is nobody else's where there is nobody else.
+        if let versions, try await !versions.hasOtherMachines() { return }
         throw StoreError(
             .invalidRequest, operation: "put", key: key.rawValue,
             message: "another machine has stored another file under this name, and that one would be lost; rename this "

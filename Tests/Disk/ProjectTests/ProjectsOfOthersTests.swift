@@ -78,6 +78,7 @@ import Testing
             try await other.pass()
             #expect(try other.content(name) == text(number))
         }
+        try await other.writeCatalog()
         let bench = try ProjectBench(memory: other.memory)
         try bench.write(text(3), to: name)
         try await bench.pass()
