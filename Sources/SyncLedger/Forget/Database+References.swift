@@ -117,7 +117,9 @@ extension Database {
         let key = record.key.rawValue
         var found: [StoredReference] = []
         let isVersion = try number("SELECT 1 FROM project_versions WHERE key = ?", [key]) != nil
-        if isVersion || record.key.isOfProject { found.append(.project) }
+        // Those of a file that is no project's go with it.
+        let isOfOtherFile = VersionedFile(ofVersion: record.key)?.kind == .file
+        if record.key.isOfProject || isVersion && !isOfOtherFile { found.append(.project) }
         if try number("SELECT 1 FROM retention_records WHERE key = ?", [key]) != nil { found.append(.archivedEvent) }
         let share = try String.fetchOne(
             cachedStatement(sql: ForgetQuery.openShare), arguments: [record.md5?.blob, key])

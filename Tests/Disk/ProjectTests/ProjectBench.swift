@@ -83,8 +83,7 @@ struct ProjectBench {
         let pipeline = PhotoPipeline(
             ledger: LedgerQueue(ledger), store: store, preparer: preparer,
             versions: ProjectVersions(
-                store: store, ledger: queue, keys: keys,
-                others: others, kept: versions,
+                store: store, ledger: queue, others: others, kept: versions,
                 now: { clock.now }, logger: words.logger),
             pool: BlockingPool(name: "photos", threads: 2), batchSize: 3, work: Wakeup(), time: clock.source,
             logger: words.logger, observe: { _ in })
