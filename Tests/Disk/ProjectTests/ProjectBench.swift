@@ -105,6 +105,16 @@ struct ProjectBench {
         _ = try await writer.run()
     }
 
+    /// Holds the ledger against what the store lists, a minute later.
+    /// - Parameter kept: how many earlier states of a file stay.
+    func refresh(kept: Int = 5) async throws {
+        clock.jump(.seconds(60))
+        let refresh = ClassRefresh(
+            store: store, ledger: queue, keys: keys, pruned: PrunedVersions(store: store, ledger: queue, kept: kept),
+            time: clock.source)
+        _ = try await refresh.run()
+    }
+
     func makeRemover(scanner: any TreeScanner = FileTreeScanner()) -> ProjectRemover {
         ProjectRemover(
             store: store, ledger: queue, keys: keys, others: others, shelf: shelf, scanner: scanner,
