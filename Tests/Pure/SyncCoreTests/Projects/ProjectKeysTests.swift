@@ -62,7 +62,7 @@ import Testing
             Row("a.json", .file, "a.json", "a/versions/20260501T101500Z-9e107d9d.json"),
             Row("scan", .file, "scan", "scan/versions/20260501T101500Z-9e107d9d"),
             Row("sub/a.jpg", .file, "sub/a.jpg", "sub/a/versions/20260501T101500Z-9e107d9d.jpg"),
-            Row("sub/projects.json", .file, "sub/projects.json", "sub/projects/versions/20260501T101500Z-9e107d9d.json"),
+            Row("b/projects.json", .file, "b/projects.json", "b/projects/versions/20260501T101500Z-9e107d9d.json"),
         ])
     func `a version tells of which file it is one`(row: Row) throws {
         let file = try #require(VersionedFile(try ObjectKey("users/ana/projects/\(row.file)")))
@@ -76,7 +76,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("a.jpg", "a/versions/20260501T101500Z-9e107d9d.json"), ("a.json", "a/versions/20260501T101500Z-9e107d9d.jpg"),
+            ("a.jpg", "a/versions/20260501T101500Z-9e107d9d.json"),
+            ("a.json", "a/versions/20260501T101500Z-9e107d9d.jpg"),
             ("sub/a.jpg", "sub/a/versions/20260501T101500Z-9e107d9d.png"), ("a.jpg", "a/versions/1.jpg"),
             ("projects.jpg", "projects/versions/20260501T101500Z-9e107d9d.json"),
             ("a.json", "a/versions/20260501T101500Z-9e107d9d-metadata.json"),
