@@ -29,8 +29,8 @@ extension ObjectKey {
         return parts.count > 3 && parts[0] == "users" && parts[2] == "projects"
     }
 
-    /// The beginning of the keys of the earlier states of what is stored here; `nil` for what is not made of a file's name.
-    package var projectVersions: String? { VersionedFile(self)?.versions }
+    /// The beginning of the keys of the versions of the file that is stored here; `nil` where no file's name is the key.
+    package var projectVersions: String? { versionedFile?.versions }
 
     private static let moment = "00000000T000000Z-"
 

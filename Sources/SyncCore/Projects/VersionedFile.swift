@@ -80,3 +80,11 @@ package struct VersionedFile: Sendable {
         return (String(Substring(name.utf8[..<dot])), String(Substring(name.utf8[dot...])))
     }
 }
+
+extension ObjectKey {
+    /// The file of a projects folder that is stored under it, or of which it is a version; `nil` for all else.
+    package var versionedFile: VersionedFile? {
+        guard isNamedByFile else { return nil }
+        return VersionedFile(ofVersion: self) ?? VersionedFile(self)
+    }
+}

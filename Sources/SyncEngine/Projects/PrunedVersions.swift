@@ -35,8 +35,7 @@ package struct PrunedVersions: Sendable {
         let inUse = try await ledger { try $0.projectVersionsInUse(below: file.versions) }
         let beginning = String(Substring(file.versions.utf8.dropLast("/versions/".utf8.count)))
         let left = try await store.all(below: beginning).objects.map(\.key).filter { key in
-            guard key != gone, !inUse.contains(key), let other = VersionedFile(ofVersion: key) ?? VersionedFile(key)
-            else { return false }
+            guard key != gone, !inUse.contains(key), let other = key.versionedFile else { return false }
             return other.versions.inBytes == file.versions.inBytes && (other.kind == .image || other.kind == .metadata)
         }
         for key in left {

@@ -15,7 +15,7 @@ struct SetAsideContent: Sendable {
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     @discardableResult
     func find(_ gone: ObjectRecord) async throws -> Bool {
-        guard let md5 = gone.md5, let file = VersionedFile(ofVersion: gone.key) ?? VersionedFile(gone.key),
+        guard let md5 = gone.md5, let file = gone.key.versionedFile,
             try await !ledger({ try $0.anyPhotoPaths(of: gone.key, limit: 1) }).isEmpty
         else { return false }
         if let stored = try await store.readableHead(gone.key), stored.photoMD5 == md5 { return false }

@@ -72,9 +72,7 @@ extension Database {
     /// Earlier states of a file in a projects folder that is no project's: those go with their project.
     /// - Parameter object: as which the file is stored, under its name or as a version.
     private func versions(ofFileWith object: Int64) throws -> [Int64] {
-        guard let key = try record(ofObject: object)?.key,
-            let file = VersionedFile(ofVersion: key) ?? VersionedFile(key), file.kind == .file
-        else { return [] }
+        guard let file = try record(ofObject: object)?.key.versionedFile, file.kind == .file else { return [] }
         return try numbers(
             """
             SELECT objects.id FROM project_versions JOIN objects ON objects.key = project_versions.key
