@@ -8,7 +8,7 @@ package struct PrunedVersions: Sendable {
     private let ledger: LedgerQueue
     private let kept: Int
 
-    /// - Parameter kept: how many earlier images of a project stay reachable.
+    /// - Parameter kept: how many earlier states of a file stay reachable.
     package init(store: any ReadableStore, ledger: LedgerQueue, kept: Int) {
         self.store = store
         self.ledger = ledger
