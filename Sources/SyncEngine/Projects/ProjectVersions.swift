@@ -100,6 +100,8 @@ package struct ProjectVersions: Sendable {
             version.key = key
             // The copy has another one.
             version.etag = nil
+            // What becomes of another machine's, that one tells: it may delete it.
+            guard let known = try ledger.object(current.key), known.md5 == version.md5 else { return }
             try ledger.noteProjectVersion(version, of: file.name, copiedFrom: current.key)
         }
         return true

@@ -192,6 +192,23 @@ import Testing
         #expect(try bench.ledger.check() == [])
     }
 
+    @Test func `another machine's image that was set aside, and has gone with its project there, is no loss here`()
+        async throws
+    {
+        let other = try makeBench()
+        try await store(1, "a.jpg", in: other)
+        let bench = try makeBench(other.memory)
+        try await store(2, "a.jpg", in: bench)
+        try await bench.writeCatalog()
+        #expect(try versions("a.jpg", bench) == [text(1, "a.jpg")])
+        #expect(try await unasked(other).map(\.failures) == [[]])
+        #expect(bench.stored.filter { $0.hasPrefix("a") } == ["a.jpg"])
+        try await bench.refresh()
+        #expect(try bench.ledger.lostBesidePhotos(limit: 9).isEmpty)
+        #expect(try bench.status("a.jpg")?.state == .uploaded)
+        #expect(try bench.ledger.check() == [])
+    }
+
     @Test func `earlier states of a file that is no project's are forgotten with it`() async throws {
         let bench = try makeBench()
         for number in 1...3 { try await store(number, "sub/x.jpg", in: bench) }
