@@ -106,9 +106,8 @@ struct AgentServices: Sendable {
         pipeline = PhotoPipeline(
             ledger: queue, store: retrying, preparer: preparer,
             versions: ProjectVersions(
-                store: retrying, ledger: queue, keys: keys,
-                others: try await ForgetServices.others(workspace, store: retrying), kept: settings.projectVersions,
-                now: time.now, logger: logger),
+                store: retrying, ledger: queue, others: try await ForgetServices.others(workspace, store: retrying),
+                kept: settings.projectVersions, now: time.now, logger: logger),
             pool: threads.photos,
             batchSize: settings.upload.batchSize, work: work, passes: passes, time: time, logger: logger,
             observe: { event in

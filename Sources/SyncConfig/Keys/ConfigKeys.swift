@@ -225,7 +225,7 @@ enum ConfigKeys {
 
     static let projectVersions = ConfigKey(
         "projects.versions", .integer(1...100), default: 5,
-        "How many earlier images of a project stay reachable in the store.")
+        "How many earlier images of a project stay in the store, and earlier states of each other file in its folder.")
 
     static let serveEnabled = ConfigKey(
         "serve.enabled", .flag, default: false,

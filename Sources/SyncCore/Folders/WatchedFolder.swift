@@ -300,10 +300,6 @@ package struct PlannedUpload: Hashable, Sendable {
     /// What the bytes are; for a project's JSON the name decides, everything else is told by content.
     package var type: MediaType
 
-    /// What earlier versions are kept of: the project whose image it is, or the name of a project's metadata or of the
-    /// list. `nil` for everything else.
-    package var project: String?
-
     package init(key: ObjectKey, condition: PutCondition, type: MediaType) {
         self.key = key
         self.condition = condition

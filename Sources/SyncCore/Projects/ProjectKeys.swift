@@ -2,17 +2,18 @@ extension ObjectKey {
     /// Whether it is of a project: an image, metadata, the list, or an earlier state of one of them. What else is in a
     /// projects folder has a key beside these, and a user may be called as one of their folders.
     package var isOfProject: Bool {
+        if let file = VersionedFile(ofVersion: self) { return file.kind != .file }
         let parts = segments
-        guard parts.count > 3, parts[0] == "users", parts[2] == "projects" else { return false }
-        return parts.count == 4 ? ProjectFileName(String(parts[3])) != .other : isProjectVersion
+        guard parts.count == 4, parts[0] == "users", parts[2] == "projects" else { return false }
+        return ProjectFileName(String(parts[3])) != .other
     }
 
-    /// Whether it is an earlier state that was kept: `…/projects/{id}/versions/20260501T101500Z-9e107d9d.jpg`. A folder
-    /// of that name may have files of its owner's, which are no versions of anything.
+    /// Whether it is an earlier state of a file that was kept: `…/projects/{id}/versions/20260501T101500Z-9e107d9d.jpg`. A
+    /// folder of that name may have files of its owner's, which are no versions of anything.
     package var isProjectVersion: Bool {
         let parts = segments
-        return parts.count == 6 && parts[0] == "users" && parts[2] == "projects" && parts[4] == "versions"
-            && Self.beginsWithMoment(parts[5])
+        return parts.count >= 6 && parts[0] == "users" && parts[2] == "projects"
+            && parts[parts.count - 2] == "versions" && Self.beginsWithMoment(parts[parts.count - 1])
     }
 
     /// Whether it is such a version, and its name says that it is of a file with this MD5: it has the first digits.
@@ -28,16 +29,8 @@ extension ObjectKey {
         return parts.count > 3 && parts[0] == "users" && parts[2] == "projects"
     }
 
-    /// The beginning of the keys of the earlier states of what is stored here: of an image, metadata or the list; `nil`
-    /// for all else, which has none.
-    package var projectVersions: String? {
-        let parts = segments
-        guard isNamedByFile, parts.count == 4 else { return nil }
-        let name = ProjectFileName(String(parts[3]))
-        // The list has a place beside the projects: its own key cannot be a folder, too.
-        guard let id = name == .list ? "projects" : name.id else { return nil }
-        return "users/\(parts[1])/projects/\(id)/versions/"
-    }
+    /// The beginning of the keys of the versions of the file that is stored here; `nil` where no file's name is the key.
+    package var projectVersions: String? { versionedFile?.versions }
 
     private static let moment = "00000000T000000Z-"
 

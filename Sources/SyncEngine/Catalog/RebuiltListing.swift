@@ -84,8 +84,9 @@ struct RebuiltVersions: Sendable {
             try $0.namelessPhotos(below: keys.projects, after: $1, limit: Self.pageSize)
         }
         for try await page in pages {
-            let versions = page.map(\.key).filter(\.isProjectVersion)
-                .map { (key: $0, subject: ProjectVersions.subject(of: $0)) }
+            let versions = page.map(\.key).compactMap { key in
+                VersionedFile(ofVersion: key).map { (key: key, subject: $0.name) }
+            }
             try await ledger { try $0.noteProjectVersions(versions) }
         }
     }

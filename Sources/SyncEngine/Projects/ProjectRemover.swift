@@ -310,8 +310,12 @@ package struct ProjectRemover: Sendable {
         let depth = folder.utf8.count
         return try await store.all(below: folder + id).keys.filter { key in
             let name = String(decoding: key.rawValue.utf8.dropFirst(depth), as: UTF8.self)
-            // Those of the list stay, also where a project has its name, and so do files that somebody has put there.
-            if key.isBelow(versions) { return key.isProjectVersion && !ProjectVersions.isOfList(key) }
+            // Those of the list stay, also where a project has its name, those of other files in the folder, and what
+            // somebody has put there.
+            if key.isBelow(versions) {
+                let kind = key.folder.inBytes == versions.inBytes ? VersionedFile(ofVersion: key)?.kind : nil
+                return kind == .image || kind == .metadata
+            }
             return !name.utf8.contains(UInt8(ascii: "/")) && Self.isFile(name, of: id)
         }
     }

@@ -193,25 +193,11 @@ package struct ProjectUploadPolicy: Sendable {
     package enum Decision: Hashable, Sendable {
         /// As the planner says.
         case pass
-        /// The image of a project: earlier ones of it are kept.
-        case image(of: String)
-        /// As well, but it may not be whole yet.
-        case unfinishedImage(of: String)
-        /// The metadata of a project, under the name of its file: what others have stored of it is kept.
-        case metadata(String)
+        /// As well, but it is the image of a project, and may not be whole yet.
+        case unfinishedImage
         /// The list, if it still is the file with this stamp.
         case list(FileStamp)
         case done(Outcome)
-
-        /// What is kept earlier versions of: the project whose image it is, or the name of its metadata or of the list.
-        var project: String? {
-            switch self {
-            case .image(let id), .unfinishedImage(let id): id
-            case .metadata(let name): name
-            case .list: ProjectFileName.listName
-            case .pass, .done: nil
-            }
-        }
     }
 
     /// When a file that waits is looked at again, unless a new list brings it back at once.
@@ -283,8 +269,7 @@ package struct ProjectUploadPolicy: Sendable {
         }
         let verdict = try verdict(on: project, claim, isImage: isImage)
         if let reason = verdict.reason { return .done(.skipped(reason, isImage ? verdict.leftOut : nil)) }
-        guard isImage else { return .metadata(claim.relativePath.string) }
-        return verdict == .store ? .image(of: id) : .unfinishedImage(of: id)
+        return isImage && verdict != .store ? .unfinishedImage : .pass
     }
 
     /// A project whose image came after the list was read: it may stand for one without an image, or with a broken one.

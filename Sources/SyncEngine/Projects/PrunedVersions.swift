@@ -1,14 +1,14 @@
 package import SyncCore
 package import SyncLedger
 
-/// Earlier images of projects, lists and metadata that this ledger knows, and that another machine of the user has removed
-/// from the store by the same rule as ``ProjectVersions``: that is no loss.
+/// Earlier states of files in projects folders that this ledger knows, and that another machine of the user has removed
+/// from the store: by the same rule as ``ProjectVersions``, or with their project. That is no loss.
 package struct PrunedVersions: Sendable {
     private let store: any ReadableStore
     private let ledger: LedgerQueue
     private let kept: Int
 
-    /// - Parameter kept: how many earlier images of a project stay reachable.
+    /// - Parameter kept: how many earlier states of a file stay reachable.
     package init(store: any ReadableStore, ledger: LedgerQueue, kept: Int) {
         self.store = store
         self.ledger = ledger
@@ -19,9 +19,30 @@ package struct PrunedVersions: Sendable {
     /// - Returns: whether it is forgotten.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func forget(_ gone: ObjectRecord) async throws -> Bool {
-        guard gone.key.isProjectVersion else { return false }
-        let stored = try await store.all(below: gone.key.folder).objects
-        guard ProjectVersions.mayHavePruned(gone, beside: stored, kept: kept) else { return false }
+        guard let file = VersionedFile(ofVersion: gone.key) else { return false }
+        let stored = try await store.all(below: file.versions).objects
+        if !ProjectVersions.mayHavePruned(gone, of: file, beside: stored, kept: kept) {
+            guard try await isDeleted(file, beside: gone.key) else { return false }
+        }
         return try await ledger.finish { try $0.forgetPrunedVersion(gone) }
+    }
+
+    /// Whether another machine has deleted the project: of its image, its metadata, and their versions the store has only
+    /// what stays then. That is what files are stored as, by this ledger or, under the names of files, by the catalogue of
+    /// another machine: what is there and none of ours.
+    private func isDeleted(_ file: VersionedFile, beside gone: ObjectKey) async throws -> Bool {
+        guard file.kind == .image || file.kind == .metadata else { return false }
+        let inUse = try await ledger { try $0.projectVersionsInUse(below: file.versions) }
+        let beginning = String(Substring(file.versions.utf8.dropLast("/versions/".utf8.count)))
+        let left = try await store.all(below: beginning).objects.map(\.key).filter { key in
+            guard key != gone, !inUse.contains(key), let other = key.versionedFile else { return false }
+            return other.versions.inBytes == file.versions.inBytes && (other.kind == .image || other.kind == .metadata)
+        }
+        for key in left {
+            if key.isProjectVersion { return false }
+            let isOurs = try await ledger { try !$0.anyPhotoPaths(of: key, limit: 1).isEmpty }
+            if isOurs { return false }
+        }
+        return true
     }
 }

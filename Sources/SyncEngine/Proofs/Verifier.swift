@@ -57,6 +57,7 @@ package struct Verifier: Sendable {
     private let ledger: LedgerQueue
     private let cost: VerificationCost
     private let moves: MergedPhotos?
+    private let setAside: SetAsideContent
     private let pruned: PrunedVersions?
     private let time: TimeSource
 
@@ -71,6 +72,7 @@ package struct Verifier: Sendable {
         self.ledger = ledger
         self.cost = cost
         self.moves = moves
+        setAside = SetAsideContent(store: store, ledger: ledger)
         self.pruned = pruned
         self.time = time
     }
@@ -194,16 +196,19 @@ package struct Verifier: Sendable {
                     // Of another machine's catalogue, or of the place where it would be.
                     return .failure(error)
                 }
+                if try await setAside.find(record) { return .success(nil) }
                 if let pruned, try await pruned.forget(record) { return .success(nil) }
                 return .success(.broken(BrokenObject(record, .missing)))
-            case .broken(let problem): return .success(.broken(BrokenObject(record, problem)))
+            case .broken(let problem):
+                if try await setAside.find(record) { return .success(nil) }
+                return .success(.broken(BrokenObject(record, problem)))
             }
         } catch let error as StoreError where error.mayConcernOneObject {
             return .failure(error)
         }
     }
 
-    /// What was found out of an object, or why nothing was; `nil` for one that is forgotten.
+    /// What was found out of an object, or why nothing was; `nil` for one that is forgotten, or is another file's by now.
     private typealias Look = Result<ObjectCheck?, StoreError>
 
     private func note(_ looks: [Look], of records: [ObjectRecord], _ result: inout Summary) async throws {
@@ -256,6 +261,7 @@ package struct ObjectAudit: Sendable {
     private let examiner: ObjectExaminer
     private let ledger: LedgerQueue
     private let moves: MergedPhotos?
+    private let setAside: SetAsideContent
     private let pruned: PrunedVersions?
     private let time: TimeSource
 
@@ -269,6 +275,7 @@ package struct ObjectAudit: Sendable {
         examiner = ObjectExaminer(store)
         self.ledger = ledger
         self.moves = moves
+        setAside = SetAsideContent(store: store, ledger: ledger)
         self.pruned = pruned
         self.time = time
     }
@@ -286,11 +293,12 @@ package struct ObjectAudit: Sendable {
             do {
                 let standing = try await examiner.look(
                     at: suspect.record, reading: .inDoubt, isUnlisted: suspect.isUnlisted)
-                guard standing == .broken(.missing) else { return .success(standing) }
-                if let moved = try await look?.follow(suspect.record) {
+                guard case .broken(let problem) = standing else { return .success(standing) }
+                if problem == .missing, let moved = try await look?.follow(suspect.record) {
                     return .success(.intact(moved, isRead: true))
                 }
-                if let pruned, try await pruned.forget(suspect.record) { return .success(nil) }
+                if try await setAside.find(suspect.record) { return .success(nil) }
+                if problem == .missing, let pruned, try await pruned.forget(suspect.record) { return .success(nil) }
                 return .success(standing)
             } catch let error as StoreError where error.mayConcernOneObject {
                 return .failure(error)
@@ -301,7 +309,7 @@ package struct ObjectAudit: Sendable {
         var proven: [(record: ObjectRecord, isRead: Bool)] = []
         for (suspect, standing) in zip(suspects, standings) {
             switch standing {
-            // It is forgotten.
+            // It is forgotten, or is another file's by now.
             case .success(nil): break
             case .success(.broken(let problem)?): broken.append(BrokenObject(suspect.record, problem))
             case .success(.intact(let record, let isRead)?):
@@ -326,6 +334,7 @@ package struct ObjectAudit: Sendable {
         let now = time.now()
         do {
             guard case .broken(let problem) = try await examiner.look(at: known, reading: .always) else { return }
+            if try await setAside.find(known) { return }
             _ = try await ledger.finish { try $0.markBroken([BrokenObject(known, problem)], at: now) }
         } catch is StoreError {
             // The next listing or verification tells.

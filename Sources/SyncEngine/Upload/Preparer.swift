@@ -112,9 +112,7 @@ package struct Preparer: Sendable {
             let copy = try ledger.whileDecoding(claim) {
                 try reducer.reduce(claim.file, examined: typed, policy: policy)
             }
-            var versioned = upload
-            versioned.project = decision.project
-            let photo = PreparedPhoto(claim.file, examined: typed, plan: versioned, copy: copy, known: found.atKey)
+            let photo = PreparedPhoto(claim.file, examined: typed, plan: upload, copy: copy, known: found.atKey)
             return .ready(PreparedFile(claim: claim, content: .photo(photo)))
         }
     }

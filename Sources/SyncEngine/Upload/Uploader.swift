@@ -16,12 +16,13 @@ package struct Uploader: Sendable {
     private let store: any ObjectStore
     private let examiner: ObjectExaminer
     private let readback: ObjectReadback
+    private let setAside: SetAsideContent
     private let versions: ProjectVersions?
     private let now: @Sendable () -> Date
     private let keys = KeyedLock<ObjectKey>()
     private let underWay = ObjectsUnderWay()
 
-    /// - Parameter versions: keeps earlier images of projects; where there is none, a new one replaces them.
+    /// - Parameter versions: keeps what is replaced under the names of files; where there is none, that is gone.
     package init(
         ledger: LedgerQueue, store: any ObjectStore, versions: ProjectVersions? = nil,
         now: @escaping @Sendable () -> Date
@@ -30,6 +31,7 @@ package struct Uploader: Sendable {
         self.store = store
         examiner = ObjectExaminer(store)
         readback = ObjectReadback(store)
+        setAside = SetAsideContent(store: store, ledger: ledger)
         self.versions = versions
         self.now = now
     }
@@ -63,7 +65,7 @@ package struct Uploader: Sendable {
 
     private func look(at known: ObjectRecord) async throws -> ObjectExaminer.Standing {
         let standing = try await examiner.look(at: known, reading: .inDoubt)
-        if case .broken(let problem) = standing {
+        if case .broken(let problem) = standing, try await !setAside.find(known) {
             _ = try await ledger { [now] in try $0.markBroken([BrokenObject(known, problem)], at: now()) }
         }
         return standing
@@ -71,40 +73,23 @@ package struct Uploader: Sendable {
 
     /// - Parameter replacing: whether what is stored under the key is known to be damaged.
     private func store(_ photo: PreparedPhoto, replacing: Bool) async throws -> Receipt {
-        guard let versions, let project = photo.plan.project else {
-            try await requireNoOthers(under: photo)
+        guard let versions, let file = VersionedFile(photo.plan.key) else {
             if replacing { return try await replace(photo, Self.damage) }
             return try await put(photo)
         }
         if replacing, try await !isAnother(than: photo) { return try await replace(photo, Self.damage) }
-        return try await versions.store(photo, of: project, upload: put)
+        return try await versions.store(photo, as: file, upload: put)
     }
 
     private static let damage = "what is stored under this key is damaged"
 
-    /// Whether what is stored under the key of a project's file is whole, and of another file: that of another machine,
-    /// to which it is no damage.
+    /// Whether what is stored under the name of a file is whole, and of another file: that of another machine, to which it
+    /// is no damage.
     private func isAnother(than photo: PreparedPhoto) async throws -> Bool {
         guard let stored = try await store.readableHead(photo.plan.key), let md5 = stored.photoMD5,
             md5 != photo.examined.digest.md5, case .proven = try await readback.claim(of: stored)
         else { return false }
         return true
-    }
-
-    /// Of what is stored under the name of a file and has no versions, nothing would be left: it is replaced only where this
-    /// machine has stored it.
-    private func requireNoOthers(under photo: PreparedPhoto) async throws {
-        let key = photo.plan.key
-        guard key.isNamedByFile, key.projectVersions == nil, let stored = try await store.readableHead(key),
-            let md5 = stored.photoMD5, md5 != photo.examined.digest.md5, underWay.object(key)?.md5 != md5
-        else { return }
-        if try await ledger({ try $0.isOurs(key, content: md5) }) { return }
-        // What a process that was killed has put, or one whose ledger is lost, is nobody else's where there is nobody else.
-        if let versions, try await !versions.hasOtherMachines() { return }
-        throw StoreError(
-            .invalidRequest, operation: "put", key: key.rawValue,
-            message: "another machine has stored another file under this name, and that one would be lost; rename this "
-                + "one")
     }
 
     /// Puts a photo, and asks only the store what is under its key: of what is in no folder, the ledger knows nothing.

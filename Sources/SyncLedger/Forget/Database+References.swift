@@ -55,15 +55,30 @@ struct VacationLists {
 extension Database {
     /// What is stored of a photo, and of its earlier contents: copies, then their originals.
     func objects(of photo: Int64) throws -> [Int64] {
-        let copies = try numbers(
+        var copies = try numbers(
             """
             SELECT object_id FROM photos WHERE id = ?1 AND object_id IS NOT NULL
             UNION SELECT object_id FROM photo_versions WHERE photo_id = ?1
             """, [photo])
+        for copy in copies {
+            for version in try versions(ofFileWith: copy) where !copies.contains(version) { copies.append(version) }
+        }
         let originals = try copies.compactMap { copy in
             try record(ofObject: copy)?.key.original.flatMap { try objectID($0) }
         }
         return copies + originals
+    }
+
+    /// Earlier states of a file in a projects folder that is no project's: those go with their project.
+    /// - Parameter object: as which the file is stored, under its name or as a version.
+    private func versions(ofFileWith object: Int64) throws -> [Int64] {
+        guard let file = try record(ofObject: object)?.key.versionedFile, file.kind == .file else { return [] }
+        return try numbers(
+            """
+            SELECT objects.id FROM project_versions JOIN objects ON objects.key = project_versions.key
+            WHERE project_versions.project_id = ? ORDER BY objects.key
+            """, [file.name]
+        ).filter { version in try record(ofObject: version).map { file.isVersion($0.key) } ?? false }
     }
 
     func vacation(of photo: Int64) throws -> Int64? {
@@ -117,7 +132,9 @@ extension Database {
         let key = record.key.rawValue
         var found: [StoredReference] = []
         let isVersion = try number("SELECT 1 FROM project_versions WHERE key = ?", [key]) != nil
-        if isVersion || record.key.isOfProject { found.append(.project) }
+        // Those of a file that is no project's go with it.
+        let isOfOtherFile = VersionedFile(ofVersion: record.key)?.kind == .file
+        if record.key.isOfProject || isVersion && !isOfOtherFile { found.append(.project) }
         if try number("SELECT 1 FROM retention_records WHERE key = ?", [key]) != nil { found.append(.archivedEvent) }
         let share = try String.fetchOne(
             cachedStatement(sql: ForgetQuery.openShare), arguments: [record.md5?.blob, key])

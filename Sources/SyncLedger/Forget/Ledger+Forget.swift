@@ -128,6 +128,7 @@ extension Ledger {
                 }
                 try db.run("UPDATE events SET object_id = NULL WHERE object_id = ? AND photo_state <> 'stored'", [id])
                 try db.run("DELETE FROM objects WHERE id = ?", [id])
+                try db.run("DELETE FROM project_versions WHERE key = ?", [record.key.rawValue])
                 try db.beginDeletion(
                     ObjectDeletion(key: record.key, size: record.size, storageClass: record.storageClass), at: time)
                 try db.deleteOriginalOnItsWay(of: record.key, at: time)

@@ -230,13 +230,6 @@ extension Ledger {
         }
     }
 
-    /// Whether a content that the store has under a key is that of a file in a folder of this machine, as it was stored.
-    package func isOurs(_ key: ObjectKey, content md5: MD5Digest) throws(LedgerError) -> Bool {
-        try read("look up whose an object is") { db in
-            try db.number(LedgerQuery.ownPhotoOfContent, [key.rawValue, md5.blob]) != nil
-        }
-    }
-
     /// How many earlier images each project has.
     package func projectVersionCounts() throws(LedgerError) -> [ByteString: Int] {
         try read("count the versions of projects") { db in
@@ -260,7 +253,7 @@ extension Ledger {
 /// folder that was watched in place of the other one, or has the name that the other one had before.
 extension Database {
     /// Photos whose content is stored as an object are stored as the copy of it from now on.
-    fileprivate func lead(holdersOf key: ObjectKey, to version: Int64, _ copy: ObjectRecord) throws {
+    func lead(holdersOf key: ObjectKey, to version: Int64, _ copy: ObjectRecord) throws {
         // What somebody else has put there is not what they are stored as.
         guard let md5 = copy.md5, let id = try objectID(key), id != version, try record(ofObject: id)?.md5 == md5 else {
             return
@@ -323,12 +316,6 @@ extension LedgerQuery {
     package static let versionsInUse = """
         SELECT objects.key, photos.directory_id, CAST(photos.name AS TEXT) FROM objects
         CROSS JOIN photos ON photos.object_id = objects.id WHERE \(KeyRange.condition)
-        """
-    package static let ownPhotoOfContent = """
-        SELECT photos.id FROM objects
-        JOIN photos ON photos.object_id = objects.id
-        JOIN folders ON folders.id = photos.folder_id
-        WHERE objects.key = ? AND objects.md5 = ? AND folders.machine IS NULL LIMIT 1
         """
     /// The last two arguments are `{id}.` and `{id}/`: names that begin with the id and a dot.
     package static let statesOfProjectImages = """

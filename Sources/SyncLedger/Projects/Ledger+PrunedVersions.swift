@@ -3,19 +3,24 @@ import GRDB
 import SyncCore
 
 extension Ledger {
-    /// Forgets an earlier image of a project, or an earlier list or metadata, which is in the store no longer. One that a
-    /// file is stored as stays known, and so does what was stored anew.
+    /// Forgets an earlier state of a file in a projects folder, which is in the store no longer. One that a file of this
+    /// machine is stored as stays known, and so does what was stored anew. What another machine was known to have stored
+    /// as it, as of a rebuild, it has stored as another one since: what its catalogue names nobody removes.
     /// - Returns: whether it is forgotten.
     package func forgetPrunedVersion(_ gone: ObjectRecord) throws(LedgerError) -> Bool {
         try write("forget a version of a project that was pruned") { db in
-            let count = try db.run(
+            let id = try db.number(
                 """
-                DELETE FROM objects WHERE key = ? AND stored_at = ?
-                AND EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key)
-                AND NOT EXISTS (SELECT 1 FROM photos WHERE photos.object_id = objects.id)
+                SELECT id FROM objects WHERE key = ? AND stored_at = ?
+                AND NOT EXISTS (
+                    SELECT 1 FROM photos JOIN folders ON folders.id = photos.folder_id
+                    WHERE photos.object_id = objects.id AND folders.machine IS NULL
+                )
                 AND NOT EXISTS (SELECT 1 FROM events WHERE events.object_id = objects.id)
                 """, [gone.key.rawValue, gone.storedAt.milliseconds])
-            if count == 0 { return false }
+            guard let id else { return false }
+            try db.run("DELETE FROM photos WHERE object_id = ?", [id])
+            try db.run("DELETE FROM objects WHERE id = ?", [id])
             try db.run("DELETE FROM project_versions WHERE key = ?", [gone.key.rawValue])
             return true
         }

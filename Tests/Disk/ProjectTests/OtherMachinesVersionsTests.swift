@@ -101,13 +101,33 @@ import Testing
         let other = try makeBench(bench.memory)
         try await store(["image 3."], in: other, versions: 1, by: clock)
         #expect(try versions(bench) == ["image 2."])
-        bench.clock.jump(.seconds(60))
-        let refresh = ClassRefresh(
-            store: bench.store, ledger: bench.queue, keys: try KeyLayout(user: "ana"),
-            pruned: PrunedVersions(store: bench.store, ledger: bench.queue, kept: kept), time: bench.clock.source)
-        _ = try await refresh.run()
+        try await bench.refresh(kept: kept)
         #expect(try bench.ledger.lostBesidePhotos(limit: 9).map(\.key) == (isLost ? [version] : []))
         #expect(try bench.ledger.projectVersions(of: "a").map(\.key) == (isLost ? [version] : []))
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test(arguments: [(1, true), (2, false)])
+    func `a version that was another machine's file at a rebuild is forgotten when it is pruned`(
+        kept: Int, isForgotten: Bool
+    ) async throws {
+        let clock = JumpingClock()
+        let bench = try makeBench(InMemoryStore(now: { clock.now }))
+        try await store(["image 1.", "image 2.", "image 3."], in: bench, by: clock)
+        let version = try #require(try bench.ledger.projectVersions(of: "a").last)
+        #expect(bench.text(version.key) == "image 1.")
+        let folder = try bench.ledger.folderForCatalog(.projects, at: "/machines/b/projects", of: .machine("b"))
+        try bench.ledger.noteCatalog(
+            [
+                CatalogPhoto(
+                    place: CatalogPlace(folder: 1, path: "a.jpg"), file: nil, md5: version.md5, key: version.key,
+                    sha256: version.sha256, size: version.size, contentType: version.contentType)
+            ], in: [1: folder], at: bench.clock.now)
+        bench.memory.lose(version.key)
+        try await bench.refresh(kept: kept)
+        let known = try bench.ledger.object(version.key)
+        if isForgotten { #expect(known == nil) } else { #expect(known?.problem == .missing) }
+        #expect(try bench.ledger.projectVersions(of: "a").count == (isForgotten ? 1 : 2))
         #expect(try bench.ledger.check() == [])
     }
 

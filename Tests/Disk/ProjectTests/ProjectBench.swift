@@ -83,8 +83,7 @@ struct ProjectBench {
         let pipeline = PhotoPipeline(
             ledger: LedgerQueue(ledger), store: store, preparer: preparer,
             versions: ProjectVersions(
-                store: store, ledger: queue, keys: keys,
-                others: others, kept: versions,
+                store: store, ledger: queue, others: others, kept: versions,
                 now: { clock.now }, logger: words.logger),
             pool: BlockingPool(name: "photos", threads: 2), batchSize: 3, work: Wakeup(), time: clock.source,
             logger: words.logger, observe: { _ in })
@@ -104,6 +103,16 @@ struct ProjectBench {
             store: store, ledger: queue, keys: keys, name: "other", spool: tree.path("catalog.part"),
             pool: BlockingPool(name: "disk", threads: 1), time: clock.source, logger: words.logger)
         _ = try await writer.run()
+    }
+
+    /// Holds the ledger against what the store lists, a minute later.
+    /// - Parameter kept: how many earlier states of a file stay.
+    func refresh(kept: Int = 5) async throws {
+        clock.jump(.seconds(60))
+        let refresh = ClassRefresh(
+            store: store, ledger: queue, keys: keys, pruned: PrunedVersions(store: store, ledger: queue, kept: kept),
+            time: clock.source)
+        _ = try await refresh.run()
     }
 
     func makeRemover(scanner: any TreeScanner = FileTreeScanner()) -> ProjectRemover {

@@ -67,29 +67,157 @@ import Testing
         #expect(try bench.tree.files(below: "projects").contains("a.jpg"))
     }
 
-    @Test(arguments: ["sub/x.jpg", "extra.json"])
-    func `a file without versions takes the place of its own machine's, and of no other machine's`(name: String)
+    private static let names = ["a.jpg", "a-metadata.json", "sub/x.jpg", "extra.json"]
+
+    private func text(_ number: Int, _ name: String) -> String {
+        name.hasSuffix(".json") ? #"{"n": \#(number)}"# : "image \(number)."
+    }
+
+    /// Of a file's versions, the contents.
+    private func versions(_ name: String, _ bench: ProjectBench) throws -> Set<String> {
+        let file = try #require(VersionedFile(try bench.key(name)))
+        return Set(bench.memory.keys.filter { file.isVersion($0) }.compactMap { bench.text($0) })
+    }
+
+    private func makeBench(_ memory: InMemoryStore = InMemoryStore()) throws -> ProjectBench {
+        let bench = try ProjectBench(memory: memory)
+        try bench.list([ProjectBench.record("a")])
+        return bench
+    }
+
+    /// Writes a file, and stores it.
+    private func store(_ number: Int, _ name: String, in bench: ProjectBench) async throws {
+        try bench.write(text(number, name), to: name)
+        try await bench.pass()
+        #expect(try bench.content(name) == text(number, name))
+    }
+
+    private func remove(_ name: String, of bench: ProjectBench) async throws {
+        try FileManager.default.removeItem(atPath: bench.tree.path("projects/\(name)").string)
+        try await bench.pass()
+        #expect(try bench.status(name)?.state == .missing)
+    }
+
+    /// It has no file of this name, which is stored, and can be had back.
+    private func expectKept(_ number: Int, _ name: String, by bench: ProjectBench) throws {
+        let status = try #require(try bench.status(name))
+        let key = try #require(status.key)
+        #expect(status.state == .missing && key.isProjectVersion)
+        #expect(bench.text(key) == text(number, name))
+        #expect(try bench.ledger.overview().lost == 0)
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test(arguments: names)
+    func `what another machine has stored under the name of a file is kept, and is still its own`(name: String)
         async throws
     {
-        func text(_ number: Int) -> String { name.hasSuffix(".json") ? #"{"n": \#(number)}"# : "image \(number)." }
-        let other = try ProjectBench()
-        for number in 1...2 {
-            try other.write(text(number), to: name)
-            try await other.pass()
-            #expect(try other.content(name) == text(number))
-        }
+        let other = try makeBench()
+        for number in 1...2 { try await store(number, name, in: other) }
+        #expect(try versions(name, other) == [text(1, name)])
+        try await remove(name, of: other)
+        // That one has no catalogue.
+        let bench = try makeBench(other.memory)
+        try await store(3, name, in: bench)
+        #expect(try versions(name, bench) == [text(1, name), text(2, name)])
+        try await other.refresh()
+        try expectKept(2, name, by: other)
+        // What comes under that name there replaces nothing of the other one either.
+        try await store(4, name, in: other)
+        #expect(try versions(name, other) == [text(1, name), text(2, name), text(3, name)])
+        try await bench.refresh()
+        #expect(try bench.status(name)?.state == .uploaded)
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test(arguments: names)
+    func `what two machines have stored alike stays that of the one that has not changed it`(name: String) async throws
+    {
+        let other = try makeBench()
+        try await store(1, name, in: other)
         try await other.writeCatalog()
-        let bench = try ProjectBench(memory: other.memory)
-        try bench.write(text(3), to: name)
-        try await bench.pass()
-        #expect(try bench.content(name) == text(2))
-        let refused = try #require(try bench.status(name))
-        #expect(refused.state != .uploaded)
-        #expect(refused.why?.contains("another machine has stored another file under this name") == true)
-        // The first one still may.
-        try other.write(text(4), to: name)
-        try await other.pass()
-        #expect(try other.content(name) == text(4))
-        #expect(try bench.ledger.check() == [] && other.ledger.check() == [])
+        let bench = try makeBench(other.memory)
+        try await store(1, name, in: bench)
+        try await remove(name, of: bench)
+        try await store(2, name, in: other)
+        #expect(try versions(name, other) == [text(1, name)])
+        try await bench.refresh()
+        try expectKept(1, name, by: bench)
+    }
+
+    @Test(arguments: names)
+    func `what was called lost is stored when a version of it is found`(name: String) async throws {
+        let other = try makeBench()
+        try await store(1, name, in: other)
+        try await remove(name, of: other)
+        let known = try #require(try other.ledger.object(try other.key(name)))
+        let bench = try makeBench(other.memory)
+        try await store(2, name, in: bench)
+        other.clock.jump(.seconds(60))
+        try other.ledger.markBroken([BrokenObject(known, .damaged("its bytes are others"))], at: other.clock.now)
+        #expect(try other.status(name)?.state == .lost)
+        try await other.refresh()
+        try expectKept(1, name, by: other)
+    }
+
+    @Test(arguments: ["sub/x.jpg", "extra.json"])
+    func `a put of which the ledger does not know, and whose file is another by now, holds nothing up`(name: String)
+        async throws
+    {
+        let other = try makeBench()
+        try await store(1, "own.json", in: other)
+        try await other.writeCatalog()
+        let killed = try makeBench(other.memory)
+        try await store(1, name, in: killed)
+        let bench = try makeBench(other.memory)
+        try await store(2, name, in: bench)
+        #expect(try bench.status(name)?.state == .uploaded)
+        #expect(try versions(name, bench) == [text(1, name)])
+    }
+
+    @Test func `versions that have gone with a project that another machine has deleted are no loss`() async throws {
+        let bench = try makeBench()
+        for number in 1...3 { try await store(number, "a.jpg", in: bench) }
+        try await store(1, "a-metadata.json", in: bench)
+        try await store(2, "a-metadata.json", in: bench)
+        let other = try makeBench(bench.memory)
+        try await store(3, "a.jpg", in: other)
+        #expect(try await unasked(other).map(\.failures) == [[]])
+        #expect(bench.stored.filter { $0.hasPrefix("a") } == [])
+        try await bench.refresh()
+        #expect(try bench.ledger.lostBesidePhotos(limit: 9).isEmpty)
+        #expect(try bench.ledger.projectVersions(of: "a").isEmpty)
+        // Its own files are not: they are stored again.
+        #expect(try bench.status("a.jpg")?.state == .pending)
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `another machine's image that was set aside, and has gone with its project there, is no loss here`()
+        async throws
+    {
+        let other = try makeBench()
+        try await store(1, "a.jpg", in: other)
+        let bench = try makeBench(other.memory)
+        try await store(2, "a.jpg", in: bench)
+        try await bench.writeCatalog()
+        #expect(try versions("a.jpg", bench) == [text(1, "a.jpg")])
+        #expect(try await unasked(other).map(\.failures) == [[]])
+        #expect(bench.stored.filter { $0.hasPrefix("a") } == ["a.jpg"])
+        try await bench.refresh()
+        #expect(try bench.ledger.lostBesidePhotos(limit: 9).isEmpty)
+        #expect(try bench.status("a.jpg")?.state == .uploaded)
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `earlier states of a file that is no project's are forgotten with it`() async throws {
+        let bench = try makeBench()
+        for number in 1...3 { try await store(number, "sub/x.jpg", in: bench) }
+        let photo = try #require(try bench.status("sub/x.jpg")?.id)
+        let found = try bench.ledger.objectsToForget([photo])
+        #expect(found.count == 3 && found.allSatisfy(\.references.isEmpty))
+        let image = try makeBench()
+        for number in 1...3 { try await store(number, "a.jpg", in: image) }
+        let kept = try #require(try image.status("a.jpg")?.id)
+        #expect(try !image.ledger.objectsToForget([kept]).allSatisfy(\.references.isEmpty))
     }
 }

@@ -1,0 +1,34 @@
+import FoundationEssentials
+import GRDB
+import SyncCore
+
+extension Ledger {
+    /// Notes that a content which the store no longer has under the key of its file is in a version of it: what counts as
+    /// stored under the key is stored as that from now on. An object that was stored anew since it was looked at is left
+    /// alone.
+    /// - Parameter name: of the file, as its versions are called.
+    /// - Returns: whether nothing is stored under the key any more, as far as this ledger knows, which forgets it then.
+    package func noteSetAside(
+        _ version: ObjectRecord, of name: String, inPlaceOf gone: ObjectRecord
+    ) throws(LedgerError) -> Bool {
+        try write("note what a file is stored as") { db in
+            guard let id = try db.objectID(gone.key), let known = try db.record(ofObject: id), known.md5 == gone.md5,
+                known.storedAt.milliseconds == gone.storedAt.milliseconds
+            else { return false }
+            let stored = try db.store(version)
+            try db.run(
+                "INSERT OR IGNORE INTO project_versions (project_id, key) VALUES (?, ?)", [name, version.key.rawValue])
+            try db.lead(holdersOf: gone.key, to: stored, version)
+            // Photos that were lost for want of it are not.
+            try db.takeBackAsStored(stored)
+            let forgotten = try db.run(
+                """
+                DELETE FROM objects WHERE id = ?1
+                AND NOT EXISTS (SELECT 1 FROM photos WHERE object_id = ?1)
+                AND NOT EXISTS (SELECT 1 FROM events WHERE object_id = ?1)
+                """, [id])
+            if forgotten > 0 { try db.run("DELETE FROM project_versions WHERE key = ?", [gone.key.rawValue]) }
+            return forgotten > 0
+        }
+    }
+}
