@@ -115,8 +115,8 @@ struct ForgetCommand: WorkspaceCommand {
         let done = try await parts.planner.begin(plan)
         let objects = found.objects
         if !objects.isEmpty {
-            let now = workspace.time.now()
-            _ = try await workspace.ledger { try $0.forget(photos: [], objects: objects, at: now) }
+            let (ruins, now) = (try await parts.planner.unneeded(objects), workspace.time.now())
+            _ = try await workspace.ledger { try $0.forget(photos: [], objects: objects, deleting: ruins, at: now) }
         }
         if !done.photos.isEmpty {
             for problem in try await parts.tellOthers() {

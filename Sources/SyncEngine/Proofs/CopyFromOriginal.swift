@@ -1,4 +1,4 @@
-package import FoundationEssentials
+import FoundationEssentials
 package import SyncCore
 import SyncDigest
 package import SyncLedger
@@ -53,7 +53,7 @@ package struct CopyFromOriginal: Sendable {
         }
     }
 
-    func rests(_ broken: BrokenCopy, at now: Date) -> Bool {
+    func isResting(_ broken: BrokenCopy, at now: Date) -> Bool {
         rests.withLock { $0.holds(broken.copy.key, Self.attempt(broken, at: now), at: now) }
     }
 
@@ -89,7 +89,7 @@ extension StoredCopyRepair {
             // It may have come back meanwhile.
             guard let broken = try await ledger({ try $0.brokenCopy(key) }) else { continue }
             let now = time.now()
-            if copies.rests(broken, at: now) { continue }
+            if copies.isResting(broken, at: now) { continue }
             do {
                 switch try await make(broken, copies, at: now) {
                 case .made: result.made += 1
@@ -150,7 +150,8 @@ extension StoredCopyRepair {
             }
             let receipt = try await Uploader(ledger: ledger, store: store, now: time.now).upload(photo)
             let end = time.now()
-            return try await ledger.finish { try $0.noteMadeAnew(receipt.object, at: end) } ? .made : .forgotten
+            let isKnown = try await ledger.finish { try $0.noteMadeAnew(receipt.object, at: end) }
+            return isKnown ? .made : .forgotten
         } catch let error as PhotoError {
             if error.code == .stopped { throw CancellationError() }
             return .failed(error.message)

@@ -38,7 +38,7 @@ extension Ledger {
     }
 
     /// What the store has, by its listing: objects that are not known yet are from now on, with the damage that was found of
-    /// them when they were another machine's. Of known ones under names of files, of which files they are copies, where
+    /// them when they were another machine's, or were forgotten. Of known ones under names of files, of which files they are copies, where
     /// that is told.
     /// - Parameter damaged: what was known of it until now.
     package func noteListed(
@@ -48,6 +48,7 @@ extension Ledger {
         _ = try mergeReport(page, tellsRestores: tellsRestores, at: time)
         try write("note what the store has") { db in
             let faults = try db.otherFaults()
+            let damaged = try damaged.merging(db.forgottenRuins()) { known, _ in known }
             // What is just being deleted may have been listed before.
             for info in page where try keys.isKept(info.key) && !db.isBeingDeleted(info.key) {
                 var record = ObjectRecord(info)

@@ -251,9 +251,10 @@ extension Ledger {
     /// - Parameters:
     ///   - photos: those of which something is left are left alone.
     ///   - objects: archived photos of events and earlier images of projects, likewise.
+    ///   - ruins: those of the objects that nobody else needs: what is damaged of them is to be deleted, too.
     /// - Returns: how many were forgotten.
     package func forget(
-        photos: [Int64], objects: [ObjectKey], at time: Date = Date()
+        photos: [Int64], objects: [ObjectKey], deleting ruins: Set<ObjectKey> = [], at time: Date = Date()
     ) throws(LedgerError) -> Int {
         try write("forget what is lost", isDurable: true) { db in
             var count = 0
@@ -266,11 +267,15 @@ extension Ledger {
             }
             for key in objects {
                 guard let id = try db.number(LedgerQuery.brokenObject, [key.rawValue]) else { continue }
-                let ruin = try db.ruinBesideCopy(id)
+                let ruin = try db.record(ofObject: id)
+                let isGoing = try ruin?.isInStore == true && (ruins.contains(key) || db.hasWholeCopy(key))
                 // The record of what was signed off stays: it tells that there was an event.
                 try db.run("DELETE FROM project_versions WHERE key = ?", [key.rawValue])
                 let forgotten = try db.forgetUnused(id)
-                if let ruin, forgotten > 0 { try db.beginDeletion(ruin, at: time) }
+                if let ruin, isGoing, forgotten > 0 {
+                    try db.beginDeletion(
+                        ObjectDeletion(key: key, size: ruin.size, storageClass: ruin.storageClass), at: time)
+                }
                 count += forgotten
             }
             return count

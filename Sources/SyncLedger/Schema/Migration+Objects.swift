@@ -177,4 +177,20 @@ extension Migration {
             PRIMARY KEY (work, key)
         ) STRICT, WITHOUT ROWID;
         """)
+
+    /// What was damaged and stays in the store is none that a rebuild may take for whole.
+    static let forgottenRuins = Migration(
+        "damaged objects that were forgotten",
+        """
+        CREATE TABLE forgotten_ruins (
+            key TEXT PRIMARY KEY,
+            etag TEXT,
+            problem TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TRIGGER ruin_forgotten AFTER DELETE ON objects
+        WHEN OLD.problem IS NOT NULL AND OLD.problem <> 'missing' BEGIN
+            INSERT OR REPLACE INTO forgotten_ruins VALUES (OLD.key, OLD.etag, OLD.problem);
+        END;
+        """)
 }

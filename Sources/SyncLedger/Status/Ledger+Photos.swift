@@ -142,7 +142,7 @@ extension Database {
         }
         // Of one whose copy is gone or damaged, its original gives the file.
         let whole = try found.compactMap { version in
-            let object = version.object.problem == nil ? version.object : try original(of: version.object.key)
+            let object = try version.object.problem == nil ? version.object : original(of: version.object.key)
             return object.map { (object: $0, stored: version.stored, replaced: version.replaced) }
         }
         return whole.enumerated().map { index, version in
