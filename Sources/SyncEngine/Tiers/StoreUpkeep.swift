@@ -258,11 +258,7 @@ package struct StoreUpkeep: Sendable {
             logger.notice("made anew from the original: \(copies.made.counted("stored copy", "stored copies"))")
         }
         for broken in copies.archived.prefix(Self.problemsTold) {
-            logger.warning(
-                """
-                \(broken.copy.key) \(broken.words), and archived: \(broken.restore) brings it back, and the copy is made \
-                of it then
-                """)
+            logger.warning("\(broken.copy.key) \(broken.words)")
         }
         for failure in copies.failures.prefix(Self.problemsTold) {
             logger.warning("not made anew from its original: \(failure.key): \(failure.reason)")

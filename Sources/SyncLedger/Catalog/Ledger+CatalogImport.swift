@@ -48,7 +48,7 @@ extension Ledger {
         _ = try mergeReport(page, tellsRestores: tellsRestores, at: time)
         try write("note what the store has") { db in
             let faults = try db.otherFaults()
-            let damaged = try damaged.merging(db.forgottenRuins()) { known, _ in known }
+            let ruins = try damaged.merging(db.forgottenRuins()) { known, _ in known }
             // What is just being deleted may have been listed before.
             for info in page where try keys.isKept(info.key) && !db.isBeingDeleted(info.key) {
                 var record = ObjectRecord(info)
@@ -56,7 +56,7 @@ extension Ledger {
                 let isNew = try db.run("\(ObjectRecord.insertion) ON CONFLICT DO NOTHING", record.arguments) > 0
                 if !isNew { try db.noteFile(of: record, at: time) }
                 // What was gone is there again. A listing alone does not say of what was damaged that it is right.
-                let known = damaged[info.key].flatMap { $0.etag == info.etag ? $0.problem : nil }
+                let known = ruins[info.key].flatMap { $0.etag == info.etag ? $0.problem : nil }
                 guard isNew, let fault = faults[info.key] ?? known, fault.isDamage else { continue }
                 try db.run("UPDATE objects SET problem = ? WHERE key = ?", [fault.text, info.key.rawValue])
             }

@@ -10,13 +10,18 @@ package struct BrokenCopy: Hashable, Sendable {
     /// A photo whose file is gone, and of which it is the copy; `nil` where it is that of an earlier content alone.
     package let path: FilePath?
 
-    /// What is wrong, in words that follow the copy's name.
-    package var words: String {
-        "is \(copy.problem?.isDamage == true ? "damaged" : "gone from the store"); its original is whole"
-    }
-    /// What brings an original back that is archived.
-    package var restore: String {
-        path.map { "sync-agent restore --original \($0.text.escapingControls)" } ?? "sync-agent restore \(original.key)"
+    /// What is wrong, and what becomes of it, in words that follow the copy's name.
+    package var words: String { "is \(copy.problem?.isDamage == true ? "damaged" : "gone from the store"); \(advice)" }
+
+    /// Who makes the copy anew, or what has to be done before.
+    package var advice: String {
+        var isLocked = original.storageClass.isArchive
+        if case .restored = original.restore { isLocked = false }
+        guard isLocked else {
+            return "its original is whole, and the copy is made anew from it by sync-agent sync, or the agent"
+        }
+        let command = path.map { "restore --original \($0.text.escapingControls)" } ?? "restore \(original.key)"
+        return "its original is whole, and archived: sync-agent \(command) brings it back, and the copy is made anew then"
     }
 }
 
