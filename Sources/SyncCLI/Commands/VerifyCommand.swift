@@ -165,13 +165,13 @@ struct VerifyReport: Encodable {
         var key: String
         var reason: String
         /// What becomes of it, where its original is whole.
-        @Untold var advice: String? = nil
+        @Untold var advice: String?
     }
 
     struct Missing: Encodable {
         @Nullable var path: String?
         var key: String
-        @Untold var advice: String? = nil
+        @Untold var advice: String?
     }
 
     /// Objects that were looked at.

@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a damaged original goes with its photo, and the ruins of a lost one stay`(isCopyWhole: Bool) throws {
+    func `a damaged original goes with its photo, and so does what is left of a lost one`(isCopyWhole: Bool) throws {
         world.write(path)
         try store()
         let kept = try #require(try keepAll().first)
@@ -113,8 +113,7 @@ import Testing
         let photo = try #require(try world.status(path))
         #expect(photo.state == (isCopyWhole ? .missing : .lost))
         #expect(try world.ledger.beginForget([(photo.id, photo.state)], at: world.now) == [photo.id])
-        let deleted: Set<ObjectKey> = isCopyWhole ? [copy.key, kept.key] : []
-        #expect(try Set(world.ledger.openDeletions().map(\.key)) == deleted)
+        #expect(try Set(world.ledger.openDeletions().map(\.key)) == [copy.key, kept.key])
         #expect(try world.ledger.overview().broken == 0)
         #expect(try world.ledger.check() == [])
     }
@@ -179,7 +178,7 @@ import Testing
         #expect(try world.ledger.forget(photos: [], objects: [kept.key], at: world.now) == 1)
         #expect(try world.ledger.object(kept.key) == nil)
         #expect(try world.ledger.object(copy.key) != nil)
-        // Of what is lost altogether a ruin is left to whoever wants to mend it.
+        // Of what is lost altogether nobody has asked whether another machine needs it.
         #expect(try world.ledger.openDeletions().map(\.key) == (isWhole ? [kept.key] : []))
         #expect(try world.ledger.check() == [])
     }
@@ -383,6 +382,72 @@ import Testing
         try world.ledger.markBroken([BrokenObject(known, .missing)], at: world.now)
         #expect(try world.ledger.lost(among: [try #require(try world.status(path))]) == [photo.id])
         #expect(try world.ledger.forget(photos: [photo.id], objects: []) == 1)
+    }
+
+    @Test func `what another machine may need of a lost photo stays, and no rebuild takes it for whole`() throws {
+        world.write(path)
+        try store()
+        let kept = try #require(try keepAll().first)
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        let original = try #require(try world.ledger.object(kept.key))
+        try world.ledger.markBroken(
+            [original, copy].map { BrokenObject($0, .damaged("its bytes are others")) }, at: world.now)
+        let photo = try #require(try world.status(path))
+        let forgotten = try world.ledger.beginForget([(photo.id, photo.state)], keeping: [copy.key], at: world.now)
+        #expect(forgotten == [photo.id])
+        #expect(try world.ledger.openDeletions().isEmpty && world.ledger.overview().broken == 0)
+        let keys = try KeyLayout(user: "ana")
+        func listed(_ record: ObjectRecord, etag: String?) -> ObjectInfo {
+            ObjectInfo(key: record.key, size: record.size, etag: etag)
+        }
+        try world.ledger.noteListed(
+            [listed(copy, etag: copy.etag), listed(original, etag: "another")], keys: keys, tellsRestores: false,
+            at: world.now)
+        #expect(try world.ledger.object(copy.key)?.problem?.isDamage == true)
+        // It was stored anew since.
+        #expect(try world.ledger.object(kept.key) != nil)
+        #expect(try world.ledger.object(kept.key)?.problem == nil)
+    }
+
+    @Test func `what was damaged and is deleted is not damaged when it is stored anew`() throws {
+        world.write(path)
+        try store()
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        try world.ledger.markBroken([BrokenObject(copy, .damaged("its bytes are others"))], at: world.now)
+        try forgetLost()
+        try delete()
+        try world.ledger.noteListed(
+            [ObjectInfo(key: copy.key, size: copy.size, etag: copy.etag)], keys: KeyLayout(user: "ana"),
+            tellsRestores: false, at: world.now)
+        #expect(try world.ledger.object(copy.key) != nil)
+        #expect(try world.ledger.object(copy.key)?.problem == nil)
+    }
+
+    private func forgetLost() throws {
+        let photo = try #require(try world.status(path))
+        #expect(photo.state == .lost)
+        #expect(try world.ledger.beginForget([(photo.id, photo.state)], at: world.now) == [photo.id])
+    }
+
+    @Test func `a copy that was made anew of a photo that was forgotten meanwhile is deleted, too`() throws {
+        world.write(path)
+        try store()
+        try keepAll()
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        try world.ledger.markBroken([BrokenObject(copy, .missing)], at: world.now)
+        #expect(try world.ledger.copiesToMakeAnew() == [copy.key])
+        let photo = try #require(try world.status(path))
+        _ = try world.ledger.beginForget([(photo.id, photo.state)], at: world.now)
+        #expect(try world.ledger.copiesToMakeAnew().isEmpty)
+        #expect(try !world.ledger.noteMadeAnew(copy, at: world.now))
+        #expect(try world.ledger.object(copy.key) == nil)
+        #expect(try world.ledger.openDeletions().map(\.key).contains(copy.key))
     }
 
     @Test func `an original that is being deleted for good is not noted`() throws {
