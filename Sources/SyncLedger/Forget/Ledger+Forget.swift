@@ -118,9 +118,9 @@ extension Ledger {
                     try db.references(of: id, record, except: [], lists, left: []).isEmpty
                 else {
                     // Nobody can count on it: the store has nothing, or a ruin. What other photos miss is told still.
-                    if record.problem != nil, try !db.isOriginalOfPhoto(record.key), try db.forgetUnused(id) > 0,
-                        !kept.contains(record.key.named)
-                    {
+                    if record.problem != nil, try !db.isOriginalOfPhoto(record.key), try db.forgetUnused(id) > 0 {
+                        try db.noteForgottenRuin(record)
+                        if kept.contains(record.key.named) { continue }
                         try db.deleteOriginalOnItsWay(of: record.key.named, at: time)
                     }
                     continue
@@ -251,6 +251,13 @@ extension Database {
             """, [object.key.rawValue, object.size, object.storageClass.rawValue, time.milliseconds])
         try run("INSERT OR IGNORE INTO forgotten_keys VALUES (?)", [object.key.rawValue])
         try run("UPDATE original_uploads SET is_void = 1 WHERE key = ?", [object.key.rawValue])
+    }
+
+    /// What is damaged, and stays in the store for others: no rebuild is to take it for whole.
+    func noteForgottenRuin(_ record: ObjectRecord) throws {
+        guard let problem = record.problem, problem.isDamage else { return }
+        try run(
+            "INSERT OR REPLACE INTO forgotten_ruins VALUES (?, ?, ?)", [record.key.rawValue, record.etag, problem.text])
     }
 
     /// What was damaged when it was forgotten, and may be in the store still.

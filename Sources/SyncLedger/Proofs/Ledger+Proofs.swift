@@ -261,22 +261,26 @@ extension Ledger {
             for photo in photos {
                 let object = try db.number(
                     "SELECT object_id FROM photos WHERE id = ? AND state IN ('missing', 'lost')", [photo])
-                guard let object, try db.loss(of: object) != nil else { continue }
+                guard let object, let record = try db.record(ofObject: object), try db.loss(of: object) != nil else {
+                    continue
+                }
                 count += try db.run("DELETE FROM photos WHERE id = ?", [photo])
-                try db.forgetUnused(object)
+                if try db.forgetUnused(object) > 0 { try db.noteForgottenRuin(record) }
             }
             for key in objects {
                 guard let id = try db.number(LedgerQuery.brokenObject, [key.rawValue]) else { continue }
-                let ruin = try db.record(ofObject: id)
-                let isGoing = try ruin?.isInStore == true && (ruins.contains(key) || db.hasWholeCopy(key))
+                let isGoing = try ruins.contains(key) || db.hasWholeCopy(key)
+                guard let ruin = try db.record(ofObject: id) else { continue }
                 // The record of what was signed off stays: it tells that there was an event.
                 try db.run("DELETE FROM project_versions WHERE key = ?", [key.rawValue])
-                let forgotten = try db.forgetUnused(id)
-                if let ruin, isGoing, forgotten > 0 {
+                if try db.forgetUnused(id) == 0 { continue }
+                count += 1
+                if isGoing, ruin.isInStore {
                     try db.beginDeletion(
                         ObjectDeletion(key: key, size: ruin.size, storageClass: ruin.storageClass), at: time)
+                } else {
+                    try db.noteForgottenRuin(ruin)
                 }
-                count += forgotten
             }
             return count
         }

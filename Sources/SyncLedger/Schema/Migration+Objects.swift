@@ -187,10 +187,5 @@ extension Migration {
             etag TEXT,
             problem TEXT NOT NULL
         ) STRICT, WITHOUT ROWID;
-
-        CREATE TRIGGER ruin_forgotten AFTER DELETE ON objects
-        WHEN OLD.problem IS NOT NULL AND OLD.problem <> 'missing' BEGIN
-            INSERT OR REPLACE INTO forgotten_ruins VALUES (OLD.key, OLD.etag, OLD.problem);
-        END;
         """)
 }

@@ -1034,11 +1034,6 @@ CREATE TABLE forgotten_ruins (
     problem TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER ruin_forgotten AFTER DELETE ON objects
-WHEN OLD.problem IS NOT NULL AND OLD.problem <> 'missing' BEGIN
-    INSERT OR REPLACE INTO forgotten_ruins VALUES (OLD.key, OLD.etag, OLD.problem);
-END;
-
 INSERT INTO grdb_migrations (identifier) VALUES
     ('folders, photos, objects, attempts'),
     ('restores, classes, memory'),

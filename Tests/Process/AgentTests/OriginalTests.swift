@@ -251,7 +251,7 @@ struct OriginalTests {
         let path = home.gallery.appending("2024/1.jpg")
         let key = try #require(try await home.photo(path)?.key)
         let copy = try #require(try home.store.objects().first { $0.key == key })
-        let before = Self.digest(Array(try home.store.bytes(of: copy)))
+        let before = try Self.digest(Array(home.store.bytes(of: copy)))
         try Data("ruin".utf8).write(
             to: URL(filePath: home.store.root.appending("objects").pushing(FilePath(copy.file)).string))
         try remove(path)
