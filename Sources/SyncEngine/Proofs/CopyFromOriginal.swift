@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Logging
 package import SyncCore
 import SyncDigest
 package import SyncLedger
@@ -184,5 +185,23 @@ extension StoredCopyRepair {
     /// What was restored is read as from STANDARD.
     private static func readClass(_ original: ObjectRecord) -> StorageClass {
         original.storageClass.isArchive ? .standard : original.storageClass
+    }
+}
+
+extension StoredCopyRepair.Copies {
+    private static let problemsTold = 10
+
+    func tell(_ logger: Logger) {
+        if made > 0 {
+            logger.notice("made anew from the original: \(made.counted("stored copy", "stored copies"))")
+        }
+        for broken in archived.prefix(Self.problemsTold) { logger.warning("\(broken.copy.key) \(broken.words)") }
+        for failure in failures.prefix(Self.problemsTold) {
+            logger.warning("not made anew from its original: \(failure.key): \(failure.reason)")
+        }
+        if isOverBudget {
+            logger.warning(
+                "copies are made anew from their originals next month: verify.max_usd_per_month does not suffice")
+        }
     }
 }

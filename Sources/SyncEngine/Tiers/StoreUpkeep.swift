@@ -253,20 +253,7 @@ package struct StoreUpkeep: Sendable {
     /// Stores again what is of no file here, and is in the store a second time, or as its original.
     package func mend() async throws {
         try await mendFromPool()
-        let copies = try await repair.makeCopies()
-        if copies.made > 0 {
-            logger.notice("made anew from the original: \(copies.made.counted("stored copy", "stored copies"))")
-        }
-        for broken in copies.archived.prefix(Self.problemsTold) {
-            logger.warning("\(broken.copy.key) \(broken.words)")
-        }
-        for failure in copies.failures.prefix(Self.problemsTold) {
-            logger.warning("not made anew from its original: \(failure.key): \(failure.reason)")
-        }
-        if copies.isOverBudget {
-            logger.warning(
-                "copies are made anew from their originals next month: verify.max_usd_per_month does not suffice")
-        }
+        try await repair.makeCopies().tell(logger)
     }
 
     private func mendFromPool() async throws {

@@ -253,21 +253,6 @@ extension Database {
         try run("UPDATE original_uploads SET is_void = 1 WHERE key = ?", [object.key.rawValue])
     }
 
-    /// What is damaged, and stays in the store for others: no rebuild is to take it for whole.
-    func noteForgottenRuin(_ record: ObjectRecord) throws {
-        guard let problem = record.problem, problem.isDamage else { return }
-        try run(
-            "INSERT OR REPLACE INTO forgotten_ruins VALUES (?, ?, ?)", [record.key.rawValue, record.etag, problem.text])
-    }
-
-    /// What was damaged when it was forgotten, and may be in the store still.
-    func forgottenRuins() throws -> [ObjectKey: DamagedVersion] {
-        try rawRows("SELECT key, etag, problem FROM forgotten_ruins").reduce(into: [:]) { ruins, row in
-            let problem: String = row[2]
-            ruins[try ObjectKey(row[0] as String)] = DamagedVersion(etag: row[1], problem: ObjectFault(text: problem))
-        }
-    }
-
     /// Those that no upload in hand can have seen.
     fileprivate func forgetEndedDeletions() throws {
         try run(

@@ -14,38 +14,14 @@ import Testing
         world = try World()
     }
 
-    /// Stores reduced copies of all that is new.
-    private func store() throws {
-        try world.scan()
-        for claim in try world.ledger.claim(limit: .max, at: world.now) {
-            guard case .uploaded(let digest, var record) = try world.stored(claim) else { continue }
-            record.sha256 = SHA256Digest(bytes: [UInt8](repeating: 7, count: 32))
-            try world.ledger.commit(claim, outcome: .uploaded(digest, record), at: world.now)
-        }
-    }
+    private func store() throws { try world.storeReduced() }
 
-    private func candidates() throws -> [OriginalCandidate] {
-        try world.ledger.photosWithoutOriginal(after: 0, limit: 100).candidates
-    }
+    private func candidates() throws -> [OriginalCandidate] { try world.originalCandidates() }
 
-    private func original(of copy: ObjectRecord) throws -> ObjectRecord {
-        var record = ObjectRecord(
-            key: try #require(copy.key.original), size: 900, md5: copy.md5, sha256: copy.sha256,
-            contentType: "image/jxl",
-            storedAt: world.now)
-        record.encoding = .jxl
-        return record
-    }
+    private func original(of copy: ObjectRecord) throws -> ObjectRecord { try world.original(of: copy) }
 
     @discardableResult
-    private func keepAll() throws -> [ObjectRecord] {
-        try candidates().map { candidate in
-            let record = try original(of: candidate.copy)
-            let upload = try #require(try world.ledger.beginOriginal(record.key, of: candidate))
-            #expect(try world.ledger.noteOriginal(record, of: candidate, upload))
-            return record
-        }
-    }
+    private func keepAll() throws -> [ObjectRecord] { try world.keepOriginals() }
 
     @Test func `a reduced photo waits for its original until that is noted, and again when its file changes`() throws {
         world.write(path, size: 2_000)
@@ -382,72 +358,6 @@ import Testing
         try world.ledger.markBroken([BrokenObject(known, .missing)], at: world.now)
         #expect(try world.ledger.lost(among: [try #require(try world.status(path))]) == [photo.id])
         #expect(try world.ledger.forget(photos: [photo.id], objects: []) == 1)
-    }
-
-    @Test func `what another machine may need of a lost photo stays, and no rebuild takes it for whole`() throws {
-        world.write(path)
-        try store()
-        let kept = try #require(try keepAll().first)
-        let copy = try #require(try world.status(path)?.object)
-        world.remove(path)
-        try world.scan()
-        let original = try #require(try world.ledger.object(kept.key))
-        try world.ledger.markBroken(
-            [original, copy].map { BrokenObject($0, .damaged("its bytes are others")) }, at: world.now)
-        let photo = try #require(try world.status(path))
-        let forgotten = try world.ledger.beginForget([(photo.id, photo.state)], keeping: [copy.key], at: world.now)
-        #expect(forgotten == [photo.id])
-        #expect(try world.ledger.openDeletions().isEmpty && world.ledger.overview().broken == 0)
-        let keys = try KeyLayout(user: "ana")
-        func listed(_ record: ObjectRecord, etag: String?) -> ObjectInfo {
-            ObjectInfo(key: record.key, size: record.size, etag: etag)
-        }
-        try world.ledger.noteListed(
-            [listed(copy, etag: copy.etag), listed(original, etag: "another")], keys: keys, tellsRestores: false,
-            at: world.now)
-        #expect(try world.ledger.object(copy.key)?.problem?.isDamage == true)
-        // It was stored anew since.
-        #expect(try world.ledger.object(kept.key) != nil)
-        #expect(try world.ledger.object(kept.key)?.problem == nil)
-    }
-
-    @Test func `what was damaged and is deleted is not damaged when it is stored anew`() throws {
-        world.write(path)
-        try store()
-        let copy = try #require(try world.status(path)?.object)
-        world.remove(path)
-        try world.scan()
-        try world.ledger.markBroken([BrokenObject(copy, .damaged("its bytes are others"))], at: world.now)
-        try forgetLost()
-        try delete()
-        try world.ledger.noteListed(
-            [ObjectInfo(key: copy.key, size: copy.size, etag: copy.etag)], keys: KeyLayout(user: "ana"),
-            tellsRestores: false, at: world.now)
-        #expect(try world.ledger.object(copy.key) != nil)
-        #expect(try world.ledger.object(copy.key)?.problem == nil)
-    }
-
-    private func forgetLost() throws {
-        let photo = try #require(try world.status(path))
-        #expect(photo.state == .lost)
-        #expect(try world.ledger.beginForget([(photo.id, photo.state)], at: world.now) == [photo.id])
-    }
-
-    @Test func `a copy that was made anew of a photo that was forgotten meanwhile is deleted, too`() throws {
-        world.write(path)
-        try store()
-        try keepAll()
-        let copy = try #require(try world.status(path)?.object)
-        world.remove(path)
-        try world.scan()
-        try world.ledger.markBroken([BrokenObject(copy, .missing)], at: world.now)
-        #expect(try world.ledger.copiesToMakeAnew() == [copy.key])
-        let photo = try #require(try world.status(path))
-        _ = try world.ledger.beginForget([(photo.id, photo.state)], at: world.now)
-        #expect(try world.ledger.copiesToMakeAnew().isEmpty)
-        #expect(try !world.ledger.noteMadeAnew(copy, at: world.now))
-        #expect(try world.ledger.object(copy.key) == nil)
-        #expect(try world.ledger.openDeletions().map(\.key).contains(copy.key))
     }
 
     @Test func `an original that is being deleted for good is not noted`() throws {
