@@ -23,9 +23,9 @@ struct ForgetCommand: WorkspaceCommand {
 
             It shows what would be deleted, and what that frees and costs, and asks. It cannot be undone.
 
-            A photo that is lost (its file is gone, and what was stored of it is gone or damaged) is only forgotten: \
-            status no longer reports it. An archived photo of an event, or an earlier image of a project, that is lost \
-            is named by its key.
+            A photo that is lost (its file is gone, and what was stored of it is gone or damaged) is forgotten, too: \
+            status no longer reports it, and what is left of it in the store, damaged, is deleted. An archived photo \
+            of an event, or an earlier image of a project, that is lost is named by its key.
 
             --older-than counts from the scan that found the file gone (on a new machine, from its rebuild; for files \
             that were gone before this was recorded, from the update), not from the moment when it was removed.

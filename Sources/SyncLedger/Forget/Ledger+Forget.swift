@@ -72,7 +72,7 @@ extension Ledger {
     }
 
     /// What is stored of an earlier content of a photo alone, and is gone or damaged, with its original: nothing brings it
-    /// back. ``forget(photos:objects:at:)`` ends that it is told.
+    /// back. ``forget(photos:objects:deleting:at:)`` ends that it is told.
     package func lostVersion(_ key: ObjectKey) throws(LedgerError) -> ObjectRecord? {
         try read("look up a lost version") { db in
             guard let id = try db.number(LedgerQuery.versionOfKey, [key.rawValue]), try db.loss(of: id) != nil else {

@@ -109,7 +109,7 @@ extension Ledger {
         }
     }
 
-    /// An original that is gone or damaged, and that no file here brings back. ``forget(photos:objects:at:)`` ends that it is
+    /// An original that is gone or damaged, and that no file here brings back. ``forget(photos:objects:deleting:at:)`` ends that it is
     /// told; the photo's copy stays as it is.
     package func lostOriginal(_ key: ObjectKey) throws(LedgerError) -> ObjectRecord? {
         try read("look up a lost original") { db in
