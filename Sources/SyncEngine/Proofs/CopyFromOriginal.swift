@@ -129,6 +129,11 @@ extension StoredCopyRepair {
         guard original.size <= Self.mostBytes else {
             return .failed("its original is larger than what is read into memory")
         }
+        guard broken.copy.problem == .missing || broken.copy.isReadable(at: now) else {
+            return .failed(
+                "what is stored under its key is damaged and archived, and archived objects are never rewritten; remove it "
+                    + "from the store by hand")
+        }
         let audit = ObjectAudit(store: store, ledger: ledger, time: time)
         let stored: [UInt8]
         do {

@@ -263,17 +263,6 @@ struct OriginalTests {
         #expect(try await restored(home, "--original", path.string) == ["1.jpg": try #require(photos[path])])
     }
 
-    @Test func `of a key that is known and not lost, forget says what to do in its place`() async throws {
-        let home = try AgentHome(more: Self.lines(.on, archiving: false))
-        _ = try fill(home)
-        _ = try await home.pass()
-        let path = home.gallery.appending("2024/1.jpg")
-        let key = try #require(try await home.photo(path)?.key)
-        let finished = try await home.run("forget", "--yes", key)
-        #expect(finished.code == 3, "\(finished)")
-        #expect(finished.text.contains("name its path: \(path)"), "\(finished)")
-    }
-
     @Test func `a library of before gets its originals, and what is not kept is said`() async throws {
         let home = try AgentHome()
         try home.configure(
