@@ -25,7 +25,8 @@ package protocol PhotoReducer: Sendable {
     func reduce(_ file: FilePath, examined: PhotoExamination, policy: ReducePolicy) throws(PhotoError) -> StoredCopy
 
     /// Makes the stored copy of a photo that is no file, as of a file. `.unchanged` means the bytes as they were given.
-    /// - Parameter type: as its file was known by; `nil` where there was none. By their bytes alone, most raw files are TIFF.
+    /// - Parameter type: as its file was known by; `nil` where there was none. By their bytes alone, most raw files are
+    ///   TIFF.
     /// - Throws: ``PhotoError``, `.notAPhoto` for what is no image.
     func reduce(_ photo: [UInt8], as type: MediaType?, policy: ReducePolicy) throws(PhotoError) -> StoredCopy
 

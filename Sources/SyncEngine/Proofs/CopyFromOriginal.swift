@@ -131,8 +131,8 @@ extension StoredCopyRepair {
         }
         guard broken.copy.problem == .missing || broken.copy.isReadable(at: now) else {
             return .failed(
-                "what is stored under its key is damaged and archived, and archived objects are never rewritten; remove it "
-                    + "from the store by hand")
+                "what is stored under its key is damaged and archived, and archived objects are never rewritten; "
+                    + "remove it from the store by hand")
         }
         let audit = ObjectAudit(store: store, ledger: ledger, time: time)
         let stored: [UInt8]

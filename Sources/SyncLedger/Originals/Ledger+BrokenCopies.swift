@@ -21,7 +21,7 @@ package struct BrokenCopy: Hashable, Sendable {
             return "its original is whole, and the copy is made anew from it by sync-agent sync, or the agent"
         }
         let command = path.map { "restore --original \($0.text.escapingControls)" } ?? "restore \(original.key)"
-        return "its original is whole, and archived: sync-agent \(command) brings it back, and the copy is made anew then"
+        return "its original is whole, and archived: sync-agent \(command) brings it back, and the copy is made then"
     }
 }
 
