@@ -298,9 +298,9 @@ struct StatusView {
 
     /// As originals. What is lost is told by its places.
     private var brokenLines: [String] {
-        StatusReport.words(
-            ofBroken: report.broken - report.elsewhere.count - brokenOfLost, copies: copiesToMakeAnew)
-            .map { terminal.wrapped($0, indent: 2, .yellow) } ?? []
+        let count = report.broken - report.elsewhere.count - brokenOfLost
+        let words = StatusReport.words(ofBroken: count, copies: copiesToMakeAnew)
+        return words.map { terminal.wrapped($0, indent: 2, .yellow) } ?? []
     }
 
     private var leftOutLines: [String] {

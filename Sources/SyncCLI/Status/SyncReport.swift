@@ -143,8 +143,7 @@ extension SyncReport {
                 Problem(path: folder.text, message: $0)
             }
         }
-        if let broken = StatusReport.words(ofBroken: overview.brokenBesideLost, copies: overview.copiesToMakeAnew)
-        {
+        if let broken = StatusReport.words(ofBroken: overview.brokenBesideLost, copies: overview.copiesToMakeAnew) {
             problems.append(Problem(path: unclear.store, message: broken))
         }
         problems += elsewhere.map { Problem(path: $0.place, message: $0.words) }
