@@ -109,8 +109,8 @@ extension Ledger {
         }
     }
 
-    /// An original that is gone or damaged, and that no file here brings back. ``forget(photos:objects:deleting:at:)`` ends that it is
-    /// told; the photo's copy stays as it is.
+    /// An original that is gone or damaged, and that no file here brings back.
+    /// ``forget(photos:objects:deleting:at:)`` ends that it is told; the photo's copy stays as it is.
     package func lostOriginal(_ key: ObjectKey) throws(LedgerError) -> ObjectRecord? {
         try read("look up a lost original") { db in
             guard let copy = key.copyOfOriginal,
