@@ -126,6 +126,9 @@ extension StoredCopyRepair {
         guard original.isReadable(at: now) else { return .archived }
         guard let md5 = broken.copy.md5 ?? original.md5, let key = try? keys.photo(PhotoID(md5)), key == broken.copy.key
         else { return .failed("its key does not tell which photo it is") }
+        guard original.contentType.hasPrefix("image/") else {
+            return .failed("its original is no picture; sync-agent restore --original gives the file")
+        }
         guard original.size <= Self.mostBytes else {
             return .failed("its original is larger than what is read into memory")
         }

@@ -4,8 +4,8 @@ import SyncDigest
 import SyncLedger
 
 /// Stores again what is gone or damaged, and has no file on this machine any more: archived photos of events and
-/// earlier images of projects from the pool, where the photo was stored, too, under its MD5; copies of photos from their
-/// originals.
+/// earlier images of projects from the pool, where the photo was stored, too, under its MD5; copies of photos from
+/// their originals.
 package struct StoredCopyRepair: Sendable {
     /// Bytes. What is larger is not brought through memory.
     static let mostBytes = 512 << 20

@@ -37,9 +37,9 @@ extension Ledger {
         }
     }
 
-    /// What the store has, by its listing: objects that are not known yet are from now on, with the damage that was found
-    /// of them when they were another machine's, or were forgotten. Of known ones under names of files, of which files
-    /// they are copies, where that is told.
+    /// What the store has, by its listing: objects that are not known yet are from now on, with the damage that was
+    /// found of them when they were another machine's, or were forgotten. Of known ones under names of files, of which
+    /// files they are copies, where that is told.
     /// - Parameter damaged: what was known of it until now.
     package func noteListed(
         _ page: [ObjectInfo], keys: KeyLayout, damaged: [ObjectKey: DamagedVersion] = [:], tellsRestores: Bool,

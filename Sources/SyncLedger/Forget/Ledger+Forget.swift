@@ -228,8 +228,8 @@ extension LedgerQuery {
 }
 
 extension ObjectRecord {
-    /// Whether it is deleted when its photos are forgotten. So is a ruin: left in the store, it would be a photo of its own
-    /// after a rebuild, and pass for whole until somebody reads it.
+    /// Whether it is deleted when its photos are forgotten. So is a ruin: left in the store, it would be a photo of its
+    /// own after a rebuild, and pass for whole until somebody reads it.
     package var isInStore: Bool { problem?.isDamage ?? true }
 }
 

@@ -4,9 +4,9 @@ package import SyncCore
 
 /// What is lost is forgotten without being asked for again: see ``forget(photos:objects:deleting:at:)``.
 extension Ledger {
-    /// Forgets photos of which nothing is left, and objects that are gone or damaged and nobody's any more. Whatever is on
-    /// the disk or in the store stays known. A damaged original beside a whole copy is to be deleted then: forgotten alone,
-    /// it would stay in the store for good, and be a photo of its own after a rebuild.
+    /// Forgets photos of which nothing is left, and objects that are gone or damaged and nobody's any more. Whatever is
+    /// on the disk or in the store stays known. A damaged original beside a whole copy is to be deleted then: forgotten
+    /// alone, it would stay in the store for good, and be a photo of its own after a rebuild.
     /// - Parameters:
     ///   - photos: those of which something is left are left alone.
     ///   - objects: archived photos of events and earlier images of projects, likewise.

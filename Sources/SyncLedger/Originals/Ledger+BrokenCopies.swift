@@ -27,7 +27,7 @@ package struct BrokenCopy: Hashable, Sendable {
 
 /// Copies that can be made anew of what is kept beside them.
 extension Ledger {
-    /// Copies that are gone or damaged, that no file here brings back, and whose original is whole: by their keys, in order.
+    /// The keys of copies that are gone or damaged, that no file here brings back, and whose original is whole, in order.
     package func copiesToMakeAnew() throws(LedgerError) -> [ObjectKey] {
         try read("list copies to be made anew") { try $0.copiesToMakeAnew() }
     }
