@@ -124,6 +124,11 @@ extension StoredCopyRepair {
     private func make(_ broken: BrokenCopy, _ copies: CopyFromOriginal, at now: Date) async throws -> Ending {
         var original = broken.original
         guard original.isReadable(at: now) else { return .archived }
+        // A ledger that was rebuilt does not know how it is stored.
+        if original.encoding == nil, let info = try await store.readableHead(original.key) {
+            original.encoding = info.originalEncoding
+            original.contentType = info.contentType ?? original.contentType
+        }
         guard let md5 = broken.copy.md5 ?? original.md5, let key = try? keys.photo(PhotoID(md5)), key == broken.copy.key
         else { return .failed("its key does not tell which photo it is") }
         guard original.contentType.hasPrefix("image/") else {
@@ -142,10 +147,6 @@ extension StoredCopyRepair {
         do {
             guard let bytes = try await read(broken, at: now) else { return .tooDear }
             stored = bytes
-            // A ledger that was rebuilt does not know how it is stored.
-            if original.encoding == nil {
-                original.encoding = try await store.readableHead(original.key)?.originalEncoding
-            }
         } catch let error as StoreError where error.code == .archived {
             return .archived
         } catch let error as StoreError where error.mayConcernOneObject {
