@@ -131,8 +131,11 @@ package struct PhotoFileReducer: PhotoReducer {
 
 /// Photos that stand in files of gallery events, and those files.
 extension PhotoFileReducer {
-    package func reduce(_ photo: [UInt8], policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
-        let type = MediaType(sniffing: Array(photo.prefix(4_096))) ?? .unknown
+    package func reduce(
+        _ photo: [UInt8], as known: MediaType?, policy: ReducePolicy
+    ) throws(PhotoError) -> StoredCopy {
+        var type = MediaType(sniffing: Array(photo.prefix(Self.headSize))) ?? .unknown
+        if let known, type.name == "image/tiff", MediaType.rawNames.contains(known.name) { type = known }
         guard type.kind == .jpeg || type.kind == .image else {
             // Not said what it is instead: it may be somebody's words.
             throw PhotoError(.notAPhoto, "its photo is no picture")

@@ -98,11 +98,14 @@ struct VerifyCommand: WorkspaceCommand {
                 }
             }
         }
-        let now = workspace.time.now()
+        let (now, keys) = (workspace.time.now(), result.broken.map(\.key))
+        let advice = try await ledger { ledger in
+            try keys.reduce(into: [ObjectKey: String]()) { $0[$1] = try ledger.brokenCopy($1)?.advice }
+        }
         let (standing, lost) = try await ledger { (try $0.verificationStanding(at: now), try $0.overview().lost) }
         let report = VerifyReport(
             result, repaired: repaired, oldest: standing.oldest, lost: lost,
-            leftToAgent: !result.broken.isEmpty && lock == nil)
+            leftToAgent: !result.broken.isEmpty && lock == nil, advice: advice)
         return Answer(report, status: report.status) { _ in report.lines(now: now) }
     }
 
@@ -161,11 +164,14 @@ struct VerifyReport: Encodable {
         @Nullable var path: String?
         var key: String
         var reason: String
+        /// What becomes of it, where its original is whole.
+        @Untold var advice: String?
     }
 
     struct Missing: Encodable {
         @Nullable var path: String?
         var key: String
+        @Untold var advice: String?
     }
 
     /// Objects that were looked at.
@@ -199,8 +205,14 @@ struct VerifyReport: Encodable {
     }
 
     func lines(now: Date) -> [String] {
-        var lines = damaged.map { "damaged: \(Self.name($0.path, $0.key)): \($0.reason.escapingControls)" }
-        lines += missing.map { "missing: \(Self.name($0.path, $0.key))" }
+        var lines = damaged.map { broken in
+            let advice = broken.advice.map { "; \($0)" } ?? ""
+            return "damaged: \(Self.name(broken.path, broken.key)): \(broken.reason.escapingControls)\(advice)"
+        }
+        lines += missing.map { broken in
+            let advice = broken.advice.map { ": \($0)" } ?? ""
+            return "missing: \(Self.name(broken.path, broken.key))\(advice)"
+        }
         lines += errors.map { "not known: \($0)".escapingControls }
         if undecided > errors.count { lines.append("not known: \(Quantities.count(undecided - errors.count)) more") }
         var line = "\(Quantities.counted(checked, "object")) checked (\(Quantities.bytes(bytes)) read), "
@@ -233,13 +245,18 @@ struct VerifyReport: Encodable {
 }
 
 extension VerifyReport {
-    init(_ result: Verifier.Summary, repaired: Int, oldest: Date?, lost: Int, leftToAgent: Bool) {
+    /// - Parameter advice: what becomes of objects that are not repaired, where their originals are whole.
+    init(
+        _ result: Verifier.Summary, repaired: Int, oldest: Date?, lost: Int, leftToAgent: Bool,
+        advice: [ObjectKey: String]
+    ) {
         let damaged = result.broken.compactMap { broken -> Damaged? in
             guard case .damaged(let reason) = broken.problem else { return nil }
-            return Damaged(path: broken.path?.text, key: broken.key.rawValue, reason: reason)
+            return Damaged(
+                path: broken.path?.text, key: broken.key.rawValue, reason: reason, advice: advice[broken.key])
         }
         let missing = result.broken.filter { $0.problem == .missing }.map {
-            Missing(path: $0.path?.text, key: $0.key.rawValue)
+            Missing(path: $0.path?.text, key: $0.key.rawValue, advice: advice[$0.key])
         }
         self.init(
             checked: result.checked, bytes: result.bytes, ok: result.intact, damaged: damaged, missing: missing,

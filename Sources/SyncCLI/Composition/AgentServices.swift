@@ -79,6 +79,9 @@ struct AgentServices: Sendable {
                 time: time),
             moves: try await workspace.mergedPhotos(retrying),
             pruned: PrunedVersions(store: retrying, ledger: queue, kept: settings.projectVersions),
+            copies: CopyFromOriginal(
+                reducer: workspace.reducer, recompressor: workspace.recompressor, policy: settings.photos.reduce,
+                pool: threads.photos),
             holdCatalog: workspace.catalogHold, time: time, logger: logger)
         catalog = CatalogService(
             try await workspace.catalogWriter(retrying),

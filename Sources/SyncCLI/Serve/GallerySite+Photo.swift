@@ -71,9 +71,9 @@ extension GallerySite {
                 "Until \(Quantities.time(version.replacedAt))", Quantities.bytes(version.object.size),
                 StreamBadge(version.object).words,
             ]
-            let link = version.object.md5.map {
-                SitePage.Listing.Link("Earlier version \(version.number)", "/photo/\($0)")
-            }
+            // Of one of which only the original is whole there is no picture.
+            let shown = version.object.key.copyOfOriginal == nil ? version.object.md5 : nil
+            let link = shown.map { SitePage.Listing.Link("Earlier version \(version.number)", "/photo/\($0)") }
             further.append(.init(text: words.joined(separator: ", "), links: [link].compactMap(\.self)))
         }
         return further

@@ -135,8 +135,10 @@ struct PhotoStatusText {
     let badge: Badge?
     /// As ``PhotosElsewhere/words(_:)`` tells.
     let elsewhere: String?
+    /// Where its copy is gone or damaged, and its original is whole.
+    let brokenCopy: BrokenCopy?
 
-    /// Looks the photo's restore up where there is one.
+    /// Looks the photo's restore up where there is one, and its original where its copy is broken.
     init(
         _ photo: PhotoStatus, policy: TierPolicy, elsewhere: String? = nil, in ledger: Ledger, now: Date
     ) throws(LedgerError) {
@@ -151,6 +153,9 @@ struct PhotoStatusText {
         }
         badge = Badge(photo, restore: restore)
         self.elsewhere = elsewhere
+        var broken: BrokenCopy?
+        if photo.object?.problem != nil, let key = photo.key { broken = try ledger.brokenCopy(key) }
+        brokenCopy = broken
     }
 
     /// The state in a word. What no scan has met is not missing while its drive is away.
@@ -242,6 +247,7 @@ struct PhotoListView {
             lines += below(why.escapingControls, .yellow)
         }
         if let elsewhere = standing.elsewhere { lines += below(elsewhere, .yellow) }
+        if let broken = standing.brokenCopy { lines += below("its stored copy \(broken.words)", .yellow) }
         if !photo.dropped.isEmpty {
             let parts = photo.dropped.map(\.words).joined(separator: ", ")
             lines += below("not in the stored copy: \(parts)", .dim)
@@ -279,7 +285,8 @@ struct PhotoListView {
     func lines(_ versions: [PhotoVersion]) -> [String] {
         versions.map { version in
             let storageClass = version.object.storageClass
-            let tier = storageClass == .standard ? "" : ", \(storageClass.rawValue)"
+            let form = version.object.key.copyOfOriginal == nil ? "" : ", its original"
+            let tier = form + (storageClass == .standard ? "" : ", \(storageClass.rawValue)")
             return Self.details.row(
                 "",
                 terminal.styled(

@@ -65,8 +65,8 @@ struct StatusReader {
             report: report, failed: try ledger.failedPhotos(limit: Self.failedShown),
             lost: try ledger.lostPhotos(limit: Self.failedShown),
             lostObjects: try ledger.lostBesidePhotos(limit: Self.failedShown), brokenOfLost: overview.brokenOfLost,
-            terminal: terminal, now: installation.time.now(), home: installation.location.home?.string,
-            waitingSince: overview.oldestWaiting)
+            copiesToMakeAnew: overview.copiesToMakeAnew, terminal: terminal, now: installation.time.now(),
+            home: installation.location.home?.string, waitingSince: overview.oldestWaiting)
     }
 
     /// As their folders were seen last: an overview waits for no disk.

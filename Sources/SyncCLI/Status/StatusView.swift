@@ -14,6 +14,8 @@ struct StatusView {
     var lostObjects: [ObjectRecord] = []
     /// Objects of what is lost.
     var brokenOfLost = 0
+    /// How many copies that are gone or damaged have a whole original.
+    var copiesToMakeAnew = 0
     let terminal: Terminal
     let now: Date
     /// The user's home folder, shown as `~`.
@@ -296,8 +298,9 @@ struct StatusView {
 
     /// As originals. What is lost is told by its places.
     private var brokenLines: [String] {
-        StatusReport.words(ofBroken: report.broken - report.elsewhere.count - brokenOfLost)
-            .map { terminal.wrapped($0, indent: 2, .yellow) } ?? []
+        let count = report.broken - report.elsewhere.count - brokenOfLost
+        let words = StatusReport.words(ofBroken: count, copies: copiesToMakeAnew)
+        return words.map { terminal.wrapped($0, indent: 2, .yellow) } ?? []
     }
 
     private var leftOutLines: [String] {

@@ -143,7 +143,7 @@ extension SyncReport {
                 Problem(path: folder.text, message: $0)
             }
         }
-        if let broken = StatusReport.words(ofBroken: overview.brokenBesideLost) {
+        if let broken = StatusReport.words(ofBroken: overview.brokenBesideLost, copies: overview.copiesToMakeAnew) {
             problems.append(Problem(path: unclear.store, message: broken))
         }
         problems += elsewhere.map { Problem(path: $0.place, message: $0.words) }
@@ -171,10 +171,13 @@ extension SyncReport {
 
 extension StatusReport {
     /// What is told of stored objects that are damaged or gone; `nil` without any.
-    static func words(ofBroken count: Int) -> String? {
+    /// - Parameter copies: those of them that are made anew from their originals.
+    static func words(ofBroken count: Int, copies: Int) -> String? {
         guard count > 0 else { return nil }
         let objects = Quantities.counted(count, "stored object is", plural: "stored objects are")
-        return "\(objects) damaged or gone: sync-agent verify --all names \(count == 1 ? "it" : "them")"
+        let names = "\(objects) damaged or gone: sync-agent verify --all names \(count == 1 ? "it" : "them")"
+        if copies == 0 { return names }
+        return "\(names); \(copies >= count ? "" : "of \(Quantities.count(copies)) ")the original is whole"
     }
 }
 

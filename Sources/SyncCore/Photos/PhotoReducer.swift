@@ -25,12 +25,21 @@ package protocol PhotoReducer: Sendable {
     func reduce(_ file: FilePath, examined: PhotoExamination, policy: ReducePolicy) throws(PhotoError) -> StoredCopy
 
     /// Makes the stored copy of a photo that is no file, as of a file. `.unchanged` means the bytes as they were given.
+    /// - Parameter type: as its file was known by; `nil` where there was none. By their bytes alone, most raw files are
+    ///   TIFF.
     /// - Throws: ``PhotoError``, `.notAPhoto` for what is no image.
-    func reduce(_ photo: [UInt8], policy: ReducePolicy) throws(PhotoError) -> StoredCopy
+    func reduce(_ photo: [UInt8], as type: MediaType?, policy: ReducePolicy) throws(PhotoError) -> StoredCopy
 
     /// Reads bytes of a file that was examined.
     /// - Throws: ``PhotoError``; `.changed` when the file is no longer the one that was examined.
     func read(_ file: FilePath, _ range: Range<Int>, stamp: FileStamp) throws(PhotoError) -> [UInt8]
+}
+
+extension PhotoReducer {
+    /// Of a photo that was never a file.
+    package func reduce(_ photo: [UInt8], policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
+        try reduce(photo, as: nil, policy: policy)
+    }
 }
 
 /// What one reading of a file tells.

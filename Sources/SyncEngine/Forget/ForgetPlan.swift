@@ -120,8 +120,7 @@ package struct ForgetPlanner: Sendable {
         while true {
             let ids = photos.map(\.id)
             let objects = try await ledger { try $0.objectsToForget(ids) }
-            let going = ObjectRecord.going(with: objects.map(\.record))
-            let due = objects.filter { going.contains($0.record.key) }
+            let due = objects.filter(\.record.isInStore)
             let found: OtherReferences.Findings
             if let elsewhere {
                 found = elsewhere
@@ -137,8 +136,9 @@ package struct ForgetPlanner: Sendable {
                 )
             }
             var held: [Int64: StoredReference] = [:]
+            // Nobody could have a lost photo back: it is forgotten in any case, and what is left of it stays.
             for case (let object, let reference?) in references where reference.holdsPath {
-                for photo in object.photos { held[photo] = reference }
+                for photo in object.photos where !plan.lost.contains(photo) { held[photo] = reference }
             }
             if held.isEmpty {
                 plan.photos = photos
@@ -149,6 +149,14 @@ package struct ForgetPlanner: Sendable {
             plan.refused += photos.compactMap { photo in held[photo.id].map { (photo, .needed($0)) } }
             photos.removeAll { held[$0.id] != nil }
         }
+    }
+
+    /// Of what is lost and of no file, that which no other machine needs.
+    /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
+    package func unneeded(_ objects: [ObjectKey]) async throws -> Set<ObjectKey> {
+        if objects.isEmpty { return [] }
+        let found = try await others.look(for: objects)
+        return Set(objects.filter { found.reference(to: $0) == nil })
     }
 
     /// Forgets the photos of a plan, and notes what is to be deleted. What was changed meanwhile stays, and is among the

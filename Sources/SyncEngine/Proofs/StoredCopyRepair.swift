@@ -3,11 +3,12 @@ import SyncCore
 import SyncDigest
 import SyncLedger
 
-/// Stores archived photos of events and earlier images of projects again, where what is stored of them is gone or damaged.
-/// Nothing on this machine holds them any more; the pool may: the photo was stored there, too, under its MD5.
+/// Stores again what is gone or damaged, and has no file on this machine any more: archived photos of events and
+/// earlier images of projects from the pool, where the photo was stored, too, under its MD5; copies of photos from
+/// their originals.
 package struct StoredCopyRepair: Sendable {
     /// Bytes. What is larger is not brought through memory.
-    private static let mostBytes = 512 << 20
+    static let mostBytes = 512 << 20
     private static let pageSize = 100
 
     let store: any ObjectStore
@@ -17,6 +18,10 @@ package struct StoredCopyRepair: Sendable {
     var moves: MergedPhotos?
     /// Tells which earlier images of projects another machine has removed.
     var pruned: PrunedVersions?
+    /// Makes copies of photos anew; `nil` where nobody does.
+    var copies: CopyFromOriginal?
+    /// What reading originals may cost.
+    var verification = VerificationRule.none
     let time: TimeSource
 
     /// What cannot be repaired now stays as it is, and is told as lost.

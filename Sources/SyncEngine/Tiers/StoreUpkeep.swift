@@ -36,12 +36,14 @@ package struct StoreUpkeep: Sendable {
     ///   - jobs: what one machine a day does for all of the user's.
     ///   - moves: finds archived photos that another machine has moved.
     ///   - pruned: tells which earlier images of projects another machine has removed.
+    ///   - copies: makes copies of photos anew from their originals.
     ///   - holdCatalog: takes the lock of the catalogue.
     package init(
         store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, policy: TierPolicy,
         verification: VerificationRule = .none, captureTimes: CaptureTimeMender? = nil,
         deletions: ObjectDeletions? = nil, jobs: UserJobs? = nil, moves: MergedPhotos? = nil,
-        pruned: PrunedVersions? = nil, holdCatalog: @escaping CatalogHold = { nil }, time: TimeSource, logger: Logger
+        pruned: PrunedVersions? = nil, copies: CopyFromOriginal? = nil,
+        holdCatalog: @escaping CatalogHold = { nil }, time: TimeSource, logger: Logger
     ) {
         self.deletions = deletions
         self.jobs = jobs
@@ -50,7 +52,8 @@ package struct StoreUpkeep: Sendable {
         verifier = Verifier(
             store: store, ledger: ledger, cost: verification.cost, moves: moves, pruned: pruned, time: time)
         repair = StoredCopyRepair(
-            store: store, ledger: ledger, keys: keys, moves: moves, pruned: pruned, time: time)
+            store: store, ledger: ledger, keys: keys, moves: moves, pruned: pruned, copies: copies,
+            verification: verification, time: time)
         self.store = store
         self.ledger = ledger
         mover =
@@ -247,8 +250,13 @@ package struct StoreUpkeep: Sendable {
             "read for the first time on this machine, and held against what is stored: \(count.counted("file"))")
     }
 
-    /// Stores again what is of no file here, and is in the store a second time.
+    /// Stores again what is of no file here, and is in the store a second time, or as its original.
     package func mend() async throws {
+        try await mendFromPool()
+        try await repair.makeCopies().tell(logger)
+    }
+
+    private func mendFromPool() async throws {
         let mended = try await repair.run()
         if mended > 0 {
             logger.notice(

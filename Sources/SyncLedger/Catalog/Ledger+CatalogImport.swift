@@ -37,9 +37,9 @@ extension Ledger {
         }
     }
 
-    /// What the store has, by its listing: objects that are not known yet are from now on, with the damage that was found of
-    /// them when they were another machine's. Of known ones under names of files, of which files they are copies, where
-    /// that is told.
+    /// What the store has, by its listing: objects that are not known yet are from now on, with the damage that was
+    /// found of them when they were another machine's, or were forgotten. Of known ones under names of files, of which
+    /// files they are copies, where that is told.
     /// - Parameter damaged: what was known of it until now.
     package func noteListed(
         _ page: [ObjectInfo], keys: KeyLayout, damaged: [ObjectKey: DamagedVersion] = [:], tellsRestores: Bool,
@@ -48,6 +48,7 @@ extension Ledger {
         _ = try mergeReport(page, tellsRestores: tellsRestores, at: time)
         try write("note what the store has") { db in
             let faults = try db.otherFaults()
+            let ruins = try damaged.merging(db.forgottenRuins()) { known, _ in known }
             // What is just being deleted may have been listed before.
             for info in page where try keys.isKept(info.key) && !db.isBeingDeleted(info.key) {
                 var record = ObjectRecord(info)
@@ -55,7 +56,7 @@ extension Ledger {
                 let isNew = try db.run("\(ObjectRecord.insertion) ON CONFLICT DO NOTHING", record.arguments) > 0
                 if !isNew { try db.noteFile(of: record, at: time) }
                 // What was gone is there again. A listing alone does not say of what was damaged that it is right.
-                let known = damaged[info.key].flatMap { $0.etag == info.etag ? $0.problem : nil }
+                let known = ruins[info.key].flatMap { $0.etag == info.etag ? $0.problem : nil }
                 guard isNew, let fault = faults[info.key] ?? known, fault.isDamage else { continue }
                 try db.run("UPDATE objects SET problem = ? WHERE key = ?", [fault.text, info.key.rawValue])
             }

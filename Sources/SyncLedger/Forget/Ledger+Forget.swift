@@ -72,7 +72,7 @@ extension Ledger {
     }
 
     /// What is stored of an earlier content of a photo alone, and is gone or damaged, with its original: nothing brings it
-    /// back. ``forget(photos:objects:at:)`` ends that it is told.
+    /// back. ``forget(photos:objects:deleting:at:)`` ends that it is told.
     package func lostVersion(_ key: ObjectKey) throws(LedgerError) -> ObjectRecord? {
         try read("look up a lost version") { db in
             guard let id = try db.number(LedgerQuery.versionOfKey, [key.rawValue]), try db.loss(of: id) != nil else {
@@ -112,16 +112,15 @@ extension Ledger {
                 for object in stored where objects.insert(object).inserted { order.append(object) }
             }
             let lists = try VacationLists(db)
-            let going = ObjectRecord.going(with: try order.compactMap { try db.record(ofObject: $0) })
             for id in order {
                 guard let record = try db.record(ofObject: id) else { continue }
-                guard going.contains(record.key), !kept.contains(record.key.named),
+                guard record.isInStore, !kept.contains(record.key.named),
                     try db.references(of: id, record, except: [], lists, left: []).isEmpty
                 else {
                     // Nobody can count on it: the store has nothing, or a ruin. What other photos miss is told still.
-                    if record.problem != nil, try !db.isOriginalOfPhoto(record.key), try db.forgetUnused(id) > 0,
-                        !kept.contains(record.key.named)
-                    {
+                    if record.problem != nil, try !db.isOriginalOfPhoto(record.key), try db.forgetUnused(id) > 0 {
+                        try db.noteForgottenRuin(record)
+                        if kept.contains(record.key.named) { continue }
                         try db.deleteOriginalOnItsWay(of: record.key.named, at: time)
                     }
                     continue
@@ -167,6 +166,7 @@ extension Ledger {
         try write("note what was deleted", isDurable: true) { db in
             let last = try db.number("SELECT MAX(id) FROM attempts") ?? 0
             for key in keys {
+                try db.run("DELETE FROM forgotten_ruins WHERE key = ?", [key.rawValue])
                 // Somebody has noted it while it went. Where it was stored anew since, the next look finds it.
                 if let object: ObjectRecord = try db.row(LedgerQuery.object, [key.rawValue]) {
                     var count = BrokenCount()
@@ -229,16 +229,9 @@ extension LedgerQuery {
 }
 
 extension ObjectRecord {
-    /// Those that are deleted when their photos are forgotten: what is whole, and a ruin beside it, a copy's or an
-    /// original's, which still tells the photo. Of what is lost altogether a ruin is left to whoever wants to mend it.
-    package static func going(with records: [ObjectRecord]) -> Set<ObjectKey> {
-        let whole = Set(records.filter { $0.problem == nil }.map(\.key.named))
-        return Set(
-            records.filter { record in
-                guard let problem = record.problem else { return true }
-                return problem.isDamage && whole.contains(record.key.named)
-            }.map(\.key))
-    }
+    /// Whether it is deleted when its photos are forgotten. So is a ruin: left in the store, it would be a photo of its
+    /// own after a rebuild, and pass for whole until somebody reads it.
+    package var isInStore: Bool { problem?.isDamage ?? true }
 }
 
 extension ObjectDeletion: FetchableRecord {

@@ -109,8 +109,8 @@ extension Ledger {
         }
     }
 
-    /// An original that is gone or damaged, and that no file here brings back. ``forget(photos:objects:at:)`` ends that it is
-    /// told; the photo's copy stays as it is.
+    /// An original that is gone or damaged, and that no file here brings back.
+    /// ``forget(photos:objects:deleting:at:)`` ends that it is told; the photo's copy stays as it is.
     package func lostOriginal(_ key: ObjectKey) throws(LedgerError) -> ObjectRecord? {
         try read("look up a lost original") { db in
             guard let copy = key.copyOfOriginal,
@@ -181,13 +181,10 @@ extension Database {
         return try number(LedgerQuery.photoOfKey, [copy.rawValue]) != nil
     }
 
-    /// An original that is damaged, and whose copy is whole.
-    func ruinBesideCopy(_ original: Int64) throws -> ObjectDeletion? {
-        guard let ruin = try record(ofObject: original), let key = ruin.key.copyOfOriginal,
-            let id = try objectID(key), let copy = try record(ofObject: id),
-            ObjectRecord.going(with: [copy, ruin]).contains(ruin.key)
-        else { return nil }
-        return ObjectDeletion(key: ruin.key, size: ruin.size, storageClass: ruin.storageClass)
+    /// Whether the copy of an original is whole.
+    func hasWholeCopy(_ original: ObjectKey) throws -> Bool {
+        guard let key = original.copyOfOriginal, let id = try objectID(key) else { return false }
+        return try record(ofObject: id)?.problem == nil
     }
 
     /// Originals that were on their way when a process ended, and whose photos were forgotten meanwhile.

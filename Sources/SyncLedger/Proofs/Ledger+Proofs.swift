@@ -245,38 +245,6 @@ package enum ObjectFault: Hashable, Sendable {
 }
 
 extension Ledger {
-    /// Forgets photos of which nothing is left, and objects that are gone or damaged and nobody's any more. Whatever is on
-    /// the disk or in the store stays known. A damaged original beside a whole copy is to be deleted then: forgotten alone,
-    /// it would stay in the store for good, and be a photo of its own after a rebuild.
-    /// - Parameters:
-    ///   - photos: those of which something is left are left alone.
-    ///   - objects: archived photos of events and earlier images of projects, likewise.
-    /// - Returns: how many were forgotten.
-    package func forget(
-        photos: [Int64], objects: [ObjectKey], at time: Date = Date()
-    ) throws(LedgerError) -> Int {
-        try write("forget what is lost", isDurable: true) { db in
-            var count = 0
-            for photo in photos {
-                let object = try db.number(
-                    "SELECT object_id FROM photos WHERE id = ? AND state IN ('missing', 'lost')", [photo])
-                guard let object, try db.loss(of: object) != nil else { continue }
-                count += try db.run("DELETE FROM photos WHERE id = ?", [photo])
-                try db.forgetUnused(object)
-            }
-            for key in objects {
-                guard let id = try db.number(LedgerQuery.brokenObject, [key.rawValue]) else { continue }
-                let ruin = try db.ruinBesideCopy(id)
-                // The record of what was signed off stays: it tells that there was an event.
-                try db.run("DELETE FROM project_versions WHERE key = ?", [key.rawValue])
-                let forgotten = try db.forgetUnused(id)
-                if let ruin, forgotten > 0 { try db.beginDeletion(ruin, at: time) }
-                count += forgotten
-            }
-            return count
-        }
-    }
-
     /// Archived photos of events and earlier images of projects that are gone or damaged, in the order of keys.
     package func lostBesidePhotos(after last: ObjectKey? = nil, limit: Int) throws(LedgerError) -> [ObjectRecord] {
         try read("list what is lost") { db in
@@ -296,17 +264,6 @@ extension Database {
     /// prepare them was a twelfth of `status`.
     func isAnythingBroken() throws -> Bool {
         try number("SELECT 1 FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL LIMIT 1") != nil
-    }
-
-    @discardableResult
-    func forgetUnused(_ object: Int64) throws -> Int {
-        try run("UPDATE events SET object_id = NULL WHERE object_id = ? AND photo_state <> 'stored'", [object])
-        return try run(
-            """
-            DELETE FROM objects WHERE id = ?1 AND problem IS NOT NULL
-            AND NOT EXISTS (SELECT 1 FROM photos WHERE object_id = ?1)
-            AND NOT EXISTS (SELECT 1 FROM events WHERE object_id = ?1)
-            """, [object])
     }
 }
 

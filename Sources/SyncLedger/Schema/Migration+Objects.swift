@@ -177,4 +177,15 @@ extension Migration {
             PRIMARY KEY (work, key)
         ) STRICT, WITHOUT ROWID;
         """)
+
+    /// What was damaged and stays in the store is none that a rebuild may take for whole.
+    static let forgottenRuins = Migration(
+        "damaged objects that were forgotten",
+        """
+        CREATE TABLE forgotten_ruins (
+            key TEXT PRIMARY KEY,
+            etag TEXT,
+            problem TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """)
 }

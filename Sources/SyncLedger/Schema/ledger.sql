@@ -1028,6 +1028,12 @@ WHEN instr(OLD.path, x'2A') OR instr(OLD.path, x'3F') OR instr(OLD.path, x'5B') 
     SELECT CAST(path || OLD.path AS BLOB) FROM folders WHERE id = OLD.folder_id;
 END;
 
+CREATE TABLE forgotten_ruins (
+    key TEXT PRIMARY KEY,
+    etag TEXT,
+    problem TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO grdb_migrations (identifier) VALUES
     ('folders, photos, objects, attempts'),
     ('restores, classes, memory'),
@@ -1101,7 +1107,8 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('photos that count as copies on another drive'),
     ('objects that the store denied'),
     ('photos of drives that told nothing'),
-    ('names of before that look like wildcards');
+    ('names of before that look like wildcards'),
+    ('damaged objects that were forgotten');
 
 INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects, store_refuses) VALUES
     (1, 0, 0, 1, 0, 0, 0);

@@ -109,7 +109,7 @@ package struct PhotoVersion: Hashable, Sendable {
 
 extension Ledger {
     /// The earlier versions of a photo that are stored, the latest first. What is stored of an earlier content of a file
-    /// that waits or has failed is the first.
+    /// that waits or has failed is the first. Where a copy is gone or damaged, and its original is whole, that is told.
     package func versions(of photo: PhotoStatus) throws(LedgerError) -> [PhotoVersion] {
         try read("list the versions of a photo") { try $0.versions(of: photo) }
     }
@@ -140,7 +140,12 @@ extension Database {
         if let earlier = photo.earlier, photo.state.isOnDisk, !photo.isStoredElsewhere, earlier.md5 != photo.md5 {
             found.insert((earlier, photo.uploadedAt ?? earlier.storedAt, photo.queuedAt), at: 0)
         }
-        return found.filter { $0.object.problem == nil }.enumerated().map { index, version in
+        // Of one whose copy is gone or damaged, its original gives the file.
+        let whole = try found.compactMap { version in
+            let object = try version.object.problem == nil ? version.object : original(of: version.object.key)
+            return object.map { (object: $0, stored: version.stored, replaced: version.replaced) }
+        }
+        return whole.enumerated().map { index, version in
             PhotoVersion(
                 number: index + 1, object: version.object, storedAt: version.stored, replacedAt: version.replaced)
         }

@@ -52,6 +52,8 @@ package struct Overview: Hashable, Sendable {
     package var leftToOthers = 0
     /// How many of them are of photos, or of what ``lostBesidePhotos`` counts, of which nothing is left.
     package var brokenOfLost = 0
+    /// Copies that are gone or damaged, and are made anew from their originals.
+    package var copiesToMakeAnew = 0
     /// Archived photos of events, and earlier images of projects, of which nothing is left.
     package var lostBesidePhotos = 0
     /// Photos of which nothing is left, in folders that are no longer watched.
@@ -118,6 +120,7 @@ extension Ledger {
                     LedgerQuery.lostBesidePhotos, ["", Int.max], as: ObjectRecord.self
                 ).count
                 overview.brokenOfLost = try db.total(LedgerQuery.brokenOfLost)
+                overview.copiesToMakeAnew = try db.copiesToMakeAnew().count
                 overview.lostUnwatched = try db.lost(in: "active = 0 AND machine IS NULL")
                 overview.lostOfOthers = try db.lost(in: "active = 0 AND machine IS NOT NULL")
             }

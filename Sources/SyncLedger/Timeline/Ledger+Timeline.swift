@@ -197,9 +197,10 @@ extension Database {
     }
 
     /// - Parameter at: `nil`: as the version itself tells it.
-    /// - Returns: `nil` where the photo has no such version that is whole.
+    /// - Returns: `nil` where the photo has no such version whose copy is whole.
     fileprivate func timelineItem(of photo: PhotoStatus, before md5: MD5Digest, at: Int64?) throws -> TimelineItem? {
-        guard let version = try versions(of: photo).first(where: { $0.object.md5 == md5 }) else { return nil }
+        let version = try versions(of: photo).first { $0.object.md5 == md5 && $0.object.key.copyOfOriginal == nil }
+        guard let version else { return nil }
         let at = at ?? version.object.takenAt?.clock ?? photo.modified.milliseconds
         return TimelineItem(
             source: .version(version, of: photo), at: at, cursor: TimelineCursor(at: at, rank: photo.id << 2 | 3))

@@ -60,7 +60,7 @@ struct PhotoShelf: TreeScanner, PhotoReducer {
             content: .reduced(bytes), type: .jpeg, digest: ContentDigest(of: bytes), width: 4, height: 3)
     }
 
-    func reduce(_ photo: [UInt8], policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
+    func reduce(_ photo: [UInt8], as type: MediaType?, policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
         throw PhotoError(.notAPhoto, "the shelf holds files only")
     }
 

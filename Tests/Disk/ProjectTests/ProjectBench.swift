@@ -258,7 +258,7 @@ struct PlainReducer: PhotoReducer {
 
     // A projects folder holds no events, and no photos in them.
 
-    func reduce(_ photo: [UInt8], policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
+    func reduce(_ photo: [UInt8], as type: MediaType?, policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
         throw PhotoError(.notAPhoto, "no project has such a photo")
     }
 

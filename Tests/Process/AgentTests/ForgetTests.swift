@@ -165,4 +165,39 @@ struct ForgetTests {
         #expect(try await home.photos(at: home.gallery).map(\.path) == [photos[0].string])
         #expect(try await home.run("verify", "--all").code == 0)
     }
+
+    @Test func `what is left of a lost photo goes with it, and no rebuild brings it back`() async throws {
+        let home = try AgentHome(more: "photos: {max_dimension: 100, keep_originals: true}")
+        let lost = home.gallery.appending("a.jpg")
+        try lost.create(SamplePhoto.taken(0))
+        try home.gallery.appending("b.jpg").create(SamplePhoto.taken(1))
+        #expect(try await home.run("sync").code == 0)
+        let md5 = "\(try ContentDigest(of: SamplePhoto.taken(0)).md5)"
+        let stored = try home.store.objects().filter { $0.key.contains(md5) }
+        #expect(stored.count == 2)
+        for object in stored {
+            let file = home.store.root.appending("objects").pushing(FilePath(object.file))
+            try Data("ruin".utf8).write(to: URL(filePath: file.string))
+        }
+        try remove(lost)
+        _ = try await home.run("sync")
+        #expect(try await home.run("verify", "--all").code == 3)
+        #expect(try await home.photo(lost)?.state == "lost")
+        let done = try await forget(home, "--yes", lost.string)
+        #expect(done.deleted.count == 2 && done.kept.isEmpty)
+        #expect(try home.store.objects().allSatisfy { !$0.key.contains(md5) })
+        #expect(try await home.run("rebuild").code == 0)
+        #expect(try await !home.run("status").text.contains("recovered"))
+    }
+
+    @Test func `of a key that is known and not lost, it says what to do in place of that`() async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        let path = home.gallery.appending("1.jpg")
+        let key = try #require(try await home.photo(path)?.key)
+        let finished = try await home.run("forget", "--yes", key)
+        #expect(finished.code == 3, "\(finished)")
+        #expect(finished.text.contains("name its path: \(path)"), "\(finished)")
+        #expect(try await home.photo(path)?.key == key)
+    }
 }

@@ -76,6 +76,6 @@ extension LedgerQuery {
         brokenObject, brokenObjectOfPhoto, firstLost, listedObjects, longestUnproven, oldestProof, anyPhotosOfObject,
         objectOfDigest, versionsOfPhoto, photosOfVersion, brokenStock, lostBesidePhotos, photosWithoutOriginal,
         brokenOfUnwatched, originals, photoOfKey, fileOfKey, counters, verifiedObjects, retentionRuns, timelineOfObject,
-        directoryOfUntold, versionOfKey,
+        directoryOfUntold, versionOfKey, copiesToMakeAnew, missingPhotoOfObject,
     ]
 }

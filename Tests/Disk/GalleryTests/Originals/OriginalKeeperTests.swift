@@ -113,7 +113,7 @@ private struct ClosedDisk: WrappedStore {
 }
 
 /// Photos on a real disk, whose stored copies are reduced.
-private struct OriginalBench {
+struct OriginalBench {
     let tree: TemporaryTree
     let memory = InMemoryStore()
     let store: FaultyStore

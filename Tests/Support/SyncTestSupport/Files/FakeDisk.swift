@@ -279,7 +279,9 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         return copy
     }
 
-    package func reduce(_ photo: [UInt8], policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
+    package func reduce(
+        _ photo: [UInt8], as type: MediaType?, policy: ReducePolicy
+    ) throws(PhotoError) -> StoredCopy {
         let text = String(decoding: photo, as: UTF8.self)
         let action = state.withLock { $0.onPhoto }
         try action(text)

@@ -1,0 +1,76 @@
+package import FoundationEssentials
+import GRDB
+package import SyncCore
+
+/// What is lost is forgotten without being asked for again: see ``forget(photos:objects:deleting:at:)``.
+extension Ledger {
+    /// Forgets photos of which nothing is left, and objects that are gone or damaged and nobody's any more. Whatever is
+    /// on the disk or in the store stays known. A damaged original beside a whole copy is to be deleted then: forgotten
+    /// alone, it would stay in the store for good, and be a photo of its own after a rebuild.
+    /// - Parameters:
+    ///   - photos: those of which something is left are left alone.
+    ///   - objects: archived photos of events and earlier images of projects, likewise.
+    ///   - ruins: those of the objects that nobody else needs: what is damaged of them is to be deleted, too.
+    /// - Returns: how many were forgotten.
+    package func forget(
+        photos: [Int64], objects: [ObjectKey], deleting ruins: Set<ObjectKey> = [], at time: Date = Date()
+    ) throws(LedgerError) -> Int {
+        try write("forget what is lost", isDurable: true) { db in
+            var count = 0
+            for photo in photos {
+                let object = try db.number(
+                    "SELECT object_id FROM photos WHERE id = ? AND state IN ('missing', 'lost')", [photo])
+                guard let object, let record = try db.record(ofObject: object), try db.loss(of: object) != nil else {
+                    continue
+                }
+                count += try db.run("DELETE FROM photos WHERE id = ?", [photo])
+                if try db.forgetUnused(object) > 0 { try db.noteForgottenRuin(record) }
+            }
+            for key in objects {
+                guard let id = try db.number(LedgerQuery.brokenObject, [key.rawValue]) else { continue }
+                let isGoing = try ruins.contains(key) || db.hasWholeCopy(key)
+                guard let ruin = try db.record(ofObject: id) else { continue }
+                // The record of what was signed off stays: it tells that there was an event.
+                try db.run("DELETE FROM project_versions WHERE key = ?", [key.rawValue])
+                if try db.forgetUnused(id) == 0 { continue }
+                count += 1
+                if isGoing, ruin.isInStore {
+                    try db.beginDeletion(
+                        ObjectDeletion(key: key, size: ruin.size, storageClass: ruin.storageClass), at: time)
+                } else {
+                    try db.noteForgottenRuin(ruin)
+                }
+            }
+            return count
+        }
+    }
+}
+
+extension Database {
+    /// An object that is gone or damaged, and that no photo and no event is of.
+    @discardableResult
+    func forgetUnused(_ object: Int64) throws -> Int {
+        try run("UPDATE events SET object_id = NULL WHERE object_id = ? AND photo_state <> 'stored'", [object])
+        return try run(
+            """
+            DELETE FROM objects WHERE id = ?1 AND problem IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM photos WHERE object_id = ?1)
+            AND NOT EXISTS (SELECT 1 FROM events WHERE object_id = ?1)
+            """, [object])
+    }
+
+    /// What is damaged, and stays in the store for others: no rebuild is to take it for whole.
+    func noteForgottenRuin(_ record: ObjectRecord) throws {
+        guard let problem = record.problem, problem.isDamage else { return }
+        try run(
+            "INSERT OR REPLACE INTO forgotten_ruins VALUES (?, ?, ?)", [record.key.rawValue, record.etag, problem.text])
+    }
+
+    /// What was damaged when it was forgotten, and may be in the store still.
+    func forgottenRuins() throws -> [ObjectKey: DamagedVersion] {
+        try rawRows("SELECT key, etag, problem FROM forgotten_ruins").reduce(into: [:]) { ruins, row in
+            let problem: String = row[2]
+            ruins[try ObjectKey(row[0] as String)] = DamagedVersion(etag: row[1], problem: ObjectFault(text: problem))
+        }
+    }
+}

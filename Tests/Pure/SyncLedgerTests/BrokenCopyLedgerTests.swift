@@ -1,0 +1,117 @@
+import Foundation
+import SyncCore
+import SyncLedger
+import SystemPackage
+import Testing
+
+/// Copies that are gone or damaged: those that are made anew from their originals, and what is forgotten with them.
+@Suite struct BrokenCopyLedgerTests {
+    private let world: World
+    private let path: FilePath = "/pictures/gallery/a.jpg"
+
+    init() throws {
+        world = try World()
+    }
+
+    @Test func `what another machine may need of a lost photo stays, and no rebuild takes it for whole`() throws {
+        world.write(path)
+        try world.storeReduced()
+        let kept = try #require(try world.keepOriginals().first)
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        let original = try #require(try world.ledger.object(kept.key))
+        try world.ledger.markBroken(
+            [original, copy].map { BrokenObject($0, .damaged("its bytes are others")) }, at: world.now)
+        let photo = try #require(try world.status(path))
+        let forgotten = try world.ledger.beginForget([(photo.id, photo.state)], keeping: [copy.key], at: world.now)
+        #expect(forgotten == [photo.id])
+        #expect(try world.ledger.openDeletions().isEmpty && world.ledger.overview().broken == 0)
+        let keys = try KeyLayout(user: "ana")
+        func listed(_ record: ObjectRecord, etag: String?) -> ObjectInfo {
+            ObjectInfo(key: record.key, size: record.size, etag: etag)
+        }
+        try world.ledger.noteListed(
+            [listed(copy, etag: copy.etag), listed(original, etag: "another")], keys: keys, tellsRestores: false,
+            at: world.now)
+        #expect(try world.ledger.object(copy.key)?.problem?.isDamage == true)
+        // It was stored anew since.
+        #expect(try world.ledger.object(kept.key) != nil)
+        #expect(try world.ledger.object(kept.key)?.problem == nil)
+    }
+
+    @Test func `what was damaged and is deleted is not damaged when it is stored anew`() throws {
+        world.write(path)
+        try world.storeReduced()
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        try world.ledger.markBroken([BrokenObject(copy, .damaged("its bytes are others"))], at: world.now)
+        try forgetLost()
+        let keys = try world.ledger.beginDeletions(try world.ledger.openDeletions().map(\.key), at: world.now)
+        try world.ledger.endDeletions(keys, at: world.now)
+        try world.ledger.noteListed(
+            [ObjectInfo(key: copy.key, size: copy.size, etag: copy.etag)], keys: KeyLayout(user: "ana"),
+            tellsRestores: false, at: world.now)
+        #expect(try world.ledger.object(copy.key) != nil)
+        #expect(try world.ledger.object(copy.key)?.problem == nil)
+    }
+
+    private func forgetLost() throws {
+        let photo = try #require(try world.status(path))
+        #expect(photo.state == .lost)
+        #expect(try world.ledger.beginForget([(photo.id, photo.state)], at: world.now) == [photo.id])
+    }
+
+    @Test func `a copy that was made anew of a photo that was forgotten meanwhile is deleted, too`() throws {
+        world.write(path)
+        try world.storeReduced()
+        try world.keepOriginals()
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        try world.ledger.markBroken([BrokenObject(copy, .missing)], at: world.now)
+        #expect(try world.ledger.copiesToMakeAnew() == [copy.key])
+        let photo = try #require(try world.status(path))
+        _ = try world.ledger.beginForget([(photo.id, photo.state)], at: world.now)
+        #expect(try world.ledger.copiesToMakeAnew().isEmpty)
+        #expect(try !world.ledger.noteMadeAnew(copy, at: world.now))
+        #expect(try world.ledger.object(copy.key) == nil)
+        #expect(try world.ledger.openDeletions().map(\.key).contains(copy.key))
+    }
+}
+
+/// Originals beside reduced copies.
+extension World {
+    /// Stores reduced copies of all that is new.
+    func storeReduced() throws {
+        try scan()
+        for claim in try ledger.claim(limit: .max, at: now) {
+            guard case .uploaded(let digest, var record) = try stored(claim) else { continue }
+            record.sha256 = SHA256Digest(bytes: [UInt8](repeating: 7, count: 32))
+            try ledger.commit(claim, outcome: .uploaded(digest, record), at: now)
+        }
+    }
+
+    func originalCandidates() throws -> [OriginalCandidate] {
+        try ledger.photosWithoutOriginal(after: 0, limit: 100).candidates
+    }
+
+    func original(of copy: ObjectRecord) throws -> ObjectRecord {
+        var record = ObjectRecord(
+            key: try #require(copy.key.original), size: 900, md5: copy.md5, sha256: copy.sha256,
+            contentType: "image/jxl", storedAt: now)
+        record.encoding = .jxl
+        return record
+    }
+
+    @discardableResult
+    func keepOriginals() throws -> [ObjectRecord] {
+        try originalCandidates().map { candidate in
+            let record = try original(of: candidate.copy)
+            let upload = try #require(try ledger.beginOriginal(record.key, of: candidate))
+            #expect(try ledger.noteOriginal(record, of: candidate, upload))
+            return record
+        }
+    }
+}
