@@ -40,13 +40,15 @@ package final class DiskLooks: Sendable {
         var waiting = 1
         /// When the first began to wait, or one began, came on or ended.
         var heardAt: Duration
-        /// Whether it is told that the folder cannot be looked at.
-        var isTold = false
+        /// In which words it is told that the folder cannot be looked at; `nil` where it is not.
+        var told: String?
 
         mutating func silence(at now: Duration, _ date: Date) -> Silence? {
             guard now - heardAt >= DiskLooks.patience else { return nil }
             let since = date.addingTimeInterval(-((now - heardAt) / .seconds(1)))
-            return Silence(folder: folder, since: since, isNews: !exchange(&isTold, with: true))
+            let silence = Silence(folder: folder, since: since, isNews: told == nil)
+            told = silence.message
+            return silence
         }
     }
 
@@ -61,12 +63,12 @@ package final class DiskLooks: Sendable {
         mutating func hear(_ folder: FolderRecord, at now: Duration) {
             guard let index = looks.firstIndex(where: { $0.folder.id == folder.id }) else { return }
             looks[index].heardAt = now
-            if exchange(&looks[index].isTold, with: false) { heard.append(folder) }
+            if exchange(&looks[index].told, with: nil) != nil { heard.append(folder) }
         }
 
         mutating func hearStart(_ next: FolderRecord?, at now: Duration) {
             guard let look = start?.look else { return }
-            if look.isTold { heard.append(look.folder) }
+            if look.told != nil { heard.append(look.folder) }
             start?.look = Look(folder: next ?? look.folder, heardAt: now)
         }
     }
@@ -149,6 +151,9 @@ package final class DiskLooks: Sendable {
     /// is.
     func takeHeard() -> [FolderRecord] { state.withLock { exchange(&$0.heard, with: []) } }
 
+    /// Whether somebody looks at a folder, or waits to.
+    func isBusy(_ folder: FilePath) -> Bool { state.withLock { $0.looks.contains { $0.folder.path == folder } } }
+
     /// Whether nothing has come of the looks at a folder for so long.
     func isQuiet(_ folder: FolderRecord, for span: Duration) -> Bool {
         let now = time.monotonic()
@@ -157,7 +162,12 @@ package final class DiskLooks: Sendable {
         }
     }
 
-    /// The folders that cannot be looked at now.
+    /// In which words it is told that a folder cannot be looked at; `nil` where it is not.
+    func told(of folder: FolderRecord) -> String? {
+        state.withLock { state in state.looks.first { $0.folder.id == folder.id }?.told }
+    }
+
+    /// The folders that cannot be looked at now. From here on they are told.
     package func silences() -> [Silence] {
         let (now, date) = (time.monotonic(), time.now())
         return state.withLock { state in

@@ -58,11 +58,13 @@ package actor Intake {
         self.source = source
         self.disks = disks
         firstLook = FirstLook(scanner: scanner, reducer: reducer, time: time)
+        let looks = looks ?? DiskLooks(time: time)
         self.scan = FolderScan(
-            ledger: ledger.ledger, scanner: scanner, settle: settle, firstLook: firstLook, watched: folders.map(\.path))
+            ledger: ledger.ledger, scanner: scanner, settle: settle, firstLook: firstLook, watched: folders.map(\.path),
+            isBusy: looks.isBusy)
         self.rescanEvery = rescanEvery
         self.patience = patience
-        self.looks = looks ?? DiskLooks(time: time)
+        self.looks = looks
         self.work = work
         self.rescanned = rescanned
         self.skipped = skipped
