@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import SyncCore
 package import SyncLedger
-package import SyncSystem
+import SyncSystem
 package import SystemPackage
 
 /// One whole pass: scan every folder, wait for the files that are just being written, store all that is due.
@@ -14,10 +14,16 @@ package struct SyncPass: Sendable {
         /// New files of which nothing is stored.
         package var skipped = 0
         package var problems: [ScanError] = []
+        /// Folders that have not answered; each is among the problems.
+        package var silent: Set<FilePath> = []
         /// Files that kept changing for as long as the pass had patience. They are in the queue, and wait there.
         package var stillChanging: [FilePath] = []
 
         package init() {}
+
+        fileprivate mutating func noteSilent(_ problems: [ScanError]) {
+            for problem in problems where silent.insert(problem.path).inserted { self.problems.append(problem) }
+        }
     }
 
     private let folders: [FolderRecord]
@@ -31,7 +37,8 @@ package struct SyncPass: Sendable {
 
     /// - Parameters:
     ///   - reducer: looks at what is new.
-    ///   - looks: told what is looked at; `nil` where nobody asks.
+    ///   - disks: a thread for each folder, so that none waits for the disk of another.
+    ///   - looks: told what is looked at; `nil` where nobody asks: then a folder that does not answer is waited for.
     ///   - isForecast: nobody works off the queue, and what is in it is told: whatever can be known before is found out.
     package init(
         folders: [FolderRecord], ledger: Ledger, scanner: any TreeScanner, reducer: any PhotoReducer,
@@ -80,7 +87,7 @@ package struct SyncPass: Sendable {
             intake.problems += result.problems
             unsettled += result.unsettled.map { (folder: folder, file: $0.file, wait: $0.wait) }
         }
-        intake.problems += found.silent
+        intake.noteSilent(found.silent)
         // A look at all of a folder tells how it is.
         if part == nil { _ = looks.takeHeard() }
         for round in 1...SettleQueue.rounds {
@@ -102,7 +109,7 @@ package struct SyncPass: Sendable {
                 intake.skipped += outcome.sighted.skipped
                 unsettled += outcome.unsettled
             }
-            intake.problems += outcomes.silent
+            intake.noteSilent(outcomes.silent)
         }
         // That one could not be looked at stays its problem until all of it was.
         let heard = try await inTurns(looks.takeHeard()) { folder in
@@ -115,7 +122,7 @@ package struct SyncPass: Sendable {
             intake.queued += result.queued
             intake.skipped += result.skipped
         }
-        intake.problems += heard.silent
+        intake.noteSilent(heard.silent)
         intake.stillChanging = unsettled.map(\.file)
         return intake
     }

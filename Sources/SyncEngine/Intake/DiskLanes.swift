@@ -1,4 +1,3 @@
-import SyncCore
 import SyncLedger
 package import SyncSystem
 package import SystemPackage

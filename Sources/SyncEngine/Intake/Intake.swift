@@ -2,7 +2,7 @@ import FoundationEssentials
 package import Logging
 package import SyncCore
 package import SyncLedger
-package import SyncSystem
+import SyncSystem
 import SystemPackage
 
 /// Brings what happens in the watched folders into the ledger's queue, for as long as the agent runs.
