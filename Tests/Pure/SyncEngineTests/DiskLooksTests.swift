@@ -79,16 +79,22 @@ import Testing
     }
 
     @Test func `what gives signs of life is no silence`() async throws {
-        let folder = bench.folders[0]
-        looks.begin(folder)
-        defer { looks.end(folder) }
-        await bench.time.advance(by: DiskLooks.patience)
-        let lanes = DiskLanes(sharing: BlockingPool(name: "looks", threads: 1))
-        let isQuiet = try await looks.run(at: folder, on: lanes) { [looks] in
+        let (folder, lanes) = (bench.folders[0], DiskLanes(sharing: BlockingPool(name: "looks", threads: 1)))
+        let (hasBegun, gate, end) = (Mutex(false), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        async let look: Void = looks.run(at: folder, on: lanes) {
+            hasBegun.withLock { $0 = true }
+            gate.wait()
             SignOfLife.give()
-            return looks.isQuiet(folder, for: .milliseconds(1))
+            end.wait()
         }
-        #expect(!isQuiet && looks.silences().isEmpty)
+        try await eventually("the look") { hasBegun.withLock { $0 } ? () : nil }
+        await bench.time.advance(by: DiskLooks.patience)
+        #expect(looks.isQuiet(folder, for: DiskLooks.patience))
+        gate.signal()
+        try await eventually("a sign") { looks.isQuiet(folder, for: .seconds(1)) ? nil : () }
+        #expect(looks.silences().isEmpty)
+        end.signal()
+        try await look
     }
 
     @Test func `a pass goes on with the others, and ends when the folder that does not answer has had its time`()
