@@ -23,11 +23,17 @@ package final class DiskLooks: Sendable {
         package let since: Date
         /// Whether it is told for the first time.
         package let isNews: Bool
+        /// Whether its watches are set, which no folder is looked at before.
+        let isStart: Bool
 
         /// What is to be known of it, without its path.
         var message: String {
-            "it could not be looked at since \(since.formatted(.iso8601)): the drive, or the server, does not answer, or "
-                + "very slowly. Until it does, nothing new is seen in it, and nothing in it is marked as missing"
+            let rest =
+                isStart
+                ? "nothing new is seen in any of the folders. Start the server, or unmount what is gone (umount -l)"
+                : "nothing new is seen in it, and nothing in it is marked as missing"
+            return "it could not be looked at since \(since.formatted(.iso8601)): the drive, or the server, does not "
+                + "answer, or very slowly. Until it does, \(rest)"
         }
 
         package var words: String { "\(folder.path.string.escapingControls): \(message)" }
@@ -40,13 +46,14 @@ package final class DiskLooks: Sendable {
         var waiting = 1
         /// When the first began to wait, or one began, came on or ended.
         var heardAt: Duration
+        var isStart = false
         /// In which words it is told that the folder cannot be looked at; `nil` where it is not.
         var told: String?
 
         mutating func silence(at now: Duration, _ date: Date) -> Silence? {
             guard now - heardAt >= DiskLooks.patience else { return nil }
             let since = date.addingTimeInterval(-((now - heardAt) / .seconds(1)))
-            let silence = Silence(folder: folder, since: since, isNews: told == nil)
+            let silence = Silence(folder: folder, since: since, isNews: told == nil, isStart: isStart)
             told = silence.message
             return silence
         }
@@ -69,7 +76,7 @@ package final class DiskLooks: Sendable {
         mutating func hearStart(_ next: FolderRecord?, at now: Duration) {
             guard let look = start?.look else { return }
             if look.told != nil { heard.append(look.folder) }
-            start?.look = Look(folder: next ?? look.folder, heardAt: now)
+            start?.look = Look(folder: next ?? look.folder, heardAt: now, isStart: true)
         }
     }
 
@@ -129,7 +136,7 @@ package final class DiskLooks: Sendable {
     ) async {
         guard let first = folders.first else { return await work() }
         let now = time.monotonic()
-        state.withLock { $0.start = (Look(folder: first, heardAt: now), folders) }
+        state.withLock { $0.start = (Look(folder: first, heardAt: now, isStart: true), folders) }
         await work()
         let end = time.monotonic()
         state.withLock { state in
