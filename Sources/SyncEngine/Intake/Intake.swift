@@ -83,6 +83,8 @@ package actor Intake {
         watchedSince = began
         await looks.during(folders) { await source.start(folders.map(\.path), untold: folders.untold(at: began)) }
         do {
+            // What is told to end before it watches does not say that it does.
+            try Task.checkCancellation()
             var isFirst = true
             try await patience.riding("new photos") {
                 var obstacle: (any Error)?
@@ -122,9 +124,9 @@ package actor Intake {
             let now = time.monotonic()
             var hinted: Set<Int> = []
             for hint in hints {
-                guard let lane = lane(of: hint.path) else { continue }
-                hinted.insert(lane)
-                lanes[lane].note(hint, at: now)
+                guard let index = lane(of: hint.path) else { continue }
+                hinted.insert(index)
+                lanes[index].note(hint, at: now)
             }
             for lane in lanes.indices where hinted.contains(lane) {
                 lanes[lane].settlingChanged.signal()
@@ -282,9 +284,9 @@ package actor Intake {
     // MARK: Scanning
 
     private func enqueue(_ tree: FilePath) {
-        guard let lane = lane(of: tree) else { return }
-        lanes[lane].treesToScan.add(tree: tree)
-        lanes[lane].treesChanged.signal()
+        guard let index = lane(of: tree) else { return }
+        lanes[index].treesToScan.add(tree: tree)
+        lanes[index].treesChanged.signal()
     }
 
     private func scanTrees(_ lane: Int) async throws {

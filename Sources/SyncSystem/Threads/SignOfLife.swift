@@ -10,7 +10,7 @@ package enum SignOfLife {
     package static func hear<Value>(
         _ listener: @escaping @Sendable () -> Void, of work: () throws -> Value
     ) rethrows -> Value {
-        try $listener.withValue(listener) { try work() }
+        try Self.$listener.withValue(listener) { try work() }
     }
 
     package static func give() { listener?() }
