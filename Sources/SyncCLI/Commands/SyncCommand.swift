@@ -65,7 +65,8 @@ struct SyncCommand: WorkspaceCommand {
         if let newDrive { try await accept(newDrive.path, parts, workspace) }
         let service = PassService(parts: parts, progress: progress, logger: workspace.logger)
         let signal = try await ServiceGroup.run(
-            [service, parts.lookService(every: .seconds(5))], ending: .gracefullyShutdownGroup, logger: workspace.logger)
+            [service, parts.lookService(every: .seconds(5))], ending: .gracefullyShutdownGroup,
+            logger: workspace.logger)
         let now = workspace.time.now()
         let place = workspace.installation.ledgerFile.text
         let found = service.found

@@ -214,8 +214,8 @@ extension ServiceGroup {
             sleep(seconds)
             logger.error(
                 """
-                the end was asked for \(seconds) s ago, and some work still waits for a disk, or a server, that does not \
-                answer. It is left as it is; the next start goes on with it
+                the end was asked for \(seconds) s ago, and some work still waits for a disk, or a server, that does \
+                not answer. It is left as it is; the next start goes on with it
                 """)
             _exit(ExitStatus(endedBy: signal).rawValue)
         }

@@ -54,8 +54,8 @@ package struct SyncPass: Sendable {
         self.time = time
     }
 
-    /// Brings what is in the folders into the queue, one after the other. A folder that does not answer is waited for last:
-    /// the others have their turns meanwhile, and when its time is over, it is a problem of the pass.
+    /// Brings what is in the folders into the queue, one after the other. A folder that does not answer is waited for
+    /// last: the others have their turns meanwhile, and when its time is over, it is a problem of the pass.
     /// - Parameter part: only this folder, absolute and below one of them. When it is not there, the whole folder above is
     ///   looked at: only that tells a folder that was removed from a drive that is not mounted.
     /// - Parameter seen: called now and then with the number of files that were found so far.

@@ -9,8 +9,8 @@ package import SystemPackage
 /// What waits for looks at watched folders, and since when nothing has come of them.
 ///
 /// A server that is gone, or a drive that hangs, holds up whoever asks it for as long as it is gone. The looks at that
-/// folder are behind that one then: nobody knows what has come into it, and nothing in it may be called safe. Each folder
-/// has a thread of its own (``DiskLanes``), so that the others do not wait.
+/// folder are behind that one then: nobody knows what has come into it, and nothing in it may be called safe. Each
+/// folder has a thread of its own (``DiskLanes``), so that the others do not wait.
 package final class DiskLooks: Sendable {
     /// For so long a disk may be silent: one that has to wake up takes some seconds, a slow one more.
     package static let patience = Duration.seconds(120)

@@ -7,8 +7,8 @@ import SystemPackage
 
 /// Brings what happens in the watched folders into the ledger's queue, for as long as the agent runs.
 ///
-/// Hints say where to look, a scan or a look at the file says what is there, and the ledger decides what is new. What is
-/// done for a folder is done in order; folders wait for each other only where they share a thread (``DiskLanes``).
+/// Hints say where to look, a scan or a look at the file says what is there, and the ledger decides what is new. What
+/// is done for a folder is done in order; folders wait for each other only where they share a thread (``DiskLanes``).
 package actor Intake {
     private let folders: [FolderRecord]
     private let ledger: LedgerQueue

@@ -25,9 +25,9 @@ package final class BlockingPool: Sendable {
     ///   - threads: at most.
     ///   - name: shown by `ps -L` and debuggers, with a number; the kernel keeps its first 15 bytes.
     ///   - watch: gives up steps of the work that do not end.
-    ///   - abandoningAfter: how long cancelled work that is under way may still take. Then its caller gets
-    ///     `CancellationError`, and its thread is given up: for calls that a disk may hold for ever. Work that comes back
-    ///     after all finds its flag set, and must not change anything. `nil`: it is waited for.
+    ///   - patience: how long cancelled work that is under way may still take. Then its caller gets
+    ///     `CancellationError`, and its thread is given up: for calls that a disk may hold for ever. Work that comes
+    ///     back after all finds its flag set, and must not change anything. `nil`: it is waited for.
     package convenience init(
         name: String, threads: Int, watch: StepWatch = .ofProcess, abandoningAfter patience: Duration? = nil
     ) {

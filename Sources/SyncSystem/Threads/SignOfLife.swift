@@ -1,5 +1,5 @@
-/// Work that waits for a disk tells that the disk still answers: entries of a folder that were read are a sign, and so is
-/// each folder that got its watch. A large one on a slow disk takes minutes, and is none that hangs.
+/// Work that waits for a disk tells that the disk still answers: entries of a folder that were read are a sign, and so
+/// is each folder that got its watch. A large one on a slow disk takes minutes, and is none that hangs.
 ///
 /// It is found as ``PooledWork`` is: code that reads a folder gives signs however deep it lies, and needs no parameter.
 /// Where nobody listens, nothing is done.

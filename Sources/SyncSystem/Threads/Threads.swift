@@ -73,8 +73,8 @@ package final class OwnedThread: Sendable {
         if let thread { pthread_join(thread, nil) }
     }
 
-    /// Waits until the thread has ended, but not for ever: it may hang in a call of the system that no signal interrupts.
-    /// Whether the task is cancelled makes no difference.
+    /// Waits until the thread has ended, but not for ever: it may hang in a call of the system that no signal
+    /// interrupts. Whether the task is cancelled makes no difference.
     /// - Returns: whether it has ended. If not, it runs on, and is taken off the process with its last step.
     package func join(within patience: Duration) async -> Bool {
         let hasEnded = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in

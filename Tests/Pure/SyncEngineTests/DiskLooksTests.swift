@@ -24,8 +24,7 @@ import Testing
         let lines = lines
         return DiskLookService(
             looks, every: .seconds(60), ledger: LedgerQueue(bench.ledger), patience: bench.patience,
-            time: bench.time.source,
-            logger: Logger(label: "test") { _ in LineRecorder(lines: lines) })
+            time: bench.time.source, logger: Logger(label: "test") { _ in LineRecorder(lines: lines) })
     }
 
     private func problem(of index: Int) throws -> String? { try bench.ledger.overview().folders[index].record.problem }
@@ -145,7 +144,8 @@ import Testing
         looks.end(folder)
         let pass = SyncPass(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk,
-            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .zero, looks: looks, time: bench.time.source)
+            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .zero, looks: looks,
+            time: bench.time.source)
         #expect(try await pass.takeIn(only: trip).queued == 1)
         #expect(try problem(of: 0) == nil)
         #expect(looks.takeHeard().isEmpty)

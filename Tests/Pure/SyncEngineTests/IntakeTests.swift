@@ -26,7 +26,9 @@ import Testing
     /// - Parameters:
     ///   - logger: that of the bench, which says nothing, else.
     ///   - disks: one thread for all folders, else.
-    func running(_ logger: Logger? = nil, disks: DiskLanes? = nil, _ body: @Sendable () async throws -> Void) async throws {
+    func running(
+        _ logger: Logger? = nil, disks: DiskLanes? = nil, _ body: @Sendable () async throws -> Void
+    ) async throws {
         let intake = Intake(
             folders: bench.folders, ledger: LedgerQueue(bench.ledger), scanner: bench.disk,
             reducer: bench.disk, source: source,

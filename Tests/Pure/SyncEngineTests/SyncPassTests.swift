@@ -18,7 +18,8 @@ import Testing
     private func takeIn(meanwhile: @Sendable () throws -> Void) async throws -> SyncPass.Scanned {
         let pass = SyncPass(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk,
-            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .seconds(2), time: bench.time.source)
+            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .seconds(2),
+            time: bench.time.source)
         async let scanned = pass.takeIn()
         await bench.time.waitForSleepers(1)
         try meanwhile()
@@ -57,7 +58,8 @@ import Testing
         let looks = DiskLooks(time: bench.time.source)
         let pass = SyncPass(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk,
-            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .zero, looks: looks, time: bench.time.source)
+            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .zero,
+            looks: looks, time: bench.time.source)
         async let scanned = pass.takeIn()
         try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
         await bench.time.advance(by: DiskLooks.patience)
