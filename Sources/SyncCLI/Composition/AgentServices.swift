@@ -110,7 +110,8 @@ struct AgentServices: Sendable {
                 others: try await ForgetServices.others(workspace, store: retrying), kept: settings.projectVersions,
                 now: time.now, logger: logger),
             pool: threads.photos,
-            batchSize: settings.upload.batchSize, work: work, passes: passes, time: time, logger: logger,
+            batchSize: settings.upload.batchSize, work: work, passes: passes, silent: looks.silent, time: time,
+            logger: logger,
             observe: { event in
                 observe(event)
                 done.signal()

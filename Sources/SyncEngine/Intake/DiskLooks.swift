@@ -64,10 +64,13 @@ package final class DiskLooks: Sendable {
         var looks: [Look] = []
         /// The beginning of the watching, which has one root after the other, and all of them.
         var start: (look: Look, roots: [FolderRecord])?
+        /// That did not answer until nobody waited for them any more.
+        var givenUp: Set<FolderID> = []
         /// Of which it was told that they cannot be looked at, and that can.
         var heard: [FolderRecord] = []
 
         mutating func hear(_ folder: FolderRecord, at now: Duration) {
+            givenUp.remove(folder.id)
             guard let index = looks.firstIndex(where: { $0.folder.id == folder.id }) else { return }
             looks[index].heardAt = now
             if exchange(&looks[index].told, with: nil) != nil { heard.append(folder) }
@@ -112,7 +115,8 @@ package final class DiskLooks: Sendable {
         state.withLock { state in
             guard let index = state.looks.firstIndex(where: { $0.folder.id == folder.id }) else { return }
             state.looks[index].waiting -= 1
-            if state.looks[index].waiting == 0 { state.looks.remove(at: index) }
+            guard state.looks[index].waiting == 0 else { return }
+            if state.looks.remove(at: index).told != nil { state.givenUp.insert(folder.id) }
         }
     }
 
@@ -166,6 +170,13 @@ package final class DiskLooks: Sendable {
         let now = time.monotonic()
         return state.withLock { state in
             state.looks.contains { $0.folder.id == folder.id && now - $0.heardAt >= span }
+        }
+    }
+
+    /// The folders of which it is told that they cannot be looked at.
+    package func silent() -> Set<FolderID> {
+        state.withLock { state in
+            state.givenUp.union(state.looks.filter { $0.told != nil }.map(\.folder.id))
         }
     }
 

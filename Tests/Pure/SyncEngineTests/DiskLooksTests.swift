@@ -125,6 +125,13 @@ import Testing
         let result = try await scanned
         #expect(result.silent == [Bench.gallery] && result.problems.map(\.path) == [Bench.gallery])
         #expect(result.queued == 1)
+        // Nobody waits for its photos, either.
+        #expect(looks.silent() == [bench.folders[0].id])
+        let claim = try bench.ledger.claimNext(leavingOut: looks.silent(), at: bench.time.now)
+        guard case .photos(let claims) = claim else { throw NothingDue() }
+        #expect(claims.map(\.file) == [note])
+        #expect(
+            try bench.ledger.claimNext(leavingOut: looks.silent(), at: bench.time.now) == .nothing(until: nil))
         // The look that was given up comes back, and changes nothing.
         gate.signal()
         await lanes.shutDown()
@@ -151,6 +158,8 @@ import Testing
         #expect(looks.takeHeard().isEmpty)
     }
 }
+
+private struct NothingDue: Error {}
 
 /// Keeps what is logged.
 private struct LineRecorder: LogHandler {
