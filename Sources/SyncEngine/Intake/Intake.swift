@@ -31,10 +31,7 @@ package actor Intake {
     private var knownProblems: Set<ScanError> = []
     /// In which no file was seen by the last scan, though some are known there.
     private var emptyFolders: Set<FolderID> = []
-    /// Of the kernel's queue, by root, as far as they are counted.
-    private var overflows: [FilePath: Int] = [:]
-    /// Why roots are not watched wholly, as far as that was told.
-    private var toldCauses: [FilePath: WatchReport.Cause] = [:]
+    private var told = ToldWatching()
     /// What is new and older than that came while nobody watched.
     private var watchedSince: Date?
 
@@ -363,35 +360,14 @@ package actor Intake {
 
     private func noteWatching() async throws {
         let reports = source.reports()
-        tellCauses(reports)
-        let overflowed = countOverflows(reports)
+        told.tellCauses(reports, logger)
+        let overflowed = told.countOverflows(reports)
         try await ledger { [folders] ledger in
             if overflowed > 0 { try ledger.countOverflows(overflowed) }
             for folder in folders {
                 guard let report = reports.first(where: { $0.root == folder.path }) else { continue }
                 try ledger.noteWatching(folder.id, report)
             }
-        }
-    }
-
-    /// Told when it begins and when it ends. The note's numbers may be others each time; `status` has them. That a
-    /// folder is not there, its scan tells.
-    private func tellCauses(_ reports: [WatchReport]) {
-        for report in reports where toldCauses[report.root] != report.cause {
-            let root = report.root.string.escapingControls
-            switch (report.cause, report.note) {
-            case (nil, _): logger.notice("\(root): all of it is watched")
-            case (.absent?, _), (_, nil): break
-            case (_, let note?): logger.notice("\(root): \(note)")
-            }
-            toldCauses[report.root] = report.cause
-        }
-    }
-
-    /// Those that were not counted yet.
-    private func countOverflows(_ reports: [WatchReport]) -> Int {
-        reports.reduce(0) { count, report in
-            count + max(report.overflows - (overflows.updateValue(report.overflows, forKey: report.root) ?? 0), 0)
         }
     }
 

@@ -59,8 +59,7 @@ extension Ledger {
             guard let next, next <= time else { return .nothing(until: next) }
         }
         return try write("claim photos") { db in
-            let due = try db.dueNow(
-                of: vacation, limit: group.files, upTo: bytes, leavingOut: silent, at: time)
+            let due = try db.dueNow(of: vacation, limit: group.files, upTo: bytes, leavingOut: silent, at: time)
             let claims = try db.claim(group.prefix(of: due), at: time)
             if !claims.isEmpty { return .photos(claims) }
             return .nothing(until: try db.nextTry(of: vacation, upTo: bytes, leavingOut: silent, at: time))
@@ -84,15 +83,8 @@ extension Ledger {
     package func nextTry(
         of vacation: VacationID? = nil, upTo bytes: Int64 = .max, leavingOut silent: Set<FolderID> = [], at time: Date
     ) throws(LedgerError) -> Date? {
-        try read("look at the queue") {
-            try $0.nextTry(of: vacation, upTo: bytes, leavingOut: silent, at: time)
-        }
+        try read("look at the queue") { try $0.nextTry(of: vacation, upTo: bytes, leavingOut: silent, at: time) }
     }
-}
-
-extension Date {
-    /// The latest moment, in milliseconds, at which a photo may have to be tried next.
-    var latestTry: Int64 { addingTimeInterval(RetryPolicy.longestPause / .seconds(1)).milliseconds }
 }
 
 /// A photo whose turn has come, and since when.
