@@ -278,7 +278,7 @@ let package = Package(
         suite("DownloadTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest"]),
         suite("NoticeTests", in: "Disk", ["SyncCLI", "SyncConfig"]),
         suite("MonitoringTests", in: "Disk", ["SyncEngine", "SyncLedger", logging]),
-        suite("WorkspaceTests", in: "Disk", ["SyncCLI", "SyncLedger", "SyncLocalStore", argumentParser]),
+        suite("WorkspaceTests", in: "Disk", ["SyncCLI", "SyncEngine", "SyncLedger", "SyncLocalStore", argumentParser]),
         suite("AgentTests", in: "Process", ["SyncDigest"]),
     ] + trials,
     swiftLanguageModes: [.v6]

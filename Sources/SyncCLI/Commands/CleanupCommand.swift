@@ -252,7 +252,7 @@ struct RetentionServices: Sendable {
             pool: workspace.threads.photos,
             intake: EventIntake(
                 pass: pass, ledger: ledger, scanner: FileTreeScanner(), reducer: workspace.reducer,
-                settle: settings.upload.settle, pool: workspace.threads.intake, work: work, time: workspace.time),
+                settle: settings.upload.settle, pool: workspace.threads.disk, work: work, time: workspace.time),
             moves: try await workspace.mergedPhotos(store), time: workspace.time)
     }
 

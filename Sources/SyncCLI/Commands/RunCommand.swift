@@ -38,7 +38,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         if let hint = try await RebuildHint.text(workspace) { logger.warning("\(hint)") }
         let systemd = SystemdNotifier(environment: installation.environment)
-        let intake = IntakeService(parts.makeIntake(FolderWatcher())) {
+        let intake = IntakeService(parts.makeIntake(FolderWatcher(progress: parts.looks.noteWatching))) {
             logger.notice("watching \(Quantities.counted(parts.folders.count, "folder"))")
             systemd.ready(status: "watching \(Quantities.counted(parts.folders.count, "folder"))")
         }
@@ -52,7 +52,8 @@ struct RunCommand: AsyncParsableCommand {
                 UpkeepService(
                     parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
                 parts.catalog, parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
-                parts.retention.service(parts.restores.patience), parts.monitoring, parts.lookService, intake,
+                parts.retention.service(parts.restores.patience), parts.monitoring,
+                parts.lookService(every: .seconds(60)), intake,
                 StopNotice(tell: systemd.stopping),
                 DecoderRest(pictures: workspace.pictures, time: installation.time),
             ]

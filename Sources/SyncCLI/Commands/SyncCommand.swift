@@ -65,7 +65,8 @@ struct SyncCommand: WorkspaceCommand {
         if let newDrive { try await accept(newDrive.path, parts, workspace) }
         let service = PassService(parts: parts, progress: progress, logger: workspace.logger)
         let signal = try await ServiceGroup.run(
-            [service, parts.lookService], ending: .gracefullyShutdownGroup, logger: workspace.logger)
+            [service, parts.lookService(every: .seconds(5))], ending: .gracefullyShutdownGroup,
+            logger: workspace.logger)
         let now = workspace.time.now()
         let place = workspace.installation.ledgerFile.text
         let found = service.found
@@ -201,11 +202,9 @@ private struct PassService: Service {
                 try await self.parts.makePass().takeIn { progress.noteSeen($0) }
             }
             findings.withLock { $0.intake = intake }
-        } catch is CancellationError {
-            return
-        }
-        try await parts.projectService.round()
-        do {
+            try await cancelWhenGracefulShutdown {
+                try await self.parts.projectService.round(leavingOut: intake.silent)
+            }
             // What the store has lost comes into the queue of this very pass.
             try await inspect()
         } catch is CancellationError {

@@ -16,7 +16,7 @@ struct AgentServices: Sendable {
     let folders: [FolderRecord]
     let scanner: FileTreeScanner
     let work = Wakeup()
-    private let looks: DiskLooks
+    let looks: DiskLooks
     /// Signalled after each whole pass of the agent.
     let passes = Wakeup()
     let pipeline: PhotoPipeline
@@ -112,7 +112,8 @@ struct AgentServices: Sendable {
                 store: retrying, ledger: queue, others: try await ForgetServices.others(workspace, store: retrying),
                 kept: settings.projectVersions, now: time.now, logger: logger),
             pool: threads.photos,
-            batchSize: settings.upload.batchSize, work: work, passes: passes, time: time, logger: logger,
+            batchSize: settings.upload.batchSize, work: work, passes: passes, silent: looks.silent, time: time,
+            logger: logger,
             observe: { event in
                 observe(event)
                 done.signal()
@@ -156,14 +157,14 @@ struct AgentServices: Sendable {
 
     var projectService: ProjectService {
         ProjectService(
-            folders: folders, shelf: projects.shelf, pool: workspace.threads.intake, work: work,
-            patience: restores.patience,
-            time: time)
+            folders: folders, shelf: projects.shelf, disks: workspace.threads.intake, work: work,
+            patience: restores.patience, time: time)
     }
 
-    var lookService: DiskLookService {
+    /// - Parameter interval: how often it is seen whether a folder is quiet.
+    func lookService(every interval: Duration) -> DiskLookService {
         DiskLookService(
-            looks, ledger: ledger, patience: restores.patience, time: time, logger: workspace.logger)
+            looks, every: interval, ledger: ledger, patience: restores.patience, time: time, logger: workspace.logger)
     }
 
     func makePass() -> SyncPass { workspace.pass(over: folders, ledger, looks: looks) }
@@ -171,7 +172,7 @@ struct AgentServices: Sendable {
     func makeIntake(_ source: any ChangeSource) -> Intake {
         Intake(
             folders: folders, ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(), source: source,
-            pool: workspace.threads.intake, settle: workspace.settings.upload.settle,
+            disks: workspace.threads.intake, settle: workspace.settings.upload.settle,
             rescanEvery: workspace.settings.upload.rescan,
             patience: restores.patience, looks: looks, work: work, rescanned: pipeline.noteRescan,
             skipped: pipeline.noteSkipped, time: time,

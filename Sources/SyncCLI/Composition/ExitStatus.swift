@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Logging
 import ServiceLifecycle
 import SyncConfig
@@ -177,6 +178,7 @@ extension ServiceGroup {
         var configuration = ServiceGroupConfiguration(services: named, gracefulShutdownSignals: [], logger: quiet)
         // systemd kills after 90 s by default; what is still in flight by then is sent again at the next start.
         configuration.maximumGracefulShutdownDuration = .seconds(75)
+        let lastResort = UInt32(85)
         let group = ServiceGroup(configuration: configuration)
         // Waited for here, because the group does not tell which of them came. They stay caught to the end: a second one
         // changes nothing.
@@ -193,13 +195,29 @@ extension ServiceGroup {
                         defer { first = first ?? signal }
                         return first == nil
                     }
-                    if isFirst { await group.triggerGracefulShutdown() }
+                    guard isFirst else { continue }
+                    endProcess(after: lastResort, by: signal, logger)
+                    await group.triggerGracefulShutdown()
                 }
                 // It ends when the group has ended, which cancels it.
                 throw CancellationError()
             }
             defer { tasks.cancelAll() }
             return try await tasks.next() ?? nil
+        }
+    }
+
+    /// A disk that does not answer may hold threads that cannot be ended from within, and are waited for. What is to be
+    /// kept is on the disk at every moment: the ledger and the store are whole after a kill, too.
+    private static func endProcess(after seconds: UInt32, by signal: UnixSignal, _ logger: Logger) {
+        _ = try? OwnedThread.start(name: "last-resort") {
+            sleep(seconds)
+            logger.error(
+                """
+                the end was asked for \(seconds) s ago, and some work still waits for a disk, or a server, that does \
+                not answer. It is left as it is; the next start goes on with it
+                """)
+            _exit(ExitStatus(endedBy: signal).rawValue)
         }
     }
 }

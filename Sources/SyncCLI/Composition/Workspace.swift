@@ -49,14 +49,15 @@ struct WorkThreads: Sendable {
     let photos = BlockingPool(name: "photos", threads: ProcessEnvironment.processorCount)
     /// For what waits for disks. Three photos are downloaded at once, to a disk that may hang.
     let disk = BlockingPool(name: "disk", threads: 4)
-    /// Looks and scans never overtake each other.
-    let intake = BlockingPool(name: "intake", threads: 1)
+    /// One for each watched folder, whose looks and scans never overtake each other.
+    let intake = DiskLanes(name: "intake")
     /// Waits for programs that tell people.
     let notices = BlockingPool(name: "notices", threads: 1)
 
     /// Waits for their ends. Twice is no error.
     func shutDown() async {
-        for pool in [intake, photos, disk, notices] { await pool.shutDown() }
+        await intake.shutDown()
+        for pool in [photos, disk, notices] { await pool.shutDown() }
     }
 }
 
@@ -305,7 +306,7 @@ extension Workspace {
     ) -> SyncPass {
         SyncPass(
             folders: folders, ledger: ledger.ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
-            pool: threads.intake, settle: settle ?? settings.upload.settle, looks: looks, isForecast: isForecast,
+            disks: threads.intake, settle: settle ?? settings.upload.settle, looks: looks, isForecast: isForecast,
             time: time)
     }
 

@@ -12,6 +12,12 @@ package enum ChangeHint: Hashable, Sendable {
     case gone(FilePath)
     /// Something under one of ``IgnoredNames`` came into a folder, or left it. It says nothing of the folder's files.
     case others(FilePath)
+
+    package var path: FilePath {
+        switch self {
+        case .file(let path), .writing(let path), .tree(let path), .gone(let path), .others(let path): path
+        }
+    }
 }
 
 /// Tells of changes below watched folders.

@@ -1,7 +1,7 @@
 import FoundationEssentials
 package import SyncCore
 package import SyncLedger
-package import SyncSystem
+import SyncSystem
 package import SystemPackage
 
 /// One whole pass: scan every folder, wait for the files that are just being written, store all that is due.
@@ -14,16 +14,22 @@ package struct SyncPass: Sendable {
         /// New files of which nothing is stored.
         package var skipped = 0
         package var problems: [ScanError] = []
+        /// Folders that have not answered; each is among the problems.
+        package var silent: Set<FilePath> = []
         /// Files that kept changing for as long as the pass had patience. They are in the queue, and wait there.
         package var stillChanging: [FilePath] = []
 
         package init() {}
+
+        fileprivate mutating func noteSilent(_ problems: [ScanError]) {
+            for problem in problems where silent.insert(problem.path).inserted { self.problems.append(problem) }
+        }
     }
 
     private let folders: [FolderRecord]
     private let ledger: Ledger
     private let scanner: any TreeScanner
-    private let pool: BlockingPool
+    private let disks: DiskLanes
     private let settle: Duration
     private let firstLook: FirstLook
     private let looks: DiskLooks
@@ -31,23 +37,25 @@ package struct SyncPass: Sendable {
 
     /// - Parameters:
     ///   - reducer: looks at what is new.
-    ///   - looks: told what is looked at; `nil` where nobody asks.
+    ///   - disks: a thread for each folder, so that none waits for the disk of another.
+    ///   - looks: told what is looked at; `nil` where nobody asks: then a folder that does not answer is waited for.
     ///   - isForecast: nobody works off the queue, and what is in it is told: whatever can be known before is found out.
     package init(
         folders: [FolderRecord], ledger: Ledger, scanner: any TreeScanner, reducer: any PhotoReducer,
-        pool: BlockingPool, settle: Duration, looks: DiskLooks? = nil, isForecast: Bool = false, time: TimeSource
+        disks: DiskLanes, settle: Duration, looks: DiskLooks? = nil, isForecast: Bool = false, time: TimeSource
     ) {
         self.folders = folders
         self.ledger = ledger
         self.scanner = scanner
-        self.pool = pool
+        self.disks = disks
         self.settle = settle
         firstLook = FirstLook(scanner: scanner, reducer: reducer, isPatient: isForecast, time: time)
         self.looks = looks ?? DiskLooks(time: time)
         self.time = time
     }
 
-    /// Brings what is in the folders into the queue.
+    /// Brings what is in the folders into the queue, one after the other. A folder that does not answer is waited for
+    /// last: the others have their turns meanwhile, and when its time is over, it is a problem of the pass.
     /// - Parameter part: only this folder, absolute and below one of them. When it is not there, the whole folder above is
     ///   looked at: only that tells a folder that was removed from a drive that is not mounted.
     /// - Parameter seen: called now and then with the number of files that were found so far.
@@ -56,26 +64,30 @@ package struct SyncPass: Sendable {
         only part: FilePath? = nil, seen: @escaping @Sendable (Int) -> Void = { _ in }
     ) async throws -> Scanned {
         var intake = Scanned()
-        var found = 0
         let scan = FolderScan(
-            ledger: ledger, scanner: scanner, settle: settle, firstLook: firstLook, watched: folders.map(\.path))
+            ledger: ledger, scanner: scanner, settle: settle, firstLook: firstLook, watched: folders.map(\.path),
+            isBusy: looks.isBusy)
+        let counts = FileCounts(tell: seen)
         var unsettled: [UnsettledFile] = []
-        for folder in folders where part?.starts(with: folder.path) ?? true {
+        let looked = folders.filter { part?.starts(with: $0.path) ?? true }
+        let found = try await inTurns(looked) { folder in
             let now = time.now()
-            let before = found
-            let result = try await looks.run(at: folder, on: pool) { [scanner, looks] in
+            return try await looks.run(at: folder, on: disks) { [scanner, looks] in
                 let start = part.flatMap { scanner.isFolder($0) ? $0 : nil } ?? folder.path
                 return try scan.run(folder, from: start, at: now) { count in
                     looks.note(folder)
-                    seen(before + count)
+                    counts.note(count, in: folder)
                 }
             }
-            found += result.filesSeen
+        }
+        for folder in looked {
+            guard let result = found.results[folder.id] else { continue }
             intake.queued += result.queued
             intake.skipped += result.skipped
             intake.problems += result.problems
             unsettled += result.unsettled.map { (folder: folder, file: $0.file, wait: $0.wait) }
         }
+        intake.noteSilent(found.silent)
         // A look at all of a folder tells how it is.
         if part == nil { _ = looks.takeHeard() }
         for round in 1...SettleQueue.rounds {
@@ -83,47 +95,105 @@ package struct SyncPass: Sendable {
             try await time.sleep(wait)
             let (batch, now) = (unsettled, time.now())
             let isLast = round == SettleQueue.rounds
-            let outcome = try await looks.run(at: batch.first?.folder, on: pool) {
-                try self.lookAgain(at: batch, scan, isLast: isLast, now: now)
+            unsettled = []
+            let waiting = folders.filter { folder in batch.contains { $0.folder.id == folder.id } }
+            let outcomes = try await inTurns(waiting) { folder in
+                try await looks.run(at: folder, on: disks) {
+                    try self.lookAgain(
+                        at: batch.filter { $0.folder.id == folder.id }, of: folder, scan, isLast: isLast, now: now)
+                }
             }
-            intake.queued += outcome.sighted.queued
-            intake.skipped += outcome.sighted.skipped
-            unsettled = outcome.unsettled
+            for folder in waiting {
+                guard let outcome = outcomes.results[folder.id] else { continue }
+                intake.queued += outcome.sighted.queued
+                intake.skipped += outcome.sighted.skipped
+                unsettled += outcome.unsettled
+            }
+            intake.noteSilent(outcomes.silent)
         }
         // That one could not be looked at stays its problem until all of it was.
-        for folder in looks.takeHeard() {
+        let heard = try await inTurns(looks.takeHeard()) { folder in
             let now = time.now()
-            let result = try await looks.run(at: folder, on: pool) { [looks] in
+            return try await looks.run(at: folder, on: disks) { [looks] in
                 try scan.run(folder, from: folder.path, at: now) { _ in looks.note(folder) }
             }
+        }
+        for result in heard.results.values {
             intake.queued += result.queued
             intake.skipped += result.skipped
         }
+        intake.noteSilent(heard.silent)
         intake.stillChanging = unsettled.map(\.file)
         return intake
+    }
+
+    /// Looks at folders in their order. The next one has its turn when the one before is through, or quiet for a while.
+    /// - Returns: what came of each, and those that did not answer in time: their looks are given up.
+    private func inTurns<Value: Sendable>(
+        _ folders: [FolderRecord], _ look: @escaping @Sendable (FolderRecord) async throws -> Value
+    ) async throws -> (results: [FolderID: Value], silent: [ScanError]) {
+        let ended = Mutex<[FolderID: Result<Value, any Error>]>([:])
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            for folder in folders {
+                group.addTask { [looks] in
+                    let result: Result<Value, any Error>
+                    do { result = .success(try await look(folder)) } catch { result = .failure(error) }
+                    ended.withLock { $0[folder.id] = result }
+                    looks.checked.signal()
+                }
+                try await wait(for: [folder], ended) { looks.isQuiet($0, for: DiskLooks.turn) }
+            }
+            while true {
+                try await wait(for: folders, ended) { looks.told(of: $0) != nil }
+                let results = try ended.withLock { $0 }.mapValues { try $0.get() }
+                let left = folders.filter { results[$0.id] == nil }
+                let silent = left.compactMap { folder in
+                    looks.told(of: folder).map { ScanError(.failed, path: folder.path, message: $0) }
+                }
+                // One may have come back just now.
+                guard silent.count == left.count else { continue }
+                group.cancelAll()
+                return (results, silent)
+            }
+        }
+    }
+
+    /// Waits until each folder has been looked at, or is not to be waited for.
+    /// - Throws: what a look has thrown, at once; `CancellationError`.
+    private func wait<Value: Sendable>(
+        for folders: [FolderRecord], _ ended: Mutex<[FolderID: Result<Value, any Error>]>,
+        unless isLeft: (FolderRecord) -> Bool
+    ) async throws {
+        while true {
+            try Task.checkCancellation()
+            let results = ended.withLock { $0 }
+            for result in results.values { _ = try result.get() }
+            if folders.allSatisfy({ results[$0.id] != nil || isLeft($0) }) { return }
+            await looks.checked.wait(atMost: nil, time: time)
+        }
     }
 
     private typealias UnsettledFile = (folder: FolderRecord, file: FilePath, wait: Duration)
 
     /// - Parameter isLast: what still changes is put into the queue, too: from then on it is known, and waits there.
     private func lookAgain(
-        at files: [UnsettledFile], _ scan: FolderScan, isLast: Bool, now: Date
+        at files: [UnsettledFile], of folder: FolderRecord, _ scan: FolderScan, isLast: Bool, now: Date
     ) throws -> (sighted: SightedFiles, unsettled: [UnsettledFile]) {
         var (settled, changing): ([SettledFile], [SettledFile]) = ([], [])
         var unsettled: [UnsettledFile] = []
-        var gone: [FolderID: [FilePath]] = [:]
+        var gone: [FilePath] = []
         for var file in files {
             try PooledWork.checkCancellation()
-            looks.note(file.folder)
+            looks.note(folder)
             let found: FileStamp?
             // What cannot be seen is the next pass's to tell.
             do { found = try scanner.stamp(of: file.file) } catch { continue }
             guard let stamp = found else {
                 // It went before it was whole: nobody waits for it.
-                gone[file.folder.id, default: []].append(file.file)
+                gone.append(file.file)
                 continue
             }
-            let seen = SettledFile(folder: file.folder.id, path: file.file.relative(to: file.folder.path), stamp: stamp)
+            let seen = SettledFile(folder: folder.id, path: file.file.relative(to: folder.path), stamp: stamp)
             if let unfinished = scanner.whyUnfinished(file.file, stamp, settle: settle, at: now) {
                 file.wait = unfinished.wait
                 unsettled.append(file)
@@ -132,17 +202,30 @@ package struct SyncPass: Sendable {
                 settled.append(seen)
             }
         }
-        for folder in folders {
-            guard let gone = gone[folder.id] else { continue }
-            _ = try scan.noteGone(gone, in: folder, at: now)
-        }
-        let drive = scan.drives.seen(in: folders)
+        if !gone.isEmpty { _ = try scan.noteGone(gone, in: folder, at: now) }
+        let drive = scan.drives.seen(in: [folder])
         var sighted = try ledger.sight(
-            settled, drive: drive, stillThere: scanner.isFile, whySkipped: firstLook.reasons(in: folders), at: now)
+            settled, drive: drive, stillThere: scanner.isFile, whySkipped: firstLook.reasons(in: [folder]), at: now)
         // What is not whole yet may look like anything: its first bytes are not asked.
         if isLast {
             sighted.queued += try ledger.sight(changing, drive: drive, stillThere: scanner.isFile, at: now).queued
         }
         return (sighted, unsettled)
+    }
+}
+
+/// Files that were found in several folders, as one number.
+private final class FileCounts: Sendable {
+    private let counts = Mutex<[FolderID: Int]>([:])
+    private let tell: @Sendable (Int) -> Void
+
+    init(tell: @escaping @Sendable (Int) -> Void) { self.tell = tell }
+
+    func note(_ count: Int, in folder: FolderRecord) {
+        tell(
+            counts.withLock { counts in
+                counts[folder.id] = count
+                return counts.values.reduce(0, +)
+            })
     }
 }

@@ -38,6 +38,10 @@ package struct FolderScan: Sendable {
     var firstLook: FirstLook?
     /// All watched folders, in the order of the configuration.
     var watched: [FilePath] = []
+    /// Whether somebody is at a watched folder, which may not answer: then it is not asked for its names.
+    var isBusy: @Sendable (FilePath) -> Bool = { _ in false }
+    /// Of the watched folders that were looked at as a whole, without symbolic links.
+    let names = Mutex<[FilePath: [FilePath]]>([:])
 
     /// Where a drive is mounted or taken out meanwhile, nothing there counts as missing, and the scan is done again.
     /// - Parameters:
@@ -50,6 +54,10 @@ package struct FolderScan: Sendable {
         seen: (Int) -> Void = { _ in }
     ) throws -> Summary {
         var result = Summary(appearedAfter: appearedAfter)
+        if start == folder.path {
+            let own = scanner.names(of: start)
+            names.withLock { $0[start] = own }
+        }
         for count in 1...Self.mostLooks {
             let isSteady = try look(at: folder, from: start, now, seen, &result)
             if isSteady || count == Self.mostLooks { break }
@@ -57,6 +65,8 @@ package struct FolderScan: Sendable {
         }
         if start == folder.path {
             result.problems += sharedPlaces(of: folder.path)
+            // One that was given up for its disk may come back much later.
+            try PooledWork.checkCancellation()
             try ledger.noteScan(folder.id, problem: Self.words(result.problems), at: now)
         }
         return result
@@ -65,12 +75,12 @@ package struct FolderScan: Sendable {
     /// Where the folder is one with a watched folder before it, or one of the two lies in the other. The configuration
     /// compares paths; that a link or a mount makes two folders one, only the disk tells.
     private func sharedPlaces(of folder: FilePath) -> [ScanError] {
-        let names = scanner.names(of: folder)
+        let names = knownNames(of: folder)
         func isAny(of names: [FilePath], in others: [FilePath]) -> Bool {
             names.contains { name in others.contains { name.starts(with: $0) } }
         }
         return watched.prefix(while: { $0 != folder }).compactMap { other -> ScanError? in
-            let others = scanner.names(of: other)
+            let others = knownNames(of: other)
             let relation: String
             switch (isAny(of: names, in: others), isAny(of: others, in: names)) {
             case (true, true): relation = "is"
@@ -83,6 +93,12 @@ package struct FolderScan: Sendable {
                 message: "the folder \(relation) the watched folder \(other.string.escapingControls), and what is in "
                     + "both is counted twice; leave one of the two out of watch")
         }
+    }
+
+    /// No other disk than that of the scan is waited for.
+    private func knownNames(of folder: FilePath) -> [FilePath] {
+        if let known = names.withLock({ $0[folder] }) { return known }
+        return isBusy(folder) ? [] : scanner.names(of: folder)
     }
 
     /// How many folders with a problem are named beside the first one.
@@ -155,6 +171,7 @@ package struct FolderScan: Sendable {
                 return true
             }
             let places = try drives.places(of: folder)
+            try PooledWork.checkCancellation()
             if !knownMounts.contains(where: { $0.starts(with: place) || place.starts(with: $0) }),
                 !places.isOther(atOrBelow: place)
             {
@@ -162,6 +179,7 @@ package struct FolderScan: Sendable {
                 return true
             }
         }
+        try PooledWork.checkCancellation()
         let isBare = emptyRoot != nil && result.filesSeen == 0
         scannedDrives.lookAgain()
         let unseen = try unseen(of: folder, mounts, scannedDrives, at: place, isBare: isBare, at: now, &result)
@@ -191,6 +209,7 @@ package struct FolderScan: Sendable {
             try reconcile(folder, scanned, at: now, &scannedDrives, &looks, &met, &result)
         }
         try met.noteDigests(in: ledger)
+        try PooledWork.checkCancellation()
         result.missing += try ledger.finishScan(
             folder.id, below: place, visited: met.ids, unread: unread + unseen.unclear,
             drive: { scannedDrives.drive(at: $0) }, at: now)
@@ -210,7 +229,10 @@ package struct FolderScan: Sendable {
             },
             settled: { $0.isSettled(settle, at: now) }, holding: SettleQueue.longestWait(settle: settle),
             stillThere: scanner.isFile,
-            whySkipped: { looks?.reason(scanned.path.appending($0.name), $0.stamp, in: folder) }, at: now)
+            whySkipped: { file in
+                SignOfLife.give()
+                return looks?.reason(scanned.path.appending(file.name), file.stamp, in: folder)
+            }, at: now)
         // Once it is told which drive the files are on, their photos are to learn it.
         try met.add(scanned, difference, isDriveTold: seen != .untold, to: ledger)
         drives.note(difference, in: scanned.path)

@@ -2,18 +2,19 @@ import FoundationEssentials
 package import Logging
 package import SyncCore
 package import SyncLedger
-package import SyncSystem
+import SyncSystem
 import SystemPackage
 
 /// Brings what happens in the watched folders into the ledger's queue, for as long as the agent runs.
 ///
-/// Hints say where to look, a scan or a look at the file says what is there, and the ledger decides what is new.
+/// Hints say where to look, a scan or a look at the file says what is there, and the ledger decides what is new. What
+/// is done for a folder is done in order; folders wait for each other only where they share a thread (``DiskLanes``).
 package actor Intake {
     private let folders: [FolderRecord]
     private let ledger: LedgerQueue
     private let scanner: any TreeScanner
     private let source: any ChangeSource
-    private let pool: BlockingPool
+    private let disks: DiskLanes
     private let firstLook: FirstLook
     private let scan: FolderScan
     private let rescanEvery: Duration
@@ -26,33 +27,24 @@ package actor Intake {
     private let logger: Logger
 
     private let settle: Duration
-    private var settling: SettleQueue
-    private let settlingChanged = Wakeup()
-    /// Folders into which something came that is never stored, or from which it left.
-    private var othersSettling: SettleQueue
-    private var treesToScan: [FilePath] = []
-    private let treesChanged = Wakeup()
-    private var isRescanning = false
+    private var lanes: [IntakeLane]
     private var knownProblems: Set<ScanError> = []
     /// In which no file was seen by the last scan, though some are known there.
     private var emptyFolders: Set<FolderID> = []
-    /// Of the kernel's queue, by root, as far as they are counted.
-    private var overflows: [FilePath: Int] = [:]
-    /// Why roots are not watched wholly, as far as that was told.
-    private var toldCauses: [FilePath: WatchReport.Cause] = [:]
+    private var told = ToldWatching()
     /// What is new and older than that came while nobody watched.
     private var watchedSince: Date?
 
     /// - Parameters:
     ///   - reducer: looks at what is new.
-    ///   - pool: one thread, so that looks and scans of a folder never overtake each other.
+    ///   - disks: a thread for each folder, so that looks and scans of it never overtake each other.
     ///   - looks: told what is looked at; `nil` where nobody asks.
     ///   - work: signalled when the queue has got something new.
     ///   - rescanned: called when all folders were read anew, as they are now and then.
     ///   - skipped: called when something new needs no place in the queue.
     package init(
         folders: [FolderRecord], ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer,
-        source: any ChangeSource, pool: BlockingPool, settle: Duration, rescanEvery: Duration, patience: LedgerPatience,
+        source: any ChangeSource, disks: DiskLanes, settle: Duration, rescanEvery: Duration, patience: LedgerPatience,
         looks: DiskLooks? = nil, work: Wakeup,
         rescanned: @escaping @Sendable () -> Void = {}, skipped: @escaping @Sendable () -> Void = {},
         time: TimeSource, logger: Logger
@@ -61,21 +53,22 @@ package actor Intake {
         self.ledger = ledger
         self.scanner = scanner
         self.source = source
-        self.pool = pool
+        self.disks = disks
         firstLook = FirstLook(scanner: scanner, reducer: reducer, time: time)
+        let looks = looks ?? DiskLooks(time: time)
         self.scan = FolderScan(
-            ledger: ledger.ledger, scanner: scanner, settle: settle, firstLook: firstLook, watched: folders.map(\.path))
+            ledger: ledger.ledger, scanner: scanner, settle: settle, firstLook: firstLook, watched: folders.map(\.path),
+            isBusy: looks.isBusy)
         self.rescanEvery = rescanEvery
         self.patience = patience
-        self.looks = looks ?? DiskLooks(time: time)
+        self.looks = looks
         self.work = work
         self.rescanned = rescanned
         self.skipped = skipped
         self.time = time
         self.logger = logger
         self.settle = settle
-        self.settling = SettleQueue(settle: settle)
-        self.othersSettling = SettleQueue(settle: settle)
+        lanes = disks.groups(of: folders).map { IntakeLane($0, settle: settle) }
     }
 
     /// Watches until the task is cancelled. While the ledger cannot be written to, the watching goes on; what was hinted
@@ -87,6 +80,8 @@ package actor Intake {
         watchedSince = began
         await looks.during(folders) { await source.start(folders.map(\.path), untold: folders.untold(at: began)) }
         do {
+            // What is told to end before it watches does not say that it does.
+            try Task.checkCancellation()
             var isFirst = true
             try await patience.riding("new photos") {
                 var obstacle: (any Error)?
@@ -109,8 +104,11 @@ package actor Intake {
     private func work() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.followHints() }
-            group.addTask { try await self.settleFiles() }
-            group.addTask { try await self.scanTrees() }
+            for lane in lanes.indices {
+                group.addTask { try await self.lookAfterGone(lane) }
+                group.addTask { try await self.settleFiles(lane) }
+                group.addTask { try await self.scanTrees(lane) }
+            }
             group.addTask { try await self.rescanNowAndThen() }
             try await group.waitForAllOrFirstFailure()
         }
@@ -121,27 +119,35 @@ package actor Intake {
     private func followHints() async throws {
         while let hints = await source.next() {
             let now = time.monotonic()
-            var (trees, gone): ([FilePath], [FilePath]) = ([], [])
+            var hinted: Set<Int> = []
             for hint in hints {
-                switch hint {
-                case .file(let path): settling.note(path, at: now)
-                case .writing(let path): settling.noteWriting(path, at: now)
-                case .tree(let path): trees.append(path)
-                case .others(let path): othersSettling.note(path, at: now)
-                case .gone(let path):
-                    settling.remove(path)
-                    gone.append(path)
-                }
+                guard let index = lane(of: hint.path) else { continue }
+                hinted.insert(index)
+                lanes[index].note(hint, at: now)
             }
-            settlingChanged.signal()
-            try await lookAfter(gone)
-            for tree in trees { enqueue(tree) }
+            for lane in lanes.indices where hinted.contains(lane) {
+                lanes[lane].settlingChanged.signal()
+                lanes[lane].hinted.signal()
+            }
         }
         try Task.checkCancellation()
     }
 
+    private func lookAfterGone(_ lane: Int) async throws {
+        while true {
+            try Task.checkCancellation()
+            let (gone, trees) = lanes[lane].takeHinted()
+            if gone.isEmpty, trees.isEmpty {
+                await lanes[lane].hinted.wait(atMost: nil, time: time)
+                continue
+            }
+            try await lookAfter(gone, lane)
+            for tree in trees { enqueue(tree) }
+        }
+    }
+
     /// Something was removed or moved away: files, folders, or roots. The disk says which, and whether it is so.
-    private func lookAfter(_ paths: [FilePath]) async throws {
+    private func lookAfter(_ paths: [FilePath], _ lane: Int) async throws {
         var gone: [FolderID: [FilePath]] = [:]
         for path in paths {
             if let folder = folder(of: path), path != folder.path {
@@ -151,13 +157,13 @@ package actor Intake {
             }
         }
         let now = time.now()
-        for folder in folders {
+        for folder in lanes[lane].folders {
             guard let paths = gone[folder.id] else { continue }
             let answer = try await look(at: folder) { [scan] _ in try scan.noteGone(paths, in: folder, at: now) }
             if answer.needsScan { enqueue(folder.path) }
             for place in answer.foldersThere { enqueue(place) }
-            for file in answer.filesThere { settling.note(file, at: time.monotonic()) }
-            if !answer.filesThere.isEmpty { settlingChanged.signal() }
+            for file in answer.filesThere { lanes[lane].settling.note(file, at: time.monotonic()) }
+            if !answer.filesThere.isEmpty { lanes[lane].settlingChanged.signal() }
             if answer.missing > 0 {
                 let place = paths.count == 1 ? paths[0] : folder.path
                 logger.info("\(place): \(answer.missing) no longer on the disk; what is stored stays stored")
@@ -167,26 +173,27 @@ package actor Intake {
 
     // MARK: Settling
 
-    private func settleFiles() async throws {
+    private func settleFiles(_ lane: Int) async throws {
         while true {
             try Task.checkCancellation()
-            let due = settling.takeDue(at: time.monotonic())
-            if !due.isEmpty { try await sight(due) }
-            let unfinished = settling.takeUnfinished(at: time.monotonic())
-            if !unfinished.isEmpty { try await sightUnfinished(unfinished) }
-            let mixed = othersSettling.takeDue(at: time.monotonic())
+            let due = lanes[lane].settling.takeDue(at: time.monotonic())
+            if !due.isEmpty { try await sight(due, lane) }
+            let unfinished = lanes[lane].settling.takeUnfinished(at: time.monotonic())
+            if !unfinished.isEmpty { try await sightUnfinished(unfinished, lane) }
+            let mixed = lanes[lane].othersSettling.takeDue(at: time.monotonic())
             if !mixed.isEmpty { try await noteOthers(in: mixed) }
-            let next = [settling.nextLook, othersSettling.nextDue].compactMap(\.self).min()
+            let next = [lanes[lane].settling.nextLook, lanes[lane].othersSettling.nextDue].compactMap(\.self).min()
             let wait = next.map { max($0 - time.monotonic(), .zero) }
             if wait == .zero { continue }
-            await settlingChanged.wait(atMost: wait, time: time)
+            await lanes[lane].settlingChanged.wait(atMost: wait, time: time)
         }
     }
 
-    private func sight(_ files: [FilePath]) async throws {
+    private func sight(_ files: [FilePath], _ lane: Int) async throws {
         let now = time.now()
         let batch = located(files)
-        let unsettled = try await look(at: batch.first?.folder) {
+        guard let first = batch.first?.folder else { return }
+        let unsettled = try await look(at: first) {
             [ledger = ledger.ledger, scanner, scan, firstLook] looks in
             let folders = batch.map(\.folder)
             var (settled, unsettled): ([SettledFile], [(file: FilePath, wait: Duration)]) = ([], [])
@@ -217,7 +224,7 @@ package actor Intake {
             self.tell(queued: sighted.queued, skipped: sighted.skipped)
             return unsettled
         }
-        for (file, wait) in unsettled { settling.note(file, after: wait, at: time.monotonic()) }
+        for (file, wait) in unsettled { lanes[lane].settling.note(file, after: wait, at: time.monotonic()) }
         // It is on another drive, or says that all was removed on purpose: only the whole folder tells.
         for (folder, _) in batch where emptyFolders.remove(folder.id) != nil { enqueue(folder.path) }
     }
@@ -225,17 +232,19 @@ package actor Intake {
     private func noteOthers(in directories: [FilePath]) async throws {
         let now = time.now()
         let batch = located(directories)
-        try await look(at: batch.first?.folder) { [scan] _ in
+        guard let first = batch.first?.folder else { return }
+        try await look(at: first) { [scan] _ in
             try scan.noteOthers(in: batch, reviewing: batch.map(\.folder), at: now)
         }
     }
 
     /// What is not whole yet is known from now on, and nobody claims it until it is, or has been changing for long. It may
     /// look like anything: its first bytes are not asked.
-    private func sightUnfinished(_ files: [FilePath]) async throws {
+    private func sightUnfinished(_ files: [FilePath], _ lane: Int) async throws {
         let now = time.now()
         let batch = located(files)
-        let unseen = try await look(at: batch.first?.folder) {
+        guard let first = batch.first?.folder else { return }
+        let unseen = try await look(at: first) {
             [ledger = ledger.ledger, scanner, settle, drives = scan.drives] looks in
             var (changing, unseen): ([SettledFile], [FilePath]) = ([], [])
             for (folder, file) in batch {
@@ -253,14 +262,14 @@ package actor Intake {
             self.tell(queued: changing.count, skipped: 0)
             return unseen
         }
-        for file in unseen { settling.forgetTelling(of: file) }
+        for file in unseen { lanes[lane].settling.forgetTelling(of: file) }
     }
 
     /// Runs what waits for disks. That a folder could not be looked at stays its problem until all of it was.
     private func look<Value: Sendable>(
-        at folder: FolderRecord?, _ body: @escaping @Sendable (DiskLooks) throws -> Value
+        at folder: FolderRecord, _ body: @escaping @Sendable (DiskLooks) throws -> Value
     ) async throws -> Value {
-        let value = try await looks.run(at: folder, on: pool) { [looks] in try body(looks) }
+        let value = try await looks.run(at: folder, on: disks) { [looks] in try body(looks) }
         for heard in looks.takeHeard() { enqueue(heard.path) }
         return value
     }
@@ -272,29 +281,28 @@ package actor Intake {
     // MARK: Scanning
 
     private func enqueue(_ tree: FilePath) {
-        guard !treesToScan.contains(where: { tree.starts(with: $0) }) else { return }
-        treesToScan.removeAll { $0.starts(with: tree) }
-        treesToScan.append(tree)
-        treesChanged.signal()
+        guard let index = lane(of: tree) else { return }
+        lanes[index].treesToScan.add(tree: tree)
+        lanes[index].treesChanged.signal()
     }
 
-    private func scanTrees() async throws {
+    private func scanTrees(_ lane: Int) async throws {
         while true {
             try Task.checkCancellation()
-            guard !treesToScan.isEmpty else {
-                await treesChanged.wait(atMost: nil, time: time)
+            guard !lanes[lane].treesToScan.isEmpty else {
+                await lanes[lane].treesChanged.wait(atMost: nil, time: time)
                 continue
             }
-            let tree = treesToScan.removeFirst()
-            if let folder = folder(of: tree) { try await scan(folder, from: tree) }
-            if isRescanning, treesToScan.isEmpty {
-                isRescanning = false
-                rescanned()
+            let tree = lanes[lane].treesToScan.removeFirst()
+            if let folder = folder(of: tree) { try await scan(folder, from: tree, lane) }
+            if lanes[lane].isRescanning, lanes[lane].treesToScan.isEmpty {
+                lanes[lane].isRescanning = false
+                if !lanes.contains(where: \.isRescanning) { rescanned() }
             }
         }
     }
 
-    private func scan(_ folder: FolderRecord, from tree: FilePath) async throws {
+    private func scan(_ folder: FolderRecord, from tree: FilePath, _ lane: Int) async throws {
         let now = time.now()
         let (result, cost) = try await look(at: folder) { [scan, watchedSince] looks in
             let clock = StepWatch.clockOfThread()
@@ -308,9 +316,11 @@ package actor Intake {
         }
         source.noteScan(of: tree, cost)
         if !result.appeared.isEmpty { source.judge(result.appeared, below: folder.path) }
-        for (file, wait) in result.unsettled { settling.note(file, after: wait, at: time.monotonic()) }
-        for directory in result.mixed { othersSettling.note(directory, at: time.monotonic()) }
-        settlingChanged.signal()
+        for (file, wait) in result.unsettled {
+            lanes[lane].settling.note(file, after: wait, at: time.monotonic())
+        }
+        for directory in result.mixed { lanes[lane].othersSettling.note(directory, at: time.monotonic()) }
+        lanes[lane].settlingChanged.signal()
         tell(queued: result.queued, skipped: result.skipped)
         if tree == folder.path {
             if result.seemsEmpty { emptyFolders.insert(folder.id) } else { emptyFolders.remove(folder.id) }
@@ -330,7 +340,7 @@ package actor Intake {
     private func rescanNowAndThen() async throws {
         while true {
             try await time.sleep(rescanEvery)
-            isRescanning = true
+            for lane in lanes.indices { lanes[lane].isRescanning = true }
             for folder in folders { enqueue(folder.path) }
         }
     }
@@ -350,8 +360,8 @@ package actor Intake {
 
     private func noteWatching() async throws {
         let reports = source.reports()
-        tellCauses(reports)
-        let overflowed = countOverflows(reports)
+        told.tellCauses(reports, logger)
+        let overflowed = told.countOverflows(reports)
         try await ledger { [folders] ledger in
             if overflowed > 0 { try ledger.countOverflows(overflowed) }
             for folder in folders {
@@ -361,28 +371,11 @@ package actor Intake {
         }
     }
 
-    /// Told when it begins and when it ends. The note's numbers may be others each time; `status` has them. That a
-    /// folder is not there, its scan tells.
-    private func tellCauses(_ reports: [WatchReport]) {
-        for report in reports where toldCauses[report.root] != report.cause {
-            let root = report.root.string.escapingControls
-            switch (report.cause, report.note) {
-            case (nil, _): logger.notice("\(root): all of it is watched")
-            case (.absent?, _), (_, nil): break
-            case (_, let note?): logger.notice("\(root): \(note)")
-            }
-            toldCauses[report.root] = report.cause
-        }
-    }
-
-    /// Those that were not counted yet.
-    private func countOverflows(_ reports: [WatchReport]) -> Int {
-        reports.reduce(0) { count, report in
-            count + max(report.overflows - (overflows.updateValue(report.overflows, forKey: report.root) ?? 0), 0)
-        }
-    }
-
     private func folder(of path: FilePath) -> FolderRecord? {
         folders.first { path.starts(with: $0.path) }
+    }
+
+    private func lane(of path: FilePath) -> Int? {
+        lanes.firstIndex { lane in lane.folders.contains { path.starts(with: $0.path) } }
     }
 }

@@ -3,7 +3,7 @@ package import Logging
 import ServiceLifecycle
 package import SyncCore
 package import SyncLedger
-package import SyncSystem
+import SyncSystem
 package import SystemPackage
 
 /// Looks after projects folders now and then: lists that changed unnoticed, and projects that are given up.
@@ -12,36 +12,50 @@ package struct ProjectService: Service {
 
     private let folders: [FolderRecord]
     private let shelf: ProjectListSync
-    private let pool: BlockingPool
+    private let disks: DiskLanes
     private let work: Wakeup
     private let loop: ServiceLoop
 
     /// - Parameters:
-    ///   - pool: that of the intake.
+    ///   - disks: those of the intake.
     ///   - work: signalled when files may have come due.
     package init(
-        folders: [FolderRecord], shelf: ProjectListSync, pool: BlockingPool, work: Wakeup, patience: LedgerPatience,
+        folders: [FolderRecord], shelf: ProjectListSync, disks: DiskLanes, work: Wakeup, patience: LedgerPatience,
         time: TimeSource
     ) {
         self.folders = folders.filter { $0.kind == .projects }
         self.shelf = shelf
-        self.pool = pool
+        self.disks = disks
         self.work = work
         loop = ServiceLoop(name: "projects", interval: Self.interval, patience: patience, time: time)
     }
 
     package func run() async throws {
-        try await loop.run {
-            try await round()
-            return .round(after: Self.interval)
+        // One that does not answer holds up no other.
+        let groups = folders.isEmpty ? [[]] : disks.groups(of: folders)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for folders in groups {
+                group.addTask {
+                    try await loop.run {
+                        try await look(at: folders)
+                        return .round(after: Self.interval)
+                    }
+                }
+            }
+            try await group.waitForAllOrFirstFailure()
         }
     }
 
     /// One look at every folder.
+    /// - Parameter silent: folders that do not answer, and are left out.
     /// - Throws: ``LedgerError``, `CancellationError`.
-    package func round() async throws {
+    package func round(leavingOut silent: Set<FilePath> = []) async throws {
+        try await look(at: folders.filter { !silent.contains($0.path) })
+    }
+
+    private func look(at folders: [FolderRecord]) async throws {
         for folder in folders {
-            try await pool.run { [shelf] in
+            try await disks.pool(for: folder.path).run { [shelf] in
                 try shelf.look(at: folder.path, isUrgent: true)
                 try shelf.giveUp(in: folder.path)
             }
@@ -59,7 +73,8 @@ package final class ProjectListSync: Sendable {
     private let ledger: Ledger
     private let time: TimeSource
     private let logger: Logger
-    private let looked = Mutex<[FilePath: Duration]>([:])
+    /// When each folder's list was read last. A folder has a lock of its own: another one's disk may not answer.
+    private let looked = Mutex<[FilePath: Mutex<Duration?>]>([:])
     private let told = Mutex<[FilePath: Set<ByteString>]>([:])
     private let unusable = Mutex<[FilePath: Unusable]>([:])
 
@@ -83,11 +98,16 @@ package final class ProjectListSync: Sendable {
     package func look(at folder: FilePath, isUrgent: Bool = false) throws -> ProjectListState? {
         // Whoever comes while the list is read waits for it: before the first one is noted, a folder looks like one that
         // has none, of which all images are stored.
-        try looked.withLock { looked in
+        let lock = looked.withLock { looked in
+            let lock = looked[folder] ?? Mutex<Duration?>(nil)
+            looked[folder] = lock
+            return lock
+        }
+        try lock.withLock { lookedAt in
             let now = time.monotonic()
-            if !isUrgent, let last = looked[folder], now - last < Self.interval { return }
+            if !isUrgent, let last = lookedAt, now - last < Self.interval { return }
             try read(folder)
-            looked[folder] = now
+            lookedAt = now
         }
         return try ledger.projectList(of: folder)
     }

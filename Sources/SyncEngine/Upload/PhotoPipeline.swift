@@ -49,6 +49,7 @@ package final class PhotoPipeline: Sendable {
     private let batchSize: Int
     private let work: Wakeup
     private let passes: Wakeup?
+    private let silent: @Sendable () -> Set<FolderID>
     let gate: CircuitBreaker
     let time: TimeSource
     let logger: Logger
@@ -67,10 +68,12 @@ package final class PhotoPipeline: Sendable {
     ///   - pool: threads for reading, hashing and reducing; as many as there are cores.
     ///   - work: signalled when the queue has got something new.
     ///   - passes: signalled when everything is stored, after work.
+    ///   - silent: folders that do not answer: their files would hold up the threads for all others.
     ///   - observe: called for each photo that is done with, from any thread.
     package init(
         ledger: LedgerQueue, store: any ObjectStore, preparer: Preparer, versions: ProjectVersions? = nil,
-        pool: BlockingPool, batchSize: Int, work: Wakeup, passes: Wakeup? = nil, time: TimeSource, logger: Logger,
+        pool: BlockingPool, batchSize: Int, work: Wakeup, passes: Wakeup? = nil,
+        silent: @escaping @Sendable () -> Set<FolderID> = { [] }, time: TimeSource, logger: Logger,
         observe: @escaping @Sendable (PipelineEvent) -> Void
     ) {
         self.ledger = ledger
@@ -85,6 +88,7 @@ package final class PhotoPipeline: Sendable {
         self.batchSize = batchSize
         self.work = work
         self.passes = passes
+        self.silent = silent
         self.gate = CircuitBreaker(time: time)
         self.time = time
         self.logger = logger
@@ -217,7 +221,8 @@ package final class PhotoPipeline: Sendable {
             // Asked first: what is in hand may come back into the queue, and must not do so between the two questions.
             let isIdle = state.withLock { $0.inHand.isEmpty }
             let due: Date?
-            switch try await claimNext(at: time.now()) {
+            let leftOut = silent()
+            switch try await claimNext(leavingOut: leftOut, at: time.now()) {
             case .photos(let claims): return claims
             case .nothing(let moment): due = moment
             }
@@ -237,7 +242,7 @@ package final class PhotoPipeline: Sendable {
                         try await lookAtStore(mode)
                         continue
                     }
-                    try await noteAllDone(isEmpty: due == nil)
+                    try await noteAllDone(isEmpty: due == nil && leftOut.isEmpty)
                 }
             }
             var pause = wait
@@ -246,11 +251,12 @@ package final class PhotoPipeline: Sendable {
         }
     }
 
-    private func claimNext(at now: Date) async throws -> NextClaim {
+    private func claimNext(leavingOut silent: Set<FolderID>, at now: Date) async throws -> NextClaim {
         let (scope, reach, isFlowing) = state.withLock { ($0.scope, $0.reach, $0.isFlowing) }
         let group = gate.closedBy == nil ? ClaimGroup.ofSmall : .ofOne
         return try await ledger { [state] ledger in
-            let next = try ledger.claimNext(of: scope, upTo: reach, group, isExpected: isFlowing, at: now)
+            let next = try ledger.claimNext(
+                of: scope, upTo: reach, group, isExpected: isFlowing, leavingOut: silent, at: now)
             // Noted here, where no cancellation comes between: what is claimed is in hand.
             state.withLock { $0.note(next) }
             return next

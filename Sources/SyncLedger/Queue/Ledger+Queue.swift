@@ -49,26 +49,27 @@ extension Ledger {
     ///   - group: how many at most.
     ///   - isExpected: whether there is likely to be one. Who looks in vain now and then only reads: to write, one may
     ///     have to wait for another process, and to fail.
+    ///   - silent: folders whose files cannot be read now, and are left in the queue; but of a vacation, all are taken.
     package func claimNext(
         of vacation: VacationID? = nil, upTo bytes: Int64 = .max, _ group: ClaimGroup = .ofOne, isExpected: Bool = true,
-        at time: Date
+        leavingOut silent: Set<FolderID> = [], at time: Date
     ) throws(LedgerError) -> NextClaim {
         if !isExpected {
-            let next = try nextTry(of: vacation, upTo: bytes, at: time)
+            let next = try nextTry(of: vacation, upTo: bytes, leavingOut: silent, at: time)
             guard let next, next <= time else { return .nothing(until: next) }
         }
         return try write("claim photos") { db in
-            let due = try db.dueNow(of: vacation, limit: group.files, upTo: bytes, at: time)
+            let due = try db.dueNow(of: vacation, limit: group.files, upTo: bytes, leavingOut: silent, at: time)
             let claims = try db.claim(group.prefix(of: due), at: time)
             if !claims.isEmpty { return .photos(claims) }
-            return .nothing(until: try db.nextTry(of: vacation, upTo: bytes, at: time))
+            return .nothing(until: try db.nextTry(of: vacation, upTo: bytes, leavingOut: silent, at: time))
         }
     }
 
     /// As ``claimNext(of:upTo:_:isExpected:at:)``: at most `limit` of any size, none when nothing is due.
     package func claim(limit: Int, upTo bytes: Int64 = .max, at time: Date) throws(LedgerError) -> [Claim] {
         try write("claim photos") { db in
-            try db.claim(db.dueNow(of: nil, limit: limit, upTo: bytes, at: time)[...], at: time)
+            try db.claim(db.dueNow(of: nil, limit: limit, upTo: bytes, leavingOut: [], at: time)[...], at: time)
         }
     }
 
@@ -77,17 +78,13 @@ extension Ledger {
     /// - Parameters:
     ///   - vacation: looks at its photos only; `nil` for all.
     ///   - bytes: larger files do not count.
+    ///   - silent: folders of which none counts, but for a vacation.
     ///   - time: now. What is to be tried later than any photo ever is was noted by a clock that was wrong: it is due.
     package func nextTry(
-        of vacation: VacationID? = nil, upTo bytes: Int64 = .max, at time: Date
+        of vacation: VacationID? = nil, upTo bytes: Int64 = .max, leavingOut silent: Set<FolderID> = [], at time: Date
     ) throws(LedgerError) -> Date? {
-        try read("look at the queue") { try $0.nextTry(of: vacation, upTo: bytes, at: time) }
+        try read("look at the queue") { try $0.nextTry(of: vacation, upTo: bytes, leavingOut: silent, at: time) }
     }
-}
-
-extension Date {
-    /// The latest moment, in milliseconds, at which a photo may have to be tried next.
-    var latestTry: Int64 { addingTimeInterval(RetryPolicy.longestPause / .seconds(1)).milliseconds }
 }
 
 /// A photo whose turn has come, and since when.
@@ -106,13 +103,15 @@ struct Due: FetchableRecord {
 
 extension Database {
     /// Photos never tried are due whatever the clock says: one that was set back must not hold them up.
-    fileprivate func dueNow(of vacation: VacationID?, limit: Int, upTo bytes: Int64, at time: Date) throws -> [Due] {
+    fileprivate func dueNow(
+        of vacation: VacationID?, limit: Int, upTo bytes: Int64, leavingOut silent: Set<FolderID>, at time: Date
+    ) throws -> [Due] {
         if let vacation {
             return try rows(
                 LedgerQuery.dueOfVacation, [vacation.rawValue, time.milliseconds, time.latestTry, bytes, limit],
                 as: Due.self)
         }
-        let due = try activeFolders().flatMap { folder in
+        let due = try activeFolders().filter { !silent.contains($0.id) }.flatMap { folder in
             try rows(LedgerQuery.fresh, [folder.id.rawValue, bytes, limit], as: Due.self)
                 + rows(LedgerQuery.due, [folder.id.rawValue, time.milliseconds, bytes, limit], as: Due.self)
                 + rows(LedgerQuery.astray, [folder.id.rawValue, time.latestTry, bytes, limit], as: Due.self)
@@ -120,13 +119,15 @@ extension Database {
         return Array(due.sorted { ($0.since, $0.id) < ($1.since, $1.id) }.prefix(limit))
     }
 
-    fileprivate func nextTry(of vacation: VacationID?, upTo bytes: Int64, at time: Date) throws -> Date? {
+    fileprivate func nextTry(
+        of vacation: VacationID?, upTo bytes: Int64, leavingOut silent: Set<FolderID>, at time: Date
+    ) throws -> Date? {
         var times: [Int64] = []
         if let vacation {
             let arguments: StatementArguments = [vacation.rawValue, time.latestTry, bytes]
             if let next = try number(LedgerQuery.nextTryOfVacation, arguments) { times.append(next) }
         } else {
-            for folder in try activeFolders() {
+            for folder in try activeFolders() where !silent.contains(folder.id) {
                 if let next = try number(LedgerQuery.nextTry, [folder.id.rawValue, bytes]) { times.append(next) }
                 let isAny = try number(LedgerQuery.astray, [folder.id.rawValue, time.latestTry, bytes, 1]) != nil
                 if isAny { times.append(0) }

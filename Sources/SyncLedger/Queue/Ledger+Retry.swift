@@ -109,6 +109,11 @@ extension Database {
     }
 }
 
+extension Date {
+    /// The latest moment, in milliseconds, at which a photo may have to be tried next.
+    var latestTry: Int64 { addingTimeInterval(RetryPolicy.longestPause / .seconds(1)).milliseconds }
+}
+
 extension LedgerQuery {
     package static let firstDelayed = """
         SELECT id FROM photos

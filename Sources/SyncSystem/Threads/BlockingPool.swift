@@ -9,6 +9,7 @@ import SystemPackage
 package final class BlockingPool: Sendable {
     private let queue: WorkQueue
     private let watch: StepWatch
+    private let patienceAfterCancelling: Duration?
     private let siblings = Mutex<[WorkQueue]>([])
 
     /// How long a thread waits for work before it ends.
@@ -24,20 +25,27 @@ package final class BlockingPool: Sendable {
     ///   - threads: at most.
     ///   - name: shown by `ps -L` and debuggers, with a number; the kernel keeps its first 15 bytes.
     ///   - watch: gives up steps of the work that do not end.
-    package convenience init(name: String, threads: Int, watch: StepWatch = .ofProcess) {
-        self.init(name: name, threads: threads, watch: watch, start: OwnedThread.start)
+    ///   - patience: how long cancelled work that is under way may still take. Then its caller gets
+    ///     `CancellationError`, and its thread is given up: for calls that a disk may hold for ever. Work that comes
+    ///     back after all finds its flag set, and must not change anything. `nil`: it is waited for.
+    package convenience init(
+        name: String, threads: Int, watch: StepWatch = .ofProcess, abandoningAfter patience: Duration? = nil
+    ) {
+        self.init(
+            name: name, threads: threads, watch: watch, abandoningAfter: patience, start: OwnedThread.start)
     }
 
     /// - Parameters:
     ///   - patience: how long a thread waits for work. Tests shorten it.
     ///   - start: starts a thread. Tests script it.
     init(
-        name: String, threads: Int, watch: StepWatch = .ofProcess, patience: Duration = BlockingPool.patience,
-        start: @escaping Start
+        name: String, threads: Int, watch: StepWatch = .ofProcess, abandoningAfter: Duration? = nil,
+        patience: Duration = BlockingPool.patience, start: @escaping Start
     ) {
         precondition(threads > 0, "a pool needs a thread")
         queue = WorkQueue(name: name, limit: threads, patience: patience, start: start)
         self.watch = watch
+        patienceAfterCancelling = abandoningAfter
     }
 
     /// Further threads, whose steps the same watch looks after. They are shut down with these.
@@ -82,7 +90,7 @@ package final class BlockingPool: Sendable {
     package func runChecking<Value: Sendable>(
         _ work: @escaping @Sendable (CancellationFlag) throws -> Value
     ) async throws -> Value {
-        let job = PooledWork(watch)
+        let (job, patience) = (PooledWork(watch), patienceAfterCancelling)
         let body: @Sendable () throws -> Value = { try work(job.flag) }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -98,6 +106,10 @@ package final class BlockingPool: Sendable {
             }
         } onCancel: {
             job.cancel()
+            guard let patience, job.isUnderWay else { return }
+            Deadline.poll(for: patience, until: { !job.isUnderWay }) { isOver in
+                if !isOver { job.giveUp(CancellationError(), anywhere: true) }
+            }
         }
     }
 }

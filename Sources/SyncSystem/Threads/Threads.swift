@@ -73,6 +73,19 @@ package final class OwnedThread: Sendable {
         if let thread { pthread_join(thread, nil) }
     }
 
+    /// Waits until the thread has ended, but not for ever: it may hang in a call of the system that no signal
+    /// interrupts. Whether the task is cancelled makes no difference.
+    /// - Returns: whether it has ended. If not, it runs on, and is taken off the process with its last step.
+    package func join(within patience: Duration) async -> Bool {
+        let hasEnded = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+            Deadline.poll(for: patience, until: { self.state.withLock { $0.hasEnded } }) {
+                continuation.resume(returning: $0)
+            }
+        }
+        if hasEnded { await join() }
+        return hasEnded
+    }
+
     private func end() {
         let waiting = state.withLock { state in
             state.hasEnded = true
@@ -99,6 +112,31 @@ package final class OwnedThread: Sendable {
             body()
             thread.end()
         }
+    }
+}
+
+/// Waits for something that may never come. A thread of its own does it, for a few seconds.
+enum Deadline {
+    private static let shortest: UInt32 = 1_000
+    private static let longest: UInt32 = 50_000
+
+    /// - Parameter then: called once, with whether it came in time; on another thread, where the system gives one.
+    static func poll(
+        for patience: Duration, until isOver: @escaping @Sendable () -> Bool,
+        then: @escaping @Sendable (Bool) -> Void
+    ) {
+        if isOver() { return then(true) }
+        let wait: @Sendable () -> Void = {
+            let end = ContinuousClock.now + patience
+            var pause = shortest
+            while !isOver() {
+                guard ContinuousClock.now < end else { return then(false) }
+                usleep(pause)
+                pause = min(pause * 2, longest)
+            }
+            then(true)
+        }
+        if (try? OwnedThread.start(name: "deadline", wait)) == nil { wait() }
     }
 }
 
@@ -214,12 +252,16 @@ package final class PooledWork: Sendable {
         giveUp(CancellationError())
     }
 
+    /// Whether a thread is at the work, and its caller waits for it.
+    var isUnderWay: Bool { state.withLock { $0.answer != nil } }
+
     /// Lets the caller go on with an error, if the work is in a step.
+    /// - Parameter anywhere: also if it is in none.
     /// - Returns: whether it was.
     @discardableResult
-    func giveUp(_ error: any Error) -> Bool {
+    func giveUp(_ error: any Error, anywhere: Bool = false) -> Bool {
         let (answer, releases) = state.withLock { state in
-            guard state.isInStep, !state.isGivenUp, let answer = state.answer else {
+            guard state.isInStep || anywhere, !state.isGivenUp, let answer = state.answer else {
                 return (nil as (@Sendable (any Error) -> Void)?, [@Sendable () -> Void]())
             }
             state.isGivenUp = true

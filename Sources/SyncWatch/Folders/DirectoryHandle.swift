@@ -45,11 +45,18 @@ final class DirectoryHandle {
         access = FolderAccess(status)
     }
 
-    /// Calls `body` with the name and kind of every entry but `.` and `..`.
+    /// A folder of a million entries gets on, however long it takes.
+    private static let entriesPerSign = 256
+
+    /// Calls `body` with the name and kind of every entry but `.` and `..`. Gives signs of life.
     func forEachEntry(_ body: (UnsafePointer<CChar>, EntryKind) throws(Errno) -> Void) throws(Errno) {
         if isRead { reader.rewind() }
         isRead = true
-        while try reader.next(body) != nil {}
+        var entries = 0
+        while try reader.next(body) != nil {
+            entries += 1
+            if entries % Self.entriesPerSign == 0 { SignOfLife.give() }
+        }
     }
 
     /// The status of one entry, links not followed; `nil` when it is gone.

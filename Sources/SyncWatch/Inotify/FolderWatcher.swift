@@ -26,6 +26,7 @@ package final class FolderWatcher: ChangeSource {
     private let calls: WatchCalls
     private let pollInterval: Duration
     private let checkInterval: Duration
+    private let progress: @Sendable (FilePath) -> Void
     private let mailbox = HintMailbox()
     private let state = Mutex(State.idle)
 
@@ -33,14 +34,22 @@ package final class FolderWatcher: ChangeSource {
     ///   - pollInterval: how often a root, or a part of it, that cannot be watched gets a `.tree` hint, at most. Less
     ///     often where its scans take long (``PollPace``).
     ///   - checkInterval: how often it is seen whether a root is still there, or there again.
-    package convenience init(pollInterval: Duration = .seconds(30), checkInterval: Duration = .seconds(5)) {
-        self.init(pollInterval: pollInterval, checkInterval: checkInterval, calls: .system)
+    ///   - progress: called with the root, when its watches begin to be set at the start, and while that gets on.
+    package convenience init(
+        pollInterval: Duration = .seconds(30), checkInterval: Duration = .seconds(5),
+        progress: @escaping @Sendable (FilePath) -> Void = { _ in }
+    ) {
+        self.init(pollInterval: pollInterval, checkInterval: checkInterval, calls: .system, progress: progress)
     }
 
-    init(pollInterval: Duration, checkInterval: Duration, calls: WatchCalls) {
+    init(
+        pollInterval: Duration, checkInterval: Duration, calls: WatchCalls,
+        progress: @escaping @Sendable (FilePath) -> Void = { _ in }
+    ) {
         self.pollInterval = pollInterval
         self.checkInterval = checkInterval
         self.calls = calls
+        self.progress = progress
     }
 
     deinit {
@@ -52,30 +61,38 @@ package final class FolderWatcher: ChangeSource {
     }
 
     package func start(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async {
-        await withCheckedContinuation { ready in
-            let isRunning = state.withLock { state in
-                if case .stopped = state { return false }
-                guard case .idle = state else { preconditionFailure("a watcher is started once") }
-                do throws(Errno) {
-                    state = .running(try session(roots, untold) { ready.resume() })
-                    return true
-                } catch {
-                    let problem = WatchProblem.noThread(error)
-                    let pace = Mutex(PollPace(shortest: pollInterval, from: calls.now()))
-                    state = .broken(
-                        roots.map { root in
-                            WatchedRoot(
-                                report: WatchReport(root: root, mode: .polling), problem: problem, pace: pace,
-                                checkInterval: checkInterval
-                            ).current
-                        })
-                    return false
-                }
+        let isReady = Readiness()
+        await withTaskCancellationHandler {
+            begin(roots, untold, isReady)
+            await isReady.wait()
+        } onCancel: {
+            isReady.tell()
+        }
+    }
+
+    private func begin(_ roots: [FilePath], _ untold: [FilePath: UntoldFile], _ ready: Readiness) {
+        let isRunning = state.withLock { state in
+            if case .stopped = state { return false }
+            guard case .idle = state else { preconditionFailure("a watcher is started once") }
+            do throws(Errno) {
+                state = .running(try session(roots, untold) { ready.tell() })
+                return true
+            } catch {
+                let problem = WatchProblem.noThread(error)
+                let pace = Mutex(PollPace(shortest: pollInterval, from: calls.now()))
+                state = .broken(
+                    roots.map { root in
+                        WatchedRoot(
+                            report: WatchReport(root: root, mode: .polling), problem: problem, pace: pace,
+                            checkInterval: checkInterval
+                        ).current
+                    })
+                return false
             }
-            if !isRunning {
-                for root in roots { mailbox.post([.tree(root)], of: root) }
-                ready.resume()
-            }
+        }
+        if !isRunning {
+            for root in roots { mailbox.post([.tree(root)], of: root) }
+            ready.tell()
         }
     }
 
@@ -105,6 +122,9 @@ package final class FolderWatcher: ChangeSource {
         }
     }
 
+    /// How long the thread may take to end: it may be in a call that a disk holds for ever.
+    private static let endPatience = Duration.seconds(3)
+
     package func stop() async {
         mailbox.close()
         let running = state.withLock { state -> Session? in
@@ -114,8 +134,8 @@ package final class FolderWatcher: ChangeSource {
         }
         guard let session = running else { return }
         session.board.requestStop()
-        await session.thread.join()
-        session.board.wakePipe.close()
+        // Where it hangs, its pipe goes when it does.
+        if await session.thread.join(within: Self.endPatience) { session.board.wakePipe.close() }
         state.withLock { $0 = .stopped(session.board.reports) }
     }
 
@@ -123,13 +143,41 @@ package final class FolderWatcher: ChangeSource {
         _ roots: [FilePath], _ untold: [FilePath: UntoldFile], ready: @escaping @Sendable () -> Void
     ) throws(Errno) -> Session {
         let board = try WatcherState(mailbox: mailbox)
-        let (calls, pollInterval, checkInterval) = (calls, pollInterval, checkInterval)
+        let (calls, pollInterval, checkInterval, progress) = (calls, pollInterval, checkInterval, progress)
         let thread = try calls.startThread("sync-watch") {
             let loop = WatchLoop(
                 roots: roots, calls: calls, pollInterval: pollInterval, checkInterval: checkInterval, board: board)
-            loop.run(untold: untold, ready: ready)
+            loop.run(untold: untold, progress: progress, ready: ready)
         }
         return Session(board: board, thread: thread)
+    }
+}
+
+/// That every folder has its watch, or that nobody waits for it any more.
+private final class Readiness: Sendable {
+    private struct State {
+        var isTold = false
+        var waiting: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    func tell() {
+        state.withLock { state in
+            state.isTold = true
+            return exchange(&state.waiting, with: nil)
+        }?.resume()
+    }
+
+    /// Called once.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isTold = state.withLock { state in
+                if !state.isTold { state.waiting = continuation }
+                return state.isTold
+            }
+            if isTold { continuation.resume() }
+        }
     }
 }
 
@@ -309,13 +357,5 @@ extension HintMailbox.State {
         counts.removeAll()
         collapsed.removeAll()
         return hints
-    }
-}
-
-extension ChangeHint {
-    var path: FilePath {
-        switch self {
-        case .file(let path), .writing(let path), .tree(let path), .gone(let path), .others(let path): path
-        }
     }
 }

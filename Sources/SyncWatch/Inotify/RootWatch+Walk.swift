@@ -20,6 +20,7 @@ extension RootWatch {
         var isDue = true
         FolderWalk.run(from: start, at: path) { visit in
             guard !isStopping() else { return [] }
+            SignOfLife.give()
             do throws(Errno) {
                 let folder = try visit.folder.get()
                 let above = visit.depth == 0 ? parent : walk.chain[visit.depth - 1].watch

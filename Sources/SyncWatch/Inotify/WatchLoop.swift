@@ -32,10 +32,15 @@ struct WatchLoop {
     /// Watches until the board asks to stop.
     /// - Parameters:
     ///   - untold: roots that are known not to be told of wholly.
+    ///   - progress: called with a root when its watches begin to be set, and while that gets on.
     ///   - ready: called once every folder has its watch.
-    func run(untold: [FilePath: UntoldFile], ready: () -> Void) {
+    func run(
+        untold: [FilePath: UntoldFile], progress: @escaping @Sendable (FilePath) -> Void, ready: () -> Void
+    ) {
         for root in roots {
-            root.begin(untold: untold[root.root])
+            let path = root.root
+            progress(path)
+            SignOfLife.hear({ progress(path) }, of: { root.begin(untold: untold[path]) })
             deliver(root)
         }
         board.publish(roots.map(\.published))

@@ -186,8 +186,8 @@ import Testing
         let work = Wakeup()
         let intake = Intake(
             folders: folders, ledger: LedgerQueue(ledger), scanner: shelf, reducer: shelf, source: hints,
-            pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2), rescanEvery: .seconds(31_536_000),
-            patience: patience(time), work: work, time: time, logger: log.logger)
+            disks: DiskLanes(sharing: BlockingPool(name: "intake", threads: 1)), settle: .seconds(2),
+            rescanEvery: .seconds(31_536_000), patience: patience(time), work: work, time: time, logger: log.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 do { try await intake.run(onWatching: {}) } catch is CancellationError {}

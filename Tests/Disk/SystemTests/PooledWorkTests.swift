@@ -144,6 +144,35 @@ import Testing
         #expect(try await answer == 1)
     }
 
+    @Test func `cancelled work that a disk holds is given up after a while, where its pool is made for that`()
+        async throws
+    {
+        let (trap, entry) = (try Trap(), Entry())
+        let pool = BlockingPool(name: "test", threads: 1, abandoningAfter: .milliseconds(50))
+        await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await pool.run {
+                    entry.signal.yield()
+                    trap.enter()
+                }
+            }
+            await entry.wait()
+            group.cancelAll()
+            await #expect(throws: CancellationError.self) { try await group.waitForAll() }
+        }
+        #expect(try await pool.run { 2 } == 2)
+        await pool.shutDown()
+        try trap.open()
+    }
+
+    @Test func `a thread that hangs is not joined for ever`() async throws {
+        let trap = try Trap()
+        let thread = try OwnedThread.start(name: "hanging") { trap.enter() }
+        #expect(await !thread.join(within: .milliseconds(50)))
+        try trap.open()
+        #expect(await thread.join(within: .seconds(60)))
+    }
+
     @Test func `a cancelled step is given up at once`() async throws {
         let (trap, entry) = (try Trap(), Entry())
         let pool = BlockingPool(name: "test", threads: 1, watch: Clocks().watch)

@@ -1,5 +1,7 @@
+import Dispatch
 import Glibc
 import SyncCore
+import SyncSystem
 import SystemPackage
 import Testing
 
@@ -152,6 +154,33 @@ import Testing
         #expect(await watcher.next() == nil)
         #expect(watcher.reports().map(\.root) == [tree.root])
         await watcher.stop()
+    }
+
+    @Test func `setting watches tells that it gets on, in one large folder, too`() async throws {
+        for index in 0..<300 { try tree.write("\(index).jpg", "") }
+        let told = Mutex<[FilePath]>([])
+        let watcher = FolderWatcher(progress: { root in told.withLock { $0.append(root) } })
+        await watcher.start([tree.root])
+        await watcher.stop()
+        // Its beginning, the one folder, and a part of its entries.
+        #expect(told.withLock { $0 } == [tree.root, tree.root, tree.root])
+    }
+
+    @Test func `a watcher ends although a disk holds its thread`() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        defer { gate.signal() }
+        var calls = WatchCalls.system
+        calls.openQueue = { () throws(Errno) in
+            gate.wait()
+            return try WatchCalls.system.openQueue()
+        }
+        let watcher = FolderWatcher(pollInterval: .seconds(30), checkInterval: .seconds(5), calls: calls)
+        let root = tree.root
+        let start = Task { await watcher.start([root]) }
+        start.cancel()
+        await start.value
+        await watcher.stop()
+        #expect(await watcher.next() == nil)
     }
 
     @Test func `two hundred starts and stops leave no thread and no descriptor`() async throws {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SyncCore
+import SyncEngine
 import SyncLedger
 import SyncLocalStore
 import SyncSystem
@@ -118,7 +119,8 @@ private struct WorkspaceBench {
         try await workspace.readStore().check()
         try await workspace.withLedgerCopy().readStore().check()
         let threads = workspace.threads
-        for pool in [threads.photos, threads.disk, threads.intake, threads.notices] { try await pool.run {} }
+        let lanes = ["/photos", "/films"].map { threads.intake.pool(for: FilePath($0)) }
+        for pool in [threads.photos, threads.disk, threads.notices] + lanes { try await pool.run {} }
     }
 
     func expectNoThreads() async throws {

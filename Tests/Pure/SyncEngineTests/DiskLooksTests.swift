@@ -1,3 +1,4 @@
+import Dispatch
 import FoundationEssentials
 import Logging
 import SyncCore
@@ -22,8 +23,8 @@ import Testing
     private var service: DiskLookService {
         let lines = lines
         return DiskLookService(
-            looks, ledger: LedgerQueue(bench.ledger), patience: bench.patience, time: bench.time.source,
-            logger: Logger(label: "test") { _ in LineRecorder(lines: lines) })
+            looks, every: .seconds(60), ledger: LedgerQueue(bench.ledger), patience: bench.patience,
+            time: bench.time.source, logger: Logger(label: "test") { _ in LineRecorder(lines: lines) })
     }
 
     private func problem(of index: Int) throws -> String? { try bench.ledger.overview().folders[index].record.problem }
@@ -39,31 +40,104 @@ import Testing
         #expect(try problem(of: 0)?.hasPrefix("\(Bench.gallery): it could not be looked at since ") == true)
         #expect(try !bench.ledger.isAllWell(bench.ledger.overview(), .ana, at: bench.time.now))
         #expect(lines.withLock { $0.count } == 1)
-        looks.leave()
+        looks.note(folder)
         #expect(looks.takeHeard().map(\.id) == [folder.id])
         #expect(looks.takeHeard().isEmpty)
         looks.end(folder)
         await bench.time.advance(by: DiskLooks.patience)
-        #expect(looks.silence() == nil)
+        #expect(looks.silences().isEmpty)
     }
 
-    @Test func `the folder that holds up the others is the one that is told`() async {
-        looks.begin(bench.folders[1])
-        looks.note(bench.folders[1])
+    @Test func `only the folder that does not answer is told`() async {
         looks.begin(bench.folders[0])
+        looks.begin(bench.folders[1])
         await bench.time.advance(by: DiskLooks.patience - .seconds(1))
         // It comes on: that is none.
         looks.note(bench.folders[1])
-        await bench.time.advance(by: DiskLooks.patience - .seconds(1))
-        #expect(looks.silence() == nil)
         await bench.time.advance(by: .seconds(1))
-        #expect(looks.silence()?.folder.id == bench.folders[1].id)
-        looks.leave()
-        looks.end(bench.folders[1])
-        // The next one has its time.
-        #expect(looks.silence() == nil)
+        #expect(looks.silences().map(\.folder.id) == [bench.folders[0].id])
+        looks.note(bench.folders[0])
+        await bench.time.advance(by: DiskLooks.patience - .seconds(1))
+        #expect(looks.silences().map(\.folder.id) == [bench.folders[1].id])
+    }
+
+    @Test func `setting many watches is no silence, and the root at which it stops is told`() async {
+        await looks.during(bench.folders) {
+            for _ in 0..<3 {
+                await bench.time.advance(by: DiskLooks.patience - .seconds(1))
+                looks.noteWatching(Bench.gallery)
+                #expect(looks.silences().isEmpty)
+            }
+            looks.noteWatching(Bench.projects)
+            await bench.time.advance(by: DiskLooks.patience)
+            #expect(looks.silences().map(\.folder.path) == [Bench.projects])
+        }
+        #expect(looks.takeHeard().map(\.path) == [Bench.projects])
         await bench.time.advance(by: DiskLooks.patience)
-        #expect(looks.silence()?.folder.id == bench.folders[0].id)
+        #expect(looks.silences().isEmpty)
+    }
+
+    @Test func `what gives signs of life is no silence`() async throws {
+        let (folder, lanes) = (bench.folders[0], DiskLanes(sharing: BlockingPool(name: "looks", threads: 1)))
+        let (hasBegun, gate, end) = (Mutex(false), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        async let look: Void = looks.run(at: folder, on: lanes) {
+            hasBegun.withLock { $0 = true }
+            gate.wait()
+            SignOfLife.give()
+            end.wait()
+        }
+        try await eventually("the look") { hasBegun.withLock { $0 } ? () : nil }
+        await bench.time.advance(by: DiskLooks.patience)
+        #expect(looks.isQuiet(folder, for: DiskLooks.patience))
+        gate.signal()
+        try await eventually("a sign") { looks.isQuiet(folder, for: .seconds(1)) ? nil : () }
+        #expect(looks.silences().isEmpty)
+        end.signal()
+        try await look
+    }
+
+    @Test func `a pass goes on with the others, and ends when the folder that does not answer has had its time`()
+        async throws
+    {
+        let (service, gate, isAsked) = (service, DispatchSemaphore(value: 0), Mutex(false))
+        defer { gate.signal() }
+        let (photo, note) = (Bench.gallery.appending("a.jpg"), Bench.projects.appending("readme"))
+        bench.disk.write("sunset", to: photo)
+        try bench.scan()
+        bench.disk.remove(photo)
+        bench.disk.write("text", to: note)
+        bench.disk.onScan { folder in
+            guard folder == Bench.gallery else { return }
+            isAsked.withLock { $0 = true }
+            gate.wait()
+        }
+        let lanes = DiskLanes(name: "pass")
+        let pass = SyncPass(
+            folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk, disks: lanes,
+            settle: .zero, looks: looks, time: bench.time.source)
+        async let scanned = pass.takeIn()
+        try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
+        await bench.time.advance(by: DiskLooks.turn)
+        try await service.tell()
+        try await eventually("the look at the other") { try bench.states()[note.string] == .pending ? () : nil }
+        await bench.time.advance(by: DiskLooks.patience)
+        try await service.tell()
+        let result = try await scanned
+        #expect(result.silent == [Bench.gallery] && result.problems.map(\.path) == [Bench.gallery])
+        #expect(result.queued == 1)
+        // Nobody waits for its photos, either.
+        #expect(looks.silent() == [bench.folders[0].id])
+        let claim = try bench.ledger.claimNext(leavingOut: looks.silent(), at: bench.time.now)
+        guard case .photos(let claims) = claim else { throw NothingDue() }
+        #expect(claims.map(\.file) == [note])
+        #expect(
+            try bench.ledger.claimNext(leavingOut: looks.silent(), at: bench.time.now) == .nothing(until: nil))
+        // The look that was given up comes back, and changes nothing.
+        gate.signal()
+        await lanes.shutDown()
+        #expect(try problem(of: 0)?.contains("could not be looked at") == true)
+        #expect(try bench.states()[photo.string] == .pending)
+        #expect(try !bench.ledger.isAllWell(bench.ledger.overview(), .ana, at: bench.time.now))
     }
 
     @Test func `a pass that has seen a part of a folder which answers again looks at all of it`() async throws {
@@ -77,12 +151,15 @@ import Testing
         looks.end(folder)
         let pass = SyncPass(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk,
-            pool: BlockingPool(name: "pass", threads: 1), settle: .zero, looks: looks, time: bench.time.source)
+            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .zero, looks: looks,
+            time: bench.time.source)
         #expect(try await pass.takeIn(only: trip).queued == 1)
         #expect(try problem(of: 0) == nil)
         #expect(looks.takeHeard().isEmpty)
     }
 }
+
+private struct NothingDue: Error {}
 
 /// Keeps what is logged.
 private struct LineRecorder: LogHandler {

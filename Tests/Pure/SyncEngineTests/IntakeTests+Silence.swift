@@ -26,11 +26,11 @@ extension IntakeTests {
             bench.disk.write("sunset", to: trip.appending("a.jpg"))
             source.send(.tree(trip))
             try await eventually("the look") { scans.withLock { $0 } == 1 ? () : nil }
-            #expect(looks.silence() == nil)
+            #expect(looks.silences().isEmpty)
             await bench.time.advance(by: DiskLooks.patience)
-            let silence = try #require(looks.silence())
+            let silence = try #require(looks.silences().first)
             #expect(silence.isNews && silence.folder.path == Bench.gallery)
-            #expect(looks.silence()?.isNews == false)
+            #expect(looks.silences().first?.isNews == false)
             try bench.ledger.noteObstacle(silence.folder.id, problem: silence.words)
             gate.signal()
             // A look at a part of it would leave the problem as it is.
@@ -39,7 +39,7 @@ extension IntakeTests {
             }
             #expect(scans.withLock { $0 } == 2)
             await bench.time.advance(by: DiskLooks.patience)
-            #expect(looks.silence() == nil)
+            #expect(looks.silences().isEmpty)
         }
     }
 
@@ -47,12 +47,49 @@ extension IntakeTests {
         let found = Mutex<DiskLooks.Silence?>(nil)
         source.onStart {
             await bench.time.advance(by: DiskLooks.patience)
-            found.withLock { $0 = looks.silence() }
+            found.withLock { $0 = looks.silences().first }
         }
         try await running {
             let silence = try await eventually("the start") { found.withLock { $0 } }
             #expect(silence.isNews && silence.folder.path == Bench.gallery)
-            try await eventually("the end of it") { looks.silence() == nil ? () : nil }
+            try await eventually("the end of it") { looks.silences().isEmpty ? () : nil }
         }
+    }
+
+    @Test func `a folder that does not answer holds up no other`() async throws {
+        let (photo, note) = (Bench.gallery.appending("a.jpg"), Bench.projects.appending("readme"))
+        let (gate, isAsked, lanes) = (DispatchSemaphore(value: 0), Mutex(false), DiskLanes(name: "intake"))
+        bench.disk.write("sunset", to: photo)
+        bench.disk.onScan { folder in
+            guard folder == Bench.gallery, !isAsked.withLock({ exchange(&$0, with: true) }) else { return }
+            gate.wait()
+        }
+        try await running(disks: lanes) {
+            source.send(.tree(Bench.gallery))
+            try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
+            bench.disk.write("text", to: note)
+            source.send(.gone(photo), .tree(Bench.projects))
+            try await eventually("the other folder") { try bench.states()[note.string] == .pending ? () : nil }
+            #expect(try bench.states()[photo.string] == nil)
+            gate.signal()
+            try await eventually("the folder itself") { try bench.states()[photo.string] == .pending ? () : nil }
+        }
+        await lanes.shutDown()
+    }
+
+    @Test func `an intake ends although a disk holds one of its threads`() async throws {
+        let (gate, isAsked, lanes) = (DispatchSemaphore(value: 0), Mutex(false), DiskLanes(name: "intake"))
+        defer { gate.signal() }
+        bench.disk.onScan { folder in
+            guard folder == Bench.gallery else { return }
+            isAsked.withLock { $0 = true }
+            gate.wait()
+        }
+        // It is cancelled at the end of this, and awaited.
+        try await running(disks: lanes) {
+            source.send(.tree(Bench.gallery))
+            try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
+        }
+        await lanes.shutDown()
     }
 }

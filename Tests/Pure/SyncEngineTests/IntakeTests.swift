@@ -23,13 +23,17 @@ import Testing
     }
 
     /// Runs the intake while `body` plays with it.
-    /// - Parameter logger: that of the bench, which says nothing, else.
-    func running(_ logger: Logger? = nil, _ body: @Sendable () async throws -> Void) async throws {
+    /// - Parameters:
+    ///   - logger: that of the bench, which says nothing, else.
+    ///   - disks: one thread for all folders, else.
+    func running(
+        _ logger: Logger? = nil, disks: DiskLanes? = nil, _ body: @Sendable () async throws -> Void
+    ) async throws {
         let intake = Intake(
             folders: bench.folders, ledger: LedgerQueue(bench.ledger), scanner: bench.disk,
-            reducer: bench.disk, source: source, pool: BlockingPool(name: "intake", threads: 1), settle: .seconds(2),
-            rescanEvery: .seconds(3_600),
-            patience: bench.patience, looks: looks, work: bench.work,
+            reducer: bench.disk, source: source,
+            disks: disks ?? DiskLanes(sharing: BlockingPool(name: "intake", threads: 1)), settle: .seconds(2),
+            rescanEvery: .seconds(3_600), patience: bench.patience, looks: looks, work: bench.work,
             skipped: { [skipped, teller] in
                 let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
                 teller.withLock { $0 = name ?? "unknown" }

@@ -18,7 +18,8 @@ import Testing
     private func takeIn(meanwhile: @Sendable () throws -> Void) async throws -> SyncPass.Scanned {
         let pass = SyncPass(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk,
-            pool: BlockingPool(name: "pass", threads: 1), settle: .seconds(2), time: bench.time.source)
+            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .seconds(2),
+            time: bench.time.source)
         async let scanned = pass.takeIn()
         await bench.time.waitForSleepers(1)
         try meanwhile()
@@ -57,14 +58,15 @@ import Testing
         let looks = DiskLooks(time: bench.time.source)
         let pass = SyncPass(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk,
-            pool: BlockingPool(name: "pass", threads: 1), settle: .zero, looks: looks, time: bench.time.source)
+            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .zero,
+            looks: looks, time: bench.time.source)
         async let scanned = pass.takeIn()
         try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
         await bench.time.advance(by: DiskLooks.patience)
-        #expect(looks.silence()?.folder.path == Bench.gallery)
+        #expect(looks.silences().first?.folder.path == Bench.gallery)
         gate.signal()
         let result = try await scanned
         #expect(result.queued == 1)
-        #expect(looks.silence() == nil)
+        #expect(looks.silences().isEmpty)
     }
 }

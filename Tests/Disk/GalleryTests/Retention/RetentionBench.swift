@@ -150,8 +150,8 @@ struct RetentionBench {
     private var intake: EventIntake {
         let pool = BlockingPool(name: "intake", threads: 1)
         let pass = SyncPass(
-            folders: [folder], ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(), pool: pool, settle: .zero,
-            time: time.source)
+            folders: [folder], ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(),
+            disks: DiskLanes(sharing: pool), settle: .zero, time: time.source)
         return EventIntake(
             pass: isAgentAtWork ? nil : pass, ledger: LedgerQueue(ledger), scanner: scanner,
             reducer: PhotoFileReducer(pictures: pictures), settle: settle, pool: pool, time: time.source)

@@ -1,0 +1,49 @@
+import SyncLedger
+package import SyncSystem
+package import SystemPackage
+
+/// The threads that look at watched folders: one for each folder, started when it is needed. Looks and scans of a
+/// folder never overtake each other, and no folder waits for the disk of another.
+package final class DiskLanes: Sendable {
+    /// How long a look may take to end when it is told to. A disk that hangs holds its thread for ever: then that is
+    /// given up.
+    package static let patience = Duration.seconds(3)
+
+    private let makePool: @Sendable () -> BlockingPool
+    private let isShared: Bool
+    private let pools = Mutex<[FilePath: BlockingPool]>([:])
+
+    package convenience init(name: String) {
+        self.init(isShared: false) { BlockingPool(name: name, threads: 1, abandoningAfter: Self.patience) }
+    }
+
+    /// All folders share one thread: what happens is always in one order.
+    package convenience init(sharing pool: BlockingPool) {
+        self.init(isShared: true) { pool }
+    }
+
+    private init(isShared: Bool, makePool: @escaping @Sendable () -> BlockingPool) {
+        self.isShared = isShared
+        self.makePool = makePool
+    }
+
+    /// - Parameter folder: a watched one.
+    package func pool(for folder: FilePath) -> BlockingPool {
+        pools.withLock { pools in
+            if let pool = pools[folder] { return pool }
+            let pool = makePool()
+            pools[folder] = pool
+            return pool
+        }
+    }
+
+    /// Folders that share a lane, in their order.
+    func groups(of folders: [FolderRecord]) -> [[FolderRecord]] {
+        isShared ? [folders] : folders.map { [$0] }
+    }
+
+    /// As ``BlockingPool/shutDown()``.
+    package func shutDown() async {
+        for pool in pools.withLock({ Array($0.values) }) { await pool.shutDown() }
+    }
+}

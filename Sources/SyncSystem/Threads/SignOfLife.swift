@@ -1,0 +1,17 @@
+/// Work that waits for a disk tells that the disk still answers: entries of a folder that were read are a sign, and so
+/// is each folder that got its watch. A large one on a slow disk takes minutes, and is none that hangs.
+///
+/// It is found as ``PooledWork`` is: code that reads a folder gives signs however deep it lies, and needs no parameter.
+/// Where nobody listens, nothing is done.
+package enum SignOfLife {
+    @TaskLocal private static var listener: (@Sendable () -> Void)?
+
+    /// - Parameter listener: hears the signs of `work`, on its thread.
+    package static func hear<Value>(
+        _ listener: @escaping @Sendable () -> Void, of work: () throws -> Value
+    ) rethrows -> Value {
+        try Self.$listener.withValue(listener) { try work() }
+    }
+
+    package static func give() { listener?() }
+}
