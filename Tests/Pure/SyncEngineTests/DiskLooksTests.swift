@@ -147,7 +147,7 @@ import Testing
         await bench.time.advance(by: DiskLooks.patience)
         try await service.tell()
         #expect(try problem(of: 0) != nil)
-        looks.leave()
+        looks.note(folder)
         looks.end(folder)
         let pass = SyncPass(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk,
