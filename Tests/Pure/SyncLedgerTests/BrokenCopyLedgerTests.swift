@@ -34,10 +34,29 @@ import Testing
         try world.ledger.noteListed(
             [listed(copy, etag: copy.etag), listed(original, etag: "another")], keys: keys, tellsRestores: false,
             at: world.now)
+        // The ETag that was known is that of what was stored: of what was written over it another one is listed.
+        for key in [copy.key, kept.key] {
+            let found = try #require(try world.ledger.object(key))
+            #expect(found.problem?.isDamage == true)
+            try world.ledger.noteProof(found, isRead: true, at: world.now)
+            #expect(try world.ledger.object(key)?.problem == nil)
+        }
+    }
+
+    @Test func `what turns out to be needed, and is not deleted, is damaged still`() throws {
+        world.write(path)
+        try world.storeReduced()
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        try world.ledger.markBroken([BrokenObject(copy, .damaged("its bytes are others"))], at: world.now)
+        try forgetLost()
+        #expect(try world.ledger.openDeletions().map(\.key) == [copy.key])
+        try world.ledger.withdrawDeletions([copy.key], isOver: true)
+        try world.ledger.noteListed(
+            [ObjectInfo(key: copy.key, size: copy.size, etag: copy.etag)], keys: KeyLayout(user: "ana"),
+            tellsRestores: false, at: world.now)
         #expect(try world.ledger.object(copy.key)?.problem?.isDamage == true)
-        // It was stored anew since.
-        #expect(try world.ledger.object(kept.key) != nil)
-        #expect(try world.ledger.object(kept.key)?.problem == nil)
     }
 
     @Test func `what was damaged and is deleted is not damaged when it is stored anew`() throws {
