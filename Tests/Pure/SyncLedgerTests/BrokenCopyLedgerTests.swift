@@ -76,6 +76,44 @@ import Testing
         #expect(try world.ledger.object(copy.key)?.problem == nil)
     }
 
+    @Test func `what was damaged and is stored anew here is whole from then on`() throws {
+        let stamp = world.write(path)
+        try world.storeReduced()
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        try world.ledger.markBroken([BrokenObject(copy, .damaged("its bytes are others"))], at: world.now)
+        try forgetLost()
+        try world.ledger.withdrawDeletions([copy.key], isOver: true)
+        world.put(stamp, at: path)
+        try world.storeReduced()
+        #expect(try world.status(path)?.object?.key == copy.key)
+        world.remove(path)
+        try world.scan()
+        let photo = try #require(try world.status(path))
+        #expect(try world.ledger.beginForget([(photo.id, photo.state)], at: world.now) == [photo.id])
+        try world.ledger.withdrawDeletions([copy.key], isOver: true)
+        try world.ledger.noteListed(
+            [ObjectInfo(key: copy.key, size: copy.size, etag: copy.etag)], keys: KeyLayout(user: "ana"),
+            tellsRestores: false, at: world.now)
+        #expect(try world.ledger.object(copy.key) != nil)
+        #expect(try world.ledger.object(copy.key)?.problem == nil)
+    }
+
+    @Test func `a project's file in a folder of that name is no original`() throws {
+        let keys = try KeyLayout(user: "ana")
+        let files = try ["photos", "originals"].map { folder in
+            ObjectRecord(
+                key: try keys.projectFile("sea/\(folder)/1.jpg"), size: 10, md5: nil, sha256: nil,
+                contentType: "image/jpeg", storedAt: world.now)
+        }
+        for file in files { try world.ledger.noteStoredAgain(file) }
+        try world.ledger.markBroken([BrokenObject(files[0], .missing)], at: world.now)
+        #expect(try world.ledger.object(files[0].key)?.problem == .missing)
+        #expect(try world.ledger.copiesToMakeAnew().isEmpty)
+        #expect(try world.ledger.overview().copiesToMakeAnew == 0)
+    }
+
     private func forgetLost() throws {
         let photo = try #require(try world.status(path))
         #expect(photo.state == .lost)
