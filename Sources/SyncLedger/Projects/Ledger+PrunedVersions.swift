@@ -25,4 +25,20 @@ extension Ledger {
             return true
         }
     }
+
+    /// Whether a file of this machine is stored as an object, or was, before it was gone.
+    package func isOfOwnFile(_ key: ObjectKey) throws(LedgerError) -> Bool {
+        try read("look up whose an object is") { db in
+            try db.number(LedgerQuery.ownPhotoOfObject, [key.rawValue]) != nil
+        }
+    }
+}
+
+extension LedgerQuery {
+    package static let ownPhotoOfObject = """
+        SELECT photos.id FROM objects
+        JOIN photos ON photos.object_id = objects.id
+        JOIN folders ON folders.id = photos.folder_id
+        WHERE objects.key = ? AND folders.machine IS NULL LIMIT 1
+        """
 }
