@@ -192,7 +192,7 @@ import Testing
         #expect(try bench.ledger.check() == [])
     }
 
-    @Test func `earlier images of a machine that has the project still stay when another one deletes it`() async throws {
+    @Test func `earlier images of a machine that still has the project stay when another deletes it`() async throws {
         let bench = try makeBench()
         for number in 1...3 { try await store(number, "a.jpg", in: bench) }
         try await bench.writeCatalog()
