@@ -1,6 +1,6 @@
 import FoundationEssentials
 import GRDB
-import SyncCore
+package import SyncCore
 
 extension Ledger {
     /// Forgets an earlier state of a file in a projects folder, which is in the store no longer. One that a file of this
