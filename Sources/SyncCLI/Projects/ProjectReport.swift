@@ -187,7 +187,7 @@ struct ProjectDeletionReport: Report {
     /// An object that another machine needs.
     struct Kept: Encodable {
         var key: String
-        var reason = "stays in the store: the catalogue of another machine names it, which may need it"
+        var reason = "stays in the store: by its catalogue, another machine has this project, and may need it"
 
         var line: String { "\(key.escapingControls): \(reason)" }
     }

@@ -7,8 +7,8 @@ package import SystemPackage
 /// Deletes projects: what is stored of them, their records in `projects.json`, and their files, in this order. Whatever
 /// fails is named, and leaves the rest of that project as it is: asked again, it goes on from there. Where the records
 /// cannot be taken out, nothing is deleted, or, where that shows too late, stored anew. Where a file cannot be deleted,
-/// nothing is either, or, where that shows too late, the project stays one that is being deleted. What the catalogue of
-/// another machine names stays in the store, and is told.
+/// nothing is either, or, where that shows too late, the project stays one that is being deleted. What another machine
+/// needs stays in the store, and is told.
 package struct ProjectRemover: Sendable {
     /// A project in one folder, and all that goes with it.
     package struct Target: Hashable, Sendable {
@@ -20,31 +20,11 @@ package struct ProjectRemover: Sendable {
         package var files: [FilePath]
         /// In the store: image, metadata, and earlier images, but for those that are what another file is stored as.
         package var keys: [ObjectKey]
-        /// What the catalogues of other machines name, and is none of the keys therefore: it stays in the store.
+        /// What other machines need, and is none of the keys therefore: it stays in the store. Their catalogues name it,
+        /// or it is an earlier state that only they know.
         package var needed: [ObjectKey] = []
         /// Why nobody knows what other machines need, in plain words: nothing of it is deleted then.
         package var doubt: String?
-
-        fileprivate func weighed(by claims: Claims) -> Target {
-            if keys.isEmpty { return self }
-            var target = self
-            switch claims {
-            case .named(let named):
-                target.needed = keys.filter { named.contains($0) }
-                target.keys.removeAll { named.contains($0) }
-            case .unread(let reason):
-                target.doubt =
-                    "whether another machine needs what is stored of it is not known: \(reason); nothing was deleted "
-                    + "now. Give sync-agent projects delete again"
-            }
-            return target
-        }
-    }
-
-    /// Of what is stored, what other machines need, as far as anybody knows.
-    fileprivate enum Claims {
-        case named(Set<ObjectKey>)
-        case unread(String)
     }
 
     package struct Outcome: Hashable, Sendable {
@@ -114,20 +94,8 @@ package struct ProjectRemover: Sendable {
     /// The targets without what other machines need: for whoever is asked. ``remove(_:)`` looks again.
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func weighed(_ targets: [Target]) async throws -> [Target] {
-        let claims = try await claims(on: targets.flatMap { $0.keys + $0.needed })
+        let claims = try await ProjectClaims(on: targets.flatMap { $0.keys + $0.needed }, others, ledger)
         return targets.map { $0.weighed(by: claims) }
-    }
-
-    private func claims(on keys: [ObjectKey]) async throws -> Claims {
-        do {
-            return .named(try await others.named(among: keys))
-        } catch let error as CancellationError {
-            throw error
-        } catch let error as LedgerError {
-            throw error
-        } catch {
-            return .unread("\(error)")
-        }
     }
 
     /// - Throws: ``StoreError`` of a store that is away as a whole, before anything is done; ``LedgerError``;

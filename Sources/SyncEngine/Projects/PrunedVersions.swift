@@ -28,21 +28,21 @@ package struct PrunedVersions: Sendable {
     }
 
     /// Whether another machine has deleted the project: of its image, its metadata, and their versions the store has only
-    /// what stays then. That is what files are stored as, by this ledger or, under the names of files, by the catalogue of
-    /// another machine: what is there and none of ours.
+    /// what stays then, and none of ours. What files of this machine are stored as is ours, and so are versions that this
+    /// ledger knows, but for those that another machine's file is stored as.
     private func isDeleted(_ file: VersionedFile, beside gone: ObjectKey) async throws -> Bool {
         guard file.kind == .image || file.kind == .metadata else { return false }
         let inUse = try await ledger { try $0.projectVersionsInUse(below: file.versions) }
         let beginning = String(Substring(file.versions.utf8.dropLast("/versions/".utf8.count)))
         let left = try await store.all(below: beginning).objects.map(\.key).filter { key in
-            guard key != gone, !inUse.contains(key), let other = key.versionedFile else { return false }
+            guard key != gone, let other = key.versionedFile else { return false }
             return other.versions.inBytes == file.versions.inBytes && (other.kind == .image || other.kind == .metadata)
         }
-        for key in left {
-            if key.isProjectVersion { return false }
-            let isOurs = try await ledger { try !$0.anyPhotoPaths(of: key, limit: 1).isEmpty }
-            if isOurs { return false }
+        return try await ledger { ledger in
+            try left.allSatisfy { key in
+                if try ledger.isOfOwnFile(key) { return false }
+                return try !key.isProjectVersion || inUse.contains(key) || ledger.object(key) == nil
+            }
         }
-        return true
     }
 }

@@ -57,7 +57,6 @@ package struct Verifier: Sendable {
     private let ledger: LedgerQueue
     private let cost: VerificationCost
     private let moves: MergedPhotos?
-    private let setAside: SetAsideContent
     private let pruned: PrunedVersions?
     private let time: TimeSource
 
@@ -72,7 +71,6 @@ package struct Verifier: Sendable {
         self.ledger = ledger
         self.cost = cost
         self.moves = moves
-        setAside = SetAsideContent(store: store, ledger: ledger)
         self.pruned = pruned
         self.time = time
     }
@@ -186,6 +184,8 @@ package struct Verifier: Sendable {
     private func look(
         at record: ObjectRecord, in source: CountingStore, _ moved: MergedPhotosLook?
     ) async throws -> Look {
+        // What it reads is paid for, too.
+        let setAside = SetAsideContent(store: source, ledger: ledger)
         do {
             switch try await ObjectExaminer(source).look(at: record, reading: .always) {
             case .intact(let found, _): return .success(.intact(found))

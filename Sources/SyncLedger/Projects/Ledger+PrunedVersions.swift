@@ -1,6 +1,6 @@
 import FoundationEssentials
 import GRDB
-import SyncCore
+package import SyncCore
 
 extension Ledger {
     /// Forgets an earlier state of a file in a projects folder, which is in the store no longer. One that a file of this
@@ -25,4 +25,20 @@ extension Ledger {
             return true
         }
     }
+
+    /// Whether a file of this machine is stored as an object, or was, before it was gone.
+    package func isOfOwnFile(_ key: ObjectKey) throws(LedgerError) -> Bool {
+        try read("look up whose an object is") { db in
+            try db.number(LedgerQuery.ownPhotoOfObject, [key.rawValue]) != nil
+        }
+    }
+}
+
+extension LedgerQuery {
+    package static let ownPhotoOfObject = """
+        SELECT photos.id FROM objects
+        JOIN photos ON photos.object_id = objects.id
+        JOIN folders ON folders.id = photos.folder_id
+        WHERE objects.key = ? AND folders.machine IS NULL LIMIT 1
+        """
 }

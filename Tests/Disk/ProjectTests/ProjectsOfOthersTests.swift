@@ -192,6 +192,41 @@ import Testing
         #expect(try bench.ledger.check() == [])
     }
 
+    @Test func `earlier images of a machine that still has the project stay when another deletes it`() async throws {
+        let bench = try makeBench()
+        for number in 1...3 { try await store(number, "a.jpg", in: bench) }
+        try await bench.writeCatalog()
+        let other = try makeBench(bench.memory)
+        for number in 3...5 { try await store(number, "a.jpg", in: other) }
+        #expect(try versions("a.jpg", other) == Set((1...4).map { text($0, "a.jpg") }))
+        let outcomes = try await unasked(other)
+        #expect(outcomes.map(\.failures) == [[]])
+        #expect(outcomes.first?.target.needed.filter(\.isProjectVersion).count == 3)
+        // What was made of the other one's own is deleted with it.
+        #expect(try versions("a.jpg", bench) == Set((1...3).map { text($0, "a.jpg") }))
+        try await bench.refresh()
+        #expect(try bench.ledger.lostBesidePhotos(limit: 9).isEmpty)
+        #expect(try bench.ledger.overview().lost == 0)
+        #expect(try bench.status("a.jpg")?.state == .uploaded)
+        #expect(try bench.ledger.check() == [] && other.ledger.check() == [])
+    }
+
+    @Test func `an earlier image that is gone is a loss where the one that is here is stored as another version`()
+        async throws
+    {
+        let bench = try makeBench()
+        for number in 1...2 { try await store(number, "a.jpg", in: bench) }
+        let version = try #require(try bench.ledger.projectVersions(of: "a").first)
+        let other = try makeBench(bench.memory)
+        try await store(3, "a.jpg", in: other)
+        try await bench.refresh()
+        #expect(try bench.status("a.jpg")?.key?.isProjectVersion == true)
+        bench.memory.lose(version.key)
+        try await bench.refresh()
+        #expect(try bench.ledger.lostBesidePhotos(limit: 9).map(\.key) == [version.key])
+        #expect(try bench.ledger.check() == [])
+    }
+
     @Test func `another machine's image that was set aside, and has gone with its project there, is no loss here`()
         async throws
     {

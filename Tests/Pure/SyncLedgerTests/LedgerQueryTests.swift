@@ -72,7 +72,7 @@ extension LedgerQuery {
         generationOfPhoto, filesOfEvent, photoBeside, eventTallies, newestRetentionRecords, queuedEventFiles,
         eventFilesInHand,
         unreadableEventFiles, allMalformedEventFiles, projectsOfFolder, project, projectsToGiveUp,
-        versionsOfProject, versionsInUse, statesOfProjectImages, firstUnsynced, unfinishedImages,
+        versionsOfProject, versionsInUse, ownPhotoOfObject, statesOfProjectImages, firstUnsynced, unfinishedImages,
         brokenObject, brokenObjectOfPhoto, firstLost, listedObjects, longestUnproven, oldestProof, anyPhotosOfObject,
         objectOfDigest, versionsOfPhoto, photosOfVersion, brokenStock, lostBesidePhotos, photosWithoutOriginal,
         brokenOfUnwatched, originals, photoOfKey, fileOfKey, counters, verifiedObjects, retentionRuns, timelineOfObject,
