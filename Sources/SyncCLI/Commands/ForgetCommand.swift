@@ -116,10 +116,12 @@ struct ForgetCommand: WorkspaceCommand {
 
     private func carryOut(_ plan: ForgetPlan, _ found: Found, _ parts: ForgetServices) async throws -> Answer {
         let workspace = parts.workspace
-        let done = try await parts.planner.begin(plan)
         let objects = found.objects
+        // Asked for before anything is forgotten: the store may not answer.
+        let ruins = try await parts.planner.unneeded(objects)
+        let done = try await parts.planner.begin(plan)
         if !objects.isEmpty {
-            let (ruins, now) = (try await parts.planner.unneeded(objects), workspace.time.now())
+            let now = workspace.time.now()
             _ = try await workspace.ledger { try $0.forget(photos: [], objects: objects, deleting: ruins, at: now) }
         }
         if !done.photos.isEmpty {

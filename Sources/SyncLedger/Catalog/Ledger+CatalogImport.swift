@@ -48,16 +48,20 @@ extension Ledger {
         _ = try mergeReport(page, tellsRestores: tellsRestores, at: time)
         try write("note what the store has") { db in
             let faults = try db.otherFaults()
-            let ruins = try damaged.merging(db.forgottenRuins()) { known, _ in known }
+            let hasRuins = try db.hasForgottenRuins()
             // What is just being deleted may have been listed before.
             for info in page where try keys.isKept(info.key) && !db.isBeingDeleted(info.key) {
                 var record = ObjectRecord(info)
                 if record.md5 == nil { record.md5 = keys.photoMD5(info.key) }
                 let isNew = try db.run("\(ObjectRecord.insertion) ON CONFLICT DO NOTHING", record.arguments) > 0
-                if !isNew { try db.noteFile(of: record, at: time) }
+                guard isNew else {
+                    try db.noteFile(of: record, at: time)
+                    continue
+                }
                 // What was gone is there again. A listing alone does not say of what was damaged that it is right.
-                let known = ruins[info.key].flatMap { $0.etag == info.etag ? $0.problem : nil }
-                guard isNew, let fault = faults[info.key] ?? known, fault.isDamage else { continue }
+                let known = damaged[info.key].flatMap { $0.etag == info.etag ? $0.problem : nil }
+                let ruin = try hasRuins ? db.forgottenRuin(info.key) : nil
+                guard let fault = faults[info.key] ?? known ?? ruin, fault.isDamage else { continue }
                 try db.run("UPDATE objects SET problem = ? WHERE key = ?", [fault.text, info.key.rawValue])
             }
         }

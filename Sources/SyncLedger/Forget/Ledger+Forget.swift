@@ -128,6 +128,7 @@ extension Ledger {
                 try db.run("UPDATE events SET object_id = NULL WHERE object_id = ? AND photo_state <> 'stored'", [id])
                 try db.run("DELETE FROM objects WHERE id = ?", [id])
                 try db.run("DELETE FROM project_versions WHERE key = ?", [record.key.rawValue])
+                try db.noteForgottenRuin(record)
                 try db.beginDeletion(
                     ObjectDeletion(key: record.key, size: record.size, storageClass: record.storageClass), at: time)
                 try db.deleteOriginalOnItsWay(of: record.key, at: time)
@@ -166,7 +167,7 @@ extension Ledger {
         try write("note what was deleted", isDurable: true) { db in
             let last = try db.number("SELECT MAX(id) FROM attempts") ?? 0
             for key in keys {
-                try db.run("DELETE FROM forgotten_ruins WHERE key = ?", [key.rawValue])
+                try db.endForgottenRuin(key)
                 // Somebody has noted it while it went. Where it was stored anew since, the next look finds it.
                 if let object: ObjectRecord = try db.row(LedgerQuery.object, [key.rawValue]) {
                     var count = BrokenCount()

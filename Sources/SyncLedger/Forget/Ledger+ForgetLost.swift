@@ -34,11 +34,10 @@ extension Ledger {
                 try db.run("DELETE FROM project_versions WHERE key = ?", [key.rawValue])
                 if try db.forgetUnused(id) == 0 { continue }
                 count += 1
+                try db.noteForgottenRuin(ruin)
                 if isGoing, ruin.isInStore {
                     try db.beginDeletion(
                         ObjectDeletion(key: key, size: ruin.size, storageClass: ruin.storageClass), at: time)
-                } else {
-                    try db.noteForgottenRuin(ruin)
                 }
             }
             return count
@@ -59,18 +58,24 @@ extension Database {
             """, [object])
     }
 
-    /// What is damaged, and stays in the store for others: no rebuild is to take it for whole.
+    /// What is damaged is so until it is proved to be gone, or is stored anew: it may turn out that others need it, and
+    /// that it stays in the store. No rebuild is to take it for whole.
     func noteForgottenRuin(_ record: ObjectRecord) throws {
         guard let problem = record.problem, problem.isDamage else { return }
-        try run(
-            "INSERT OR REPLACE INTO forgotten_ruins VALUES (?, ?, ?)", [record.key.rawValue, record.etag, problem.text])
+        try run("INSERT OR REPLACE INTO forgotten_ruins VALUES (?, ?)", [record.key.rawValue, problem.text])
     }
 
-    /// What was damaged when it was forgotten, and may be in the store still.
-    func forgottenRuins() throws -> [ObjectKey: DamagedVersion] {
-        try rawRows("SELECT key, etag, problem FROM forgotten_ruins").reduce(into: [:]) { ruins, row in
-            let problem: String = row[2]
-            ruins[try ObjectKey(row[0] as String)] = DamagedVersion(etag: row[1], problem: ObjectFault(text: problem))
-        }
+    /// It is gone from the store, or something whole is in its place.
+    func endForgottenRuin(_ key: ObjectKey) throws {
+        try run("DELETE FROM forgotten_ruins WHERE key = ?", [key.rawValue])
+    }
+
+    /// There is rarely any.
+    func hasForgottenRuins() throws -> Bool { try number("SELECT 1 FROM forgotten_ruins LIMIT 1") != nil }
+
+    /// What was wrong with an object when it was forgotten.
+    func forgottenRuin(_ key: ObjectKey) throws -> ObjectFault? {
+        let texts = try texts("SELECT problem FROM forgotten_ruins WHERE key = ?", [key.rawValue])
+        return texts.first.map { ObjectFault(text: $0) }
     }
 }

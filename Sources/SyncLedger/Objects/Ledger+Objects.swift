@@ -133,6 +133,7 @@ extension Database {
             """, object.arguments)
         guard let id else { throw UnknownName() }
         if isMended { try takeBackAsStored(id) }
+        try endForgottenRuin(object.key)
         return id
     }
 

@@ -64,7 +64,8 @@ extension Database {
         let keys = try texts(LedgerQuery.copiesToMakeAnew).map { try ObjectKey($0) }
         if keys.isEmpty { return [] }
         let others = try leftToOthers()
-        return keys.filter { others[$0] == nil }
+        // A file of a project may be in a folder `photos`, and has no original.
+        return keys.filter { $0.original != nil && others[$0] == nil }
     }
 }
 

@@ -178,13 +178,13 @@ extension Migration {
         ) STRICT, WITHOUT ROWID;
         """)
 
-    /// What was damaged and stays in the store is none that a rebuild may take for whole.
+    /// What was damaged and may be in the store still is none that a rebuild may take for whole. No ETag is kept with
+    /// it: the one that is known is that of what was stored, and not that of what has come into its place.
     static let forgottenRuins = Migration(
         "damaged objects that were forgotten",
         """
         CREATE TABLE forgotten_ruins (
             key TEXT PRIMARY KEY,
-            etag TEXT,
             problem TEXT NOT NULL
         ) STRICT, WITHOUT ROWID;
         """)

@@ -1030,7 +1030,6 @@ END;
 
 CREATE TABLE forgotten_ruins (
     key TEXT PRIMARY KEY,
-    etag TEXT,
     problem TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 

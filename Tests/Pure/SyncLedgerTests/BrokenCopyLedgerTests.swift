@@ -34,10 +34,29 @@ import Testing
         try world.ledger.noteListed(
             [listed(copy, etag: copy.etag), listed(original, etag: "another")], keys: keys, tellsRestores: false,
             at: world.now)
+        // The ETag that was known is that of what was stored: of what was written over it another one is listed.
+        for key in [copy.key, kept.key] {
+            let found = try #require(try world.ledger.object(key))
+            #expect(found.problem?.isDamage == true)
+            try world.ledger.noteProof(found, isRead: true, at: world.now)
+            #expect(try world.ledger.object(key)?.problem == nil)
+        }
+    }
+
+    @Test func `what turns out to be needed, and is not deleted, is damaged still`() throws {
+        world.write(path)
+        try world.storeReduced()
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        try world.ledger.markBroken([BrokenObject(copy, .damaged("its bytes are others"))], at: world.now)
+        try forgetLost()
+        #expect(try world.ledger.openDeletions().map(\.key) == [copy.key])
+        try world.ledger.withdrawDeletions([copy.key], isOver: true)
+        try world.ledger.noteListed(
+            [ObjectInfo(key: copy.key, size: copy.size, etag: copy.etag)], keys: KeyLayout(user: "ana"),
+            tellsRestores: false, at: world.now)
         #expect(try world.ledger.object(copy.key)?.problem?.isDamage == true)
-        // It was stored anew since.
-        #expect(try world.ledger.object(kept.key) != nil)
-        #expect(try world.ledger.object(kept.key)?.problem == nil)
     }
 
     @Test func `what was damaged and is deleted is not damaged when it is stored anew`() throws {
@@ -55,6 +74,44 @@ import Testing
             tellsRestores: false, at: world.now)
         #expect(try world.ledger.object(copy.key) != nil)
         #expect(try world.ledger.object(copy.key)?.problem == nil)
+    }
+
+    @Test func `what was damaged and is stored anew here is whole from then on`() throws {
+        let stamp = world.write(path)
+        try world.storeReduced()
+        let copy = try #require(try world.status(path)?.object)
+        world.remove(path)
+        try world.scan()
+        try world.ledger.markBroken([BrokenObject(copy, .damaged("its bytes are others"))], at: world.now)
+        try forgetLost()
+        try world.ledger.withdrawDeletions([copy.key], isOver: true)
+        world.put(stamp, at: path)
+        try world.storeReduced()
+        #expect(try world.status(path)?.object?.key == copy.key)
+        world.remove(path)
+        try world.scan()
+        let photo = try #require(try world.status(path))
+        #expect(try world.ledger.beginForget([(photo.id, photo.state)], at: world.now) == [photo.id])
+        try world.ledger.withdrawDeletions([copy.key], isOver: true)
+        try world.ledger.noteListed(
+            [ObjectInfo(key: copy.key, size: copy.size, etag: copy.etag)], keys: KeyLayout(user: "ana"),
+            tellsRestores: false, at: world.now)
+        #expect(try world.ledger.object(copy.key) != nil)
+        #expect(try world.ledger.object(copy.key)?.problem == nil)
+    }
+
+    @Test func `a project's file in a folder of that name is no original`() throws {
+        let keys = try KeyLayout(user: "ana")
+        let files = try ["photos", "originals"].map { folder in
+            ObjectRecord(
+                key: try keys.projectFile("sea/\(folder)/1.jpg"), size: 10, md5: nil, sha256: nil,
+                contentType: "image/jpeg", storedAt: world.now)
+        }
+        for file in files { try world.ledger.noteStoredAgain(file) }
+        try world.ledger.markBroken([BrokenObject(files[0], .missing)], at: world.now)
+        #expect(try world.ledger.object(files[0].key)?.problem == .missing)
+        #expect(try world.ledger.copiesToMakeAnew().isEmpty)
+        #expect(try world.ledger.overview().copiesToMakeAnew == 0)
     }
 
     private func forgetLost() throws {
