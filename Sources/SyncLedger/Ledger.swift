@@ -201,6 +201,7 @@ extension Ledger {
     func write<Value>(
         _ operation: String, isDurable: Bool = false, _ body: (Database) throws -> Value
     ) throws(LedgerError) -> Value {
+        try requireWanted(operation)
         try requireUnmoved(operation)
         if isDurable { return try onWriter(operation) { try $0.durably(body) } }
         do {
@@ -238,6 +239,15 @@ extension Ledger {
         } catch {
             throw LedgerError(error, operation: operation, path: path)
         }
+    }
+
+    /// Work that was given up with its thread may come back much later (``SyncSystem/PooledWork``): what it has seen is
+    /// old by then, and others have looked since.
+    private func requireWanted(_ operation: String) throws(LedgerError) {
+        guard PooledWork.isGivenUp else { return }
+        throw LedgerError(
+            code: .failed, operation: operation, path: path,
+            message: "it took too long, and nobody waits for it any more; what is to be written is found out anew")
     }
 
     /// SQLite itself goes on with a file that was removed (https://www.sqlite.org/howtocorrupt.html, 2.3): what is read of it

@@ -224,8 +224,8 @@ private struct PassService: Service {
             let moved = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.run() }
             findings.withLock { $0.moved = moved }
             // What the daily verification has found broken is mended at once.
-            let now = parts.time.now()
-            if let due = try await parts.ledger({ try $0.nextTry(at: now) }), due <= now {
+            let (now, silent) = (parts.time.now(), parts.looks.silent())
+            if let due = try await parts.ledger({ try $0.nextTry(leavingOut: silent, at: now) }), due <= now {
                 try await parts.pipeline.run(.untilDone(patience: .zero))
             }
             try await attempt("vacations") { try await self.parts.vacations.round() }

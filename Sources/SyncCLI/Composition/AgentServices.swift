@@ -95,7 +95,7 @@ struct AgentServices: Sendable {
             : OriginalKeeper(
                 ledger: queue, store: retrying, reader: workspace.reducer,
                 recompressor: settings.photos.originals == .jxl ? workspace.recompressor : nil,
-                width: settings.upload.batchSize, pool: threads.photos, time: time)
+                width: settings.upload.batchSize, pool: threads.photos, silent: looks.silentFolders, time: time)
         monitoring = try Self.monitoring(workspace, queue, keys, passes: passes, patience: restores.patience)
         let done = Wakeup()
         vacations = VacationService(

@@ -21,6 +21,19 @@ package struct SyncPass: Sendable {
 
         package init() {}
 
+        fileprivate mutating func note(_ result: FolderScan.Summary) {
+            queued += result.queued
+            skipped += result.skipped
+            problems += result.problems
+        }
+
+        /// All of a folder was looked at once more: what was told of it before is over.
+        fileprivate mutating func noteAgain(_ folder: FolderRecord, _ result: FolderScan.Summary) {
+            problems.removeAll { $0.path.starts(with: folder.path) }
+            silent.remove(folder.path)
+            note(result)
+        }
+
         fileprivate mutating func noteSilent(_ problems: [ScanError]) {
             for problem in problems where silent.insert(problem.path).inserted { self.problems.append(problem) }
         }
@@ -82,14 +95,47 @@ package struct SyncPass: Sendable {
         }
         for folder in looked {
             guard let result = found.results[folder.id] else { continue }
-            intake.queued += result.queued
-            intake.skipped += result.skipped
-            intake.problems += result.problems
-            unsettled += result.unsettled.map { (folder: folder, file: $0.file, wait: $0.wait) }
+            intake.note(result)
+            unsettled += unsettledFiles(result, in: folder)
         }
         intake.noteSilent(found.silent)
         // A look at all of a folder tells how it is.
-        if part == nil { _ = looks.takeHeard() }
+        let early = looks.takeHeard().filter { part != nil || found.results[$0.id] == nil }
+        unsettled = try await waitUntilWhole(unsettled, scan, &intake)
+        // That one could not be looked at stays its problem until all of it was.
+        let heard = Set((early + looks.takeHeard()).map(\.id))
+        let again = folders.filter { heard.contains($0.id) }
+        let wholes = try await inTurns(again) { folder in
+            let now = time.now()
+            return try await looks.run(at: folder, on: disks) { [looks] in
+                try scan.run(folder, from: folder.path, at: now) { _ in looks.note(folder) }
+            }
+        }
+        var late: [UnsettledFile] = []
+        for folder in again {
+            guard let result = wholes.results[folder.id] else { continue }
+            intake.noteAgain(folder, result)
+            late += unsettledFiles(result, in: folder)
+        }
+        intake.noteSilent(wholes.silent)
+        let known = Set(unsettled.map(\.file))
+        unsettled += try await waitUntilWhole(late, scan, &intake).filter { !known.contains($0.file) }
+        intake.stillChanging = unsettled.map(\.file)
+        return intake
+    }
+
+    private typealias UnsettledFile = (folder: FolderRecord, file: FilePath, wait: Duration)
+
+    private func unsettledFiles(_ result: FolderScan.Summary, in folder: FolderRecord) -> [UnsettledFile] {
+        result.unsettled.map { (folder: folder, file: $0.file, wait: $0.wait) }
+    }
+
+    /// Waits until files are whole that are just being written, and brings them into the queue.
+    /// - Returns: those that kept changing.
+    private func waitUntilWhole(
+        _ files: [UnsettledFile], _ scan: FolderScan, _ intake: inout Scanned
+    ) async throws -> [UnsettledFile] {
+        var unsettled = files
         for round in 1...SettleQueue.rounds {
             guard let wait = unsettled.map(\.wait).max() else { break }
             try await time.sleep(wait)
@@ -111,20 +157,7 @@ package struct SyncPass: Sendable {
             }
             intake.noteSilent(outcomes.silent)
         }
-        // That one could not be looked at stays its problem until all of it was.
-        let heard = try await inTurns(looks.takeHeard()) { folder in
-            let now = time.now()
-            return try await looks.run(at: folder, on: disks) { [looks] in
-                try scan.run(folder, from: folder.path, at: now) { _ in looks.note(folder) }
-            }
-        }
-        for result in heard.results.values {
-            intake.queued += result.queued
-            intake.skipped += result.skipped
-        }
-        intake.noteSilent(heard.silent)
-        intake.stillChanging = unsettled.map(\.file)
-        return intake
+        return unsettled
     }
 
     /// Looks at folders in their order. The next one has its turn when the one before is through, or quiet for a while.
@@ -172,8 +205,6 @@ package struct SyncPass: Sendable {
             await looks.checked.wait(atMost: nil, time: time)
         }
     }
-
-    private typealias UnsettledFile = (folder: FolderRecord, file: FilePath, wait: Duration)
 
     /// - Parameter isLast: what still changes is put into the queue, too: from then on it is known, and waits there.
     private func lookAgain(

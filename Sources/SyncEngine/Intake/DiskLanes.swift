@@ -14,7 +14,7 @@ package final class DiskLanes: Sendable {
     private let pools = Mutex<[FilePath: BlockingPool]>([:])
 
     package convenience init(name: String) {
-        self.init(isShared: false) { BlockingPool(name: name, threads: 1, abandoningAfter: Self.patience) }
+        self.init(isShared: false) { BlockingPool(name: name, threads: 1, abandoningAfter: DiskLanes.patience) }
     }
 
     /// All folders share one thread: what happens is always in one order.

@@ -65,12 +65,12 @@ package final class DiskLooks: Sendable {
         /// The beginning of the watching, which has one root after the other, and all of them.
         var start: (look: Look, roots: [FolderRecord])?
         /// That did not answer until nobody waited for them any more.
-        var givenUp: Set<FolderID> = []
+        var givenUp: [FolderID: FolderRecord] = [:]
         /// Of which it was told that they cannot be looked at, and that can.
         var heard: [FolderRecord] = []
 
         mutating func hear(_ folder: FolderRecord, at now: Duration) {
-            givenUp.remove(folder.id)
+            givenUp[folder.id] = nil
             guard let index = looks.firstIndex(where: { $0.folder.id == folder.id }) else { return }
             looks[index].heardAt = now
             if exchange(&looks[index].told, with: nil) != nil { heard.append(folder) }
@@ -116,7 +116,7 @@ package final class DiskLooks: Sendable {
             guard let index = state.looks.firstIndex(where: { $0.folder.id == folder.id }) else { return }
             state.looks[index].waiting -= 1
             guard state.looks[index].waiting == 0 else { return }
-            if state.looks.remove(at: index).told != nil { state.givenUp.insert(folder.id) }
+            if state.looks.remove(at: index).told != nil { state.givenUp[folder.id] = folder }
         }
     }
 
@@ -173,12 +173,16 @@ package final class DiskLooks: Sendable {
         }
     }
 
-    /// The folders of which it is told that they cannot be looked at.
-    package func silent() -> Set<FolderID> {
-        state.withLock { state in
-            state.givenUp.union(state.looks.filter { $0.told != nil }.map(\.folder.id))
+    /// The folders of which it is told that they cannot be looked at, or be watched.
+    package func silentFolders() -> [FolderRecord] {
+        state.withLock { state -> [FolderRecord] in
+            let looks = state.looks + [state.start?.look].compactMap(\.self)
+            return Array(state.givenUp.values) + looks.filter { $0.told != nil }.map(\.folder)
         }
     }
+
+    /// As ``silentFolders()``.
+    package func silent() -> Set<FolderID> { Set(silentFolders().map(\.id)) }
 
     /// In which words it is told that a folder cannot be looked at; `nil` where it is not.
     func told(of folder: FolderRecord) -> String? {

@@ -57,6 +57,7 @@ package struct OriginalKeeper: Sendable {
     private let recompressor: (any OriginalRecompressor)?
     private let width: Int
     private let pool: BlockingPool
+    private let silent: @Sendable () -> [FolderRecord]
     private let time: TimeSource
     private let underWay = KeyedLock<ObjectKey>()
     private let rests = Mutex(Rests<FilePath, FileStamp>())
@@ -65,9 +66,11 @@ package struct OriginalKeeper: Sendable {
     ///   - recompressor: for JPEG files; `nil` to store all files as they are.
     ///   - width: uploads at once.
     ///   - pool: for reading and recompressing.
+    ///   - silent: folders that do not answer: what is in them waits, and holds up nothing else.
     package init(
         ledger: LedgerQueue, store: any ObjectStore, reader: any PhotoReducer,
-        recompressor: (any OriginalRecompressor)?, width: Int, pool: BlockingPool, time: TimeSource
+        recompressor: (any OriginalRecompressor)?, width: Int, pool: BlockingPool,
+        silent: @escaping @Sendable () -> [FolderRecord] = { [] }, time: TimeSource
     ) {
         self.ledger = ledger
         self.store = store
@@ -75,6 +78,7 @@ package struct OriginalKeeper: Sendable {
         self.recompressor = recompressor
         self.width = width
         self.pool = pool
+        self.silent = silent
         self.time = time
     }
 
@@ -139,8 +143,11 @@ package struct OriginalKeeper: Sendable {
     }
 
     private func keep(_ candidate: OriginalCandidate, _ denied: DeniedObjects) async throws -> Ending {
-        let now = time.now()
-        if let due = try await ledger({ try $0.nextTry(at: now) }), due <= now { return .photoIsDue }
+        let (leftOut, now) = (silent(), time.now())
+        if leftOut.contains(where: { candidate.file.starts(with: $0.path) }) { return .rests }
+        let folders = Set(leftOut.map(\.id))
+        let due = try await ledger { try $0.nextTry(leavingOut: folders, at: now) }
+        if let due, due <= now { return .photoIsDue }
         do {
             let ending = try await store(candidate)
             if case .kept = ending { try await denied.noteGiven(Self.key(of: candidate)) }

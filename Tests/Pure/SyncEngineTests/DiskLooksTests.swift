@@ -71,7 +71,10 @@ import Testing
             looks.noteWatching(Bench.projects)
             await bench.time.advance(by: DiskLooks.patience)
             #expect(looks.silences().map(\.folder.path) == [Bench.projects])
+            // Its photos wait, too.
+            #expect(looks.silentFolders().map(\.path) == [Bench.projects])
         }
+        #expect(looks.silent().isEmpty)
         #expect(looks.takeHeard().map(\.path) == [Bench.projects])
         await bench.time.advance(by: DiskLooks.patience)
         #expect(looks.silences().isEmpty)
@@ -156,6 +159,58 @@ import Testing
         #expect(try await pass.takeIn(only: trip).queued == 1)
         #expect(try problem(of: 0) == nil)
         #expect(looks.takeHeard().isEmpty)
+    }
+
+    @Test func `what the look at all of a folder that answers again finds is told, and waited for`() async throws {
+        let (service, folder, trip) = (service, bench.folders[0], Bench.gallery.appending("trip"))
+        let hidden = Bench.gallery.appending("private")
+        bench.disk.write("sunset", to: trip.appending("a.jpg"))
+        bench.disk.write("dusk", to: hidden.appending("c.jpg"))
+        bench.disk.setUnreadable(hidden)
+        looks.begin(folder)
+        await bench.time.advance(by: DiskLooks.patience)
+        try await service.tell()
+        looks.note(folder)
+        looks.end(folder)
+        let late = Bench.gallery.appending("b.jpg")
+        bench.disk.write("dawn", to: late, modifiedSeconds: Int64(bench.time.now.timeIntervalSince1970))
+        let pass = SyncPass(
+            folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk,
+            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .seconds(2), looks: looks,
+            time: bench.time.source)
+        async let scanned = pass.takeIn(only: trip)
+        await bench.time.waitForSleepers(1)
+        await bench.time.advance(by: .seconds(2))
+        let result = try await scanned
+        #expect(result.problems.map(\.path) == [hidden])
+        #expect(result.queued == 2 && result.stillChanging.isEmpty)
+        #expect(try problem(of: 0)?.contains("permission denied") == true)
+    }
+
+    @Test func `work that was given up writes nothing into the ledger when it comes back`() async throws {
+        let (ledger, folder, gate) = (bench.ledger, bench.folders[0], DispatchSemaphore(value: 0))
+        defer { gate.signal() }
+        let (isAsked, isRefused) = (Mutex(false), Mutex<Bool?>(nil))
+        let pool = BlockingPool(name: "looks", threads: 1, abandoningAfter: .milliseconds(50))
+        let look = Task {
+            try await pool.run {
+                isAsked.withLock { $0 = true }
+                gate.wait()
+                do {
+                    try ledger.noteObstacle(folder.id, problem: "seen long ago")
+                    isRefused.withLock { $0 = false }
+                } catch {
+                    isRefused.withLock { $0 = true }
+                }
+            }
+        }
+        try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
+        look.cancel()
+        await #expect(throws: CancellationError.self) { try await look.value }
+        gate.signal()
+        #expect(try await eventually("its end") { isRefused.withLock { $0 } })
+        #expect(try problem(of: 0) == nil)
+        await pool.shutDown()
     }
 }
 

@@ -40,6 +40,16 @@ import Testing
         #expect(try await bench.keeper().run().kept == 2)
     }
 
+    @Test func `what is in a folder that does not answer is not begun, and holds up no other original`() async throws {
+        try bench.write(1)
+        try await bench.sync()
+        try bench.write(2)
+        try bench.scan()
+        let summary = try await bench.keeper(silent: [bench.folder]).run()
+        #expect(!summary.isInterrupted && summary.kept == 0 && summary.resting == 1)
+        #expect(try await bench.keeper().run().isInterrupted)
+    }
+
     @Test func `one that could not be kept rests, twice as long each time, and a run says so`() async throws {
         let key = try bench.write(1)
         try await bench.sync()
@@ -160,10 +170,12 @@ struct OriginalBench {
         ).run(.untilDone(patience: .zero))
     }
 
-    /// - Parameter other: a store in front of the bench's.
-    func keeper(in other: (any ObjectStore)? = nil) -> OriginalKeeper {
+    /// - Parameters:
+    ///   - other: a store in front of the bench's.
+    ///   - silent: folders that do not answer.
+    func keeper(in other: (any ObjectStore)? = nil, silent: [FolderRecord] = []) -> OriginalKeeper {
         OriginalKeeper(
             ledger: LedgerQueue(ledger), store: other ?? store, reader: PhotoFileReducer(), recompressor: nil,
-            width: 1, pool: BlockingPool(name: "originals", threads: 1), time: time.source)
+            width: 1, pool: BlockingPool(name: "originals", threads: 1), silent: { silent }, time: time.source)
     }
 }
