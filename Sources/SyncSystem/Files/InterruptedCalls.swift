@@ -10,7 +10,7 @@ extension Errno {
     /// - Throws: `Errno`, never `.interrupted`.
     @discardableResult
     package static func calling(_ call: () -> Int32) throws(Errno) -> Int32 {
-        try answer {
+        try answer { () -> Int32? in
             let result = call()
             return result < 0 ? nil : result
         }
