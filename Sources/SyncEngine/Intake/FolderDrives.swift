@@ -166,8 +166,8 @@ package struct FolderDrives: Sendable {
         return Look(seen: seen, strangers: strangers, changes: changes, takeovers: takeovers)
     }
 
-    /// As ``look(at:)``, for whoever asks about one file after the other: none of the known files is looked for, however
-    /// many there are. A drive that has them all counts as another one until a scan has noted it.
+    /// As ``look(at:)``, for whoever asks about one file after the other: none of the known files is looked for,
+    /// however many there are. A drive that has them all counts as another one until a scan has noted it.
     func glance(at folder: FolderRecord) throws(LedgerError) -> Look {
         let seen = try places(of: folder)
         let strangers = seen.all.filter(\.isOther).map(\.stranger)

@@ -104,8 +104,8 @@ extension Database {
         }
     }
 
-    /// The file was read, and is another photo, or none: this one is what it was. The folder tells of the file, of which nothing
-    /// is stored, beside what the last scan had to tell, until the next one does.
+    /// The file was read, and is another photo, or none: this one is what it was. The folder tells of the file, of
+    /// which nothing is stored, beside what the last scan had to tell, until the next one does.
     func disproveCopy(of row: PhotoRow, _ reason: String) throws {
         try giveBack(row, supposition: CopySupposition.column(disprovedBy: row.stamp))
         guard let place = try self.row(LedgerQuery.placeOfRow, [row.id], as: PhotoPlace.self) else { return }
