@@ -231,7 +231,7 @@ let package = Package(
 
         .target(
             name: "SyncTestSupport",
-            dependencies: ["SyncCore", "SyncDigest", "SyncLedger", "SyncSystem", systemPackage],
+            dependencies: ["SyncCore", "SyncDigest", "SyncLedger", "SyncSystem", systemPackage, logging],
             path: "Tests/Support/SyncTestSupport",
             swiftSettings: strict(inTests: optimised)
         ),
@@ -277,7 +277,7 @@ let package = Package(
             ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest", logging, grdb, lifecycleTestKit]),
         suite("DownloadTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest"]),
         suite("NoticeTests", in: "Disk", ["SyncCLI", "SyncConfig"]),
-        suite("MonitoringTests", in: "Disk", ["SyncEngine", "SyncLedger", logging]),
+        suite("MonitoringTests", in: "Disk", ["SyncEngine", "SyncLedger"]),
         suite("WorkspaceTests", in: "Disk", ["SyncCLI", "SyncEngine", "SyncLedger", "SyncLocalStore", argumentParser]),
         suite("AgentTests", in: "Process", ["SyncDigest"]),
     ] + trials,

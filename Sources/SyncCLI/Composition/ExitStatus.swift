@@ -38,7 +38,7 @@ enum ExitStatus: Int32 {
         case is AgentLock.Held: self = .locked
         case let error as StoreError where error.operation == "configure": self = .configuration
         case let error as StoreError: self = Self.status(of: error.code)
-        case let error as LedgerError: self = [.notAllowed, .readOnly].contains(error.code) ? .refused : .failed
+        case let error as LedgerError: self = Self.status(of: error.code)
         case let error as DownloadError where error.code == .inUse: self = .locked
         case let error as DownloadError: self = error.code == .notAllowed ? .refused : .failed
         case let error as FolderError: self = [.notAllowed, .readOnly].contains(error.code) ? .refused : .failed
@@ -50,6 +50,15 @@ enum ExitStatus: Int32 {
         case is ShareReference.Invalid: self = .usage
         case let error as ScanError: self = error.code == .missing ? .noSuchPath : .failed
         default: self = .failed
+        }
+    }
+
+    private static func status(of code: LedgerError.Code) -> ExitStatus {
+        switch code {
+        case .notAllowed, .readOnly: .refused
+        // Started again, the same program would end the same way: the units do not try.
+        case .newerSchema: .configuration
+        case .unreadable, .noSpace, .damaged, .moved, .busy, .failed: .failed
         }
     }
 

@@ -120,6 +120,12 @@ package struct FolderDrives: Sendable {
         /// Whether it is another one, or may be.
         var isOther: Bool { likeness != .same }
 
+        /// As long as nothing tells that it takes the place.
+        var stranger: Stranger {
+            Stranger(
+                place: path, isMounted: isMounted, drive: found, expected: expected, isCertain: likeness == .other)
+        }
+
         func seen(isExpected: Bool) -> SeenDrive {
             if found == nil, expected != nil { return .untold }
             return .found(found, at: path, isExpected: isExpected)
@@ -143,10 +149,7 @@ package struct FolderDrives: Sendable {
         var takeovers: [DriveTakeover] = []
         for place in seen.all {
             if place.isOther, try !isTaken(place, of: folder, among: places) {
-                strangers.append(
-                    Stranger(
-                        place: place.path, isMounted: place.isMounted, drive: place.found, expected: place.expected,
-                        isCertain: place.likeness == .other))
+                strangers.append(place.stranger)
                 // Mounted over photos, it has a place of its own from now on: where they are is remembered.
                 if place.noted == nil, let expected = place.expected { changes[place.path] = .some(expected) }
             } else if let found = place.found,
@@ -161,6 +164,14 @@ package struct FolderDrives: Sendable {
             }
         }
         return Look(seen: seen, strangers: strangers, changes: changes, takeovers: takeovers)
+    }
+
+    /// As ``look(at:)``, for whoever asks about one file after the other: none of the known files is looked for,
+    /// however many there are. A drive that has them all counts as another one until a scan has noted it.
+    func glance(at folder: FolderRecord) throws(LedgerError) -> Look {
+        let seen = try places(of: folder)
+        let strangers = seen.all.filter(\.isOther).map(\.stranger)
+        return Look(seen: seen, strangers: strangers, changes: [:], takeovers: [])
     }
 
     /// - Throws: ``LedgerError``.

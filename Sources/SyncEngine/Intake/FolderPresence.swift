@@ -76,15 +76,23 @@ struct FolderPresence {
     ///   as the ledger has a photo of it, also a missing one: a rebuild calls all missing that it does not see.
     /// - Throws: ``LedgerError``.
     func look(at folder: FolderRecord, isForGood: Bool = false) throws -> Look {
-        let drives = FolderDrives(ledger: ledger, scanner: scanner)
+        try look(at: folder, on: drives.look(at: folder), isForGood)
+    }
+
+    /// The same for one file: what it takes does not grow with what is known of the folder.
+    /// - Throws: ``LedgerError``.
+    func glance(at folder: FolderRecord) throws -> Look {
+        try look(at: folder, on: drives.glance(at: folder), false)
+    }
+
+    private var drives: FolderDrives { FolderDrives(ledger: ledger, scanner: scanner) }
+
+    private func look(at folder: FolderRecord, on seen: FolderDrives.Look, _ isForGood: Bool) throws -> Look {
         let absent = try drives.absentMounts(of: folder).map { place in
             AbsentDrive(place: place, hasFolder: scanner.isFolder(folder.path.pushing(place)))
         }
-        let look = try drives.look(at: folder)
         let away = try whyAway(folder, isForGood)
-        return Look(
-            folder: folder, away: away, absentDrives: absent, drives: look,
-            ledger: ledger)
+        return Look(folder: folder, away: away, absentDrives: absent, drives: seen, ledger: ledger)
     }
 
     private func whyAway(_ folder: FolderRecord, _ isForGood: Bool) throws -> Absence? {

@@ -59,6 +59,10 @@ package struct MetricsReport: Sendable {
                 }
             })
         page.add(
+            "sync_agent_lost_photos", .gauge,
+            "Photos of which nothing is left, also those that are no files of the watched folders.",
+            [.init(overview.lost)])
+        page.add(
             "sync_agent_objects", .gauge, "Objects in the store, without those that are known to be damaged or gone.",
             overview.storedTiers.map { .init($0.objects, [("storage_class", $0.storageClass.rawValue)]) })
     }

@@ -159,7 +159,7 @@ package struct Preparer: Sendable {
     }
 
     private func whyAway(_ claim: Claim) throws -> String? {
-        try FolderPresence(ledger: ledger, scanner: scanner).look(at: claim.folder).whyAway(claim.relativePath)
+        try FolderPresence(ledger: ledger, scanner: scanner).glance(at: claim.folder).whyAway(claim.relativePath)
     }
 
     private func away(_ claim: Claim, _ reason: String) -> Outcome {

@@ -245,7 +245,8 @@ struct DriveTable {
             for (id, drive) in drives where id != new && takeover.concerns(drive, in: directory.path) {
                 count += try db.run(
                     """
-                    UPDATE photos SET drive = ?, supposed_drive = NULL
+                    UPDATE photos SET drive = ?, supposed_drive = NULL,
+                        generation = IIF(supposed_drive >= 0, generation + 1, generation)
                     WHERE directory_id = ? AND name > ? AND name <= ? AND drive = ?
                     """,
                     [new, directory.id.rawValue, progress.name, last ?? TakeoverProgress.end, id])

@@ -74,19 +74,25 @@ extension Database {
     func suppose(copyOf id: Int64, on drive: Int64?, wasStored: Bool, at time: Date) throws {
         try run(
             """
-            UPDATE photos SET supposed_drive = ?2, generation = generation + 1,
-                object_generation = IIF(?3, generation + 1, object_generation),
-                state = IIF(state = 'uploading', state, 'pending'), gone = 0, attempts = 0, error = NULL,
-                queued_at = IIF(state IN ('pending', 'uploading'), queued_at, ?4),
-                next_try_at = IIF(\(PhotoRow.held), next_try_at, 0), md5 = NULL, sha256 = NULL
+            UPDATE photos SET supposed_drive = ?3, object_generation = IIF(?4, generation + 1, object_generation),
+                \(Self.readAgain)
             WHERE id = ?1
-            """, [id, drive ?? 0, wasStored, time.milliseconds])
+            """, [id, time.milliseconds, drive ?? 0, wasStored])
     }
 
-    /// The own drive of a photo is there: no other file counts as it.
-    func endSupposition(of id: Int64) throws {
-        try run("UPDATE photos SET supposed_drive = NULL WHERE id = ?", [id])
+    /// No other file counts as a photo any more. What its row tells is the stamp of that one, which nobody has read:
+    /// the file that is there is.
+    func reclaim(_ id: Int64, at time: Date) throws {
+        try run(
+            "UPDATE photos SET supposed_drive = NULL, \(Self.readAgain) WHERE id = ?1", [id, time.milliseconds])
     }
+
+    /// In a new generation, so that whoever has the photo in hand sees it. `?2` is now.
+    private static let readAgain = """
+        generation = generation + 1, state = IIF(state = 'uploading', state, 'pending'), gone = 0, attempts = 0,
+        error = NULL, queued_at = IIF(state IN ('pending', 'uploading'), queued_at, ?2),
+        next_try_at = IIF(\(PhotoRow.held), next_try_at, 0), md5 = NULL, sha256 = NULL
+        """
 
     /// The file was read, and is a copy: the photo is known on that drive from now on.
     func proveCopy(of row: PhotoRow) throws {
@@ -94,12 +100,12 @@ extension Database {
         if let drive {
             try PhotoTable(self).note(drive: drive, isOfPlace: false, of: row.id)
         } else {
-            try endSupposition(of: row.id)
+            try run("UPDATE photos SET supposed_drive = NULL WHERE id = ?", [row.id])
         }
     }
 
-    /// The file was read, and is another photo: this one is what it was. The folder tells of the file, of which nothing
-    /// is stored, beside what the last scan had to tell, until the next one does.
+    /// The file was read, and is another photo, or none: this one is what it was. The folder tells of the file, of
+    /// which nothing is stored, beside what the last scan had to tell, until the next one does.
     func disproveCopy(of row: PhotoRow, _ reason: String) throws {
         try giveBack(row, supposition: CopySupposition.column(disprovedBy: row.stamp))
         guard let place = try self.row(LedgerQuery.placeOfRow, [row.id], as: PhotoPlace.self) else { return }

@@ -51,7 +51,8 @@ struct DirectoryPlan {
     /// known of the place, where they tell none; or that were met while nothing told on which drive.
     private(set) var relocated: [Int64] = []
     private(set) var supposed: [Supposition] = []
-    /// Rows of which a file on another drive counted as a copy, and whose own drive is there.
+    /// Rows of which a file on another drive counted as a copy, and none does any more: their own drive is there, or
+    /// their own file was gone.
     private(set) var reclaimed: [Int64] = []
     /// The same where neither that drive nor the file is there.
     private(set) var withdrawn: [PhotoRow] = []
@@ -164,10 +165,9 @@ struct DirectoryPlan {
             supposed += rows.map {
                 Supposition(id: $0, wasStored: known.wasStored, isUntouched: known.isUntouched)
             }
-        } else if drive.isNews(to: known.drive) {
-            relocated += rows
-        } else if known.supposition?.isOpen == true, drive.isLasting {
-            reclaimed += rows
+        } else {
+            if drive.isNews(to: known.drive) { relocated += rows }
+            if known.supposition?.isOpen == true, drive.isLasting { reclaimed += rows }
         }
     }
 

@@ -155,7 +155,7 @@ struct Intake {
             // Whoever sees the own drive again is to compare the files, though they are as they were.
             try db.run("UPDATE directories SET digest = NULL WHERE id = ?", [directory.rawValue])
         }
-        for row in plan.reclaimed { try db.endSupposition(of: row) }
+        for row in plan.reclaimed { try db.reclaim(row, at: time) }
         for row in plan.withdrawn { try db.withdrawCopy(of: row) }
         for row in plan.vanished where !moved.contains(row.id) {
             try table.vanish(row, at: time)

@@ -213,12 +213,12 @@ struct PhotoTable {
             [folder.blob])
     }
 
-    /// A file that had vanished is there again, as it was.
+    /// A file that had vanished is there again, as it was. One that counted as a copy, and vanished unread, is read.
     /// - Returns: whether it waits for its upload now.
     func bringBack(_ row: PhotoRow, at time: Date) throws -> Bool {
         if row.state == .uploading {
             try db.run("UPDATE photos SET gone = 0 WHERE id = ?", [row.id])
-        } else if try row.isStored && !db.isBroken(row.objectID) {
+        } else if try row.isStored && row.supposition?.isOpen != true && !db.isBroken(row.objectID) {
             try db.run("UPDATE photos SET state = 'uploaded' WHERE id = ?", [row.id])
         } else {
             try db.run(

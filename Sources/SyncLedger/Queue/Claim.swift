@@ -125,6 +125,16 @@ package enum Outcome: Hashable, Sendable {
         }
     }
 
+    /// The same of a file that counts as a copy of a stored photo (``Claim/mustBeCopy``). One of which nothing is to be
+    /// stored, as it is cut, or no photo at all, is none: the photo is what it was.
+    var ofSupposedCopy: Outcome {
+        switch self {
+        case .failed(let message, _), .skipped(let message, _):
+            .otherPhoto("\(message); the photo of this name that was found on another drive is stored as it was")
+        case .uploaded, .otherPhoto, .copyGone, .postponed, .waits, .released, .vanished: self
+        }
+    }
+
     var message: String? {
         switch self {
         case .failed(let message, _), .skipped(let message, _), .postponed(let message, _), .waits(let message, _),

@@ -25,9 +25,13 @@ extension Ledger {
                 if row.isGone {
                     try PhotoTable(db).settleVanished(row.id, hasObject: row.objectID != nil, at: time)
                 } else if try db.suspect(row) {
-                    try db.run(
-                        "UPDATE photos SET state = 'failed', next_try_at = 0, error = ? WHERE id = ?",
-                        [Self.setAside, row.id])
+                    if row.supposition?.isOpen == true {
+                        try db.disproveCopy(of: row, Self.copySetAside)
+                    } else {
+                        try db.run(
+                            "UPDATE photos SET state = 'failed', next_try_at = 0, error = ? WHERE id = ?",
+                            [Self.setAside, row.id])
+                    }
                 } else {
                     try db.run(
                         """
@@ -186,82 +190,6 @@ private struct Claiming {
     }
 }
 
-/// Photos that may have ended the agent: by a library that crashed over them, or by the memory that they took.
-///
-/// What is in hand is in the ledger anyway (`uploading`). At the first unclean end that makes a photo a suspect, and no
-/// more: most of them were only being sent. While a suspect is decoded, that is noted; an agent that ends then ends with
-/// the reason on record, and the photo is set aside. Of a file of events that is the one photo, by its bytes: its
-/// neighbours in the file go on. Photos that were never suspected cost nothing of this.
-extension Ledger {
-    package static let setAside = """
-        the agent was ended twice while it had this photo in hand; it was set aside, and nothing is stored of it as it is \
-        now. Look at the file, and ask for another try with sync-agent retry
-        """
-
-    /// Runs `body`, which hands the photo to a library; of a suspect that is noted meanwhile.
-    /// - Parameter photo: which of the photos in a file of events; `nil` for the file itself.
-    package func whileDecoding<Value>(
-        _ claim: Claim, photo: MD5Digest? = nil, _ body: () throws -> Value
-    ) throws -> Value {
-        guard claim.isSuspect else { return try body() }
-        try note(claim, photo, isDecoding: true)
-        defer { try? note(claim, nil, isDecoding: false) }
-        return try body()
-    }
-
-    /// Why a photo in a file of events is not tried again; `nil` where it may be.
-    package func whySetAside(_ photo: MD5Digest, in claim: Claim) throws(LedgerError) -> String? {
-        try read("look up what was set aside") { db in
-            let isSetAside = try db.number(
-                "SELECT 1 FROM event_photos_set_aside WHERE photo_id = ? AND md5 = ?", [claim.photoID, photo.blob])
-            return isSetAside == nil ? nil : Self.setAside
-        }
-    }
-
-    private func note(_ claim: Claim, _ photo: MD5Digest?, isDecoding: Bool) throws(LedgerError) {
-        try write(
-            "note what is in hand", "UPDATE suspects SET decoding = ?, photo = ? WHERE photo_id = ?",
-            [isDecoding, photo?.blob, claim.photoID])
-    }
-}
-
-extension Database {
-    func isSuspect(_ photo: PhotoRow) throws -> Bool {
-        try number("SELECT 1 FROM suspects WHERE photo_id = ? AND generation = ?", [photo.id, photo.generation]) != nil
-    }
-
-    /// The agent has ended uncleanly with this photo in hand.
-    /// - Returns: whether it is to be set aside.
-    func suspect(_ photo: PhotoRow) throws -> Bool {
-        let wasDecoded = try number(
-            "SELECT decoding FROM suspects WHERE photo_id = ? AND generation = ?", [photo.id, photo.generation])
-        if wasDecoded == 1 {
-            // Of a file of events, the rest goes on, and stays under suspicion.
-            if try setAsideEventPhoto(of: photo.id) { return false }
-            try clearSuspicion(of: photo.id)
-            return true
-        }
-        try run("INSERT OR REPLACE INTO suspects (photo_id, generation) VALUES (?, ?)", [photo.id, photo.generation])
-        return false
-    }
-
-    /// - Returns: `false` when it was the file itself that was decoded.
-    private func setAsideEventPhoto(of photoID: Int64) throws -> Bool {
-        let isOne = try run(
-            """
-            INSERT OR IGNORE INTO event_photos_set_aside (photo_id, md5)
-            SELECT photo_id, photo FROM suspects WHERE photo_id = ? AND photo IS NOT NULL
-            """, [photoID])
-        guard isOne > 0 else { return false }
-        try run("UPDATE suspects SET decoding = 0, photo = NULL WHERE photo_id = ?", [photoID])
-        return true
-    }
-
-    func clearSuspicion(of photoID: Int64) throws {
-        try run("DELETE FROM suspects WHERE photo_id = ?", [photoID])
-    }
-}
-
 extension LedgerQuery {
     package static let dueOfVacation = """
         SELECT photos.id, photos.next_try_at, photos.size FROM directories INDEXED BY directories_by_vacation
@@ -306,7 +234,8 @@ extension Database {
         try count(ending.sent)
         if case .failed = ending.outcome { try count(.errors, Ledger.photoReason) }
         if let refusal = ending.refusal { try count(.errors, refusal.rawValue) }
-        let outcome = try withoutDeleted(ending.outcome, of: claim, at: time)
+        let outcome = try withoutDeleted(
+            claim.mustBeCopy ? ending.outcome.ofSupposedCopy : ending.outcome, of: claim, at: time)
         var object: Int64?
         var storedAt = time
         if case .uploaded(_, let record) = outcome {
@@ -347,7 +276,9 @@ extension Database {
             try settle(row, as: .released, at: time)
         } else {
             try settle(row, as: outcome, at: time)
-            if outcome.isFinal { try setEventNote(ending.note, of: row.id) }
+            // What is no copy tells nothing of the photo.
+            let tellsOfPhoto = if case .otherPhoto = outcome { false } else { outcome.isFinal }
+            if tellsOfPhoto { try setEventNote(ending.note, of: row.id) }
             if case .failed = outcome { try freeDuplicates(ofBroken: claim, at: time) }
         }
         if claim.isSuspect, outcome.isFinal { try clearSuspicion(of: row.id) }
@@ -371,8 +302,8 @@ extension Database {
             try settle(row, as: .failed, digest: digest, error: message)
         case .skipped(let message, let leftOut):
             try PhotoTable(self).skip(row.id, SkipReason(message, leftOut))
-        case .otherPhoto(let message): try disproveCopy(of: row, message)
         // Where its own drive came meanwhile, it is tried there.
+        case .otherPhoto(let message) where row.supposition?.isOpen == true: try disproveCopy(of: row, message)
         case .copyGone where row.supposition?.isOpen == true: try withdrawCopy(of: row)
         case .postponed(let message, let until):
             try run(
@@ -384,7 +315,7 @@ extension Database {
                 UPDATE photos SET state = 'pending', attempts = MAX(attempts - 1, 0), next_try_at = ?, error = ?
                 WHERE id = ?
                 """, [min(max(until.milliseconds, 1), time.latestTry), message, row.id])
-        case .copyGone, .released:
+        case .otherPhoto, .copyGone, .released:
             try run("UPDATE photos SET state = 'pending', attempts = MAX(attempts - 1, 0) WHERE id = ?", [row.id])
         case .vanished:
             break

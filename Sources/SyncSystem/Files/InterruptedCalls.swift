@@ -10,19 +10,22 @@ extension Errno {
     /// - Throws: `Errno`, never `.interrupted`.
     @discardableResult
     package static func calling(_ call: () -> Int32) throws(Errno) -> Int32 {
-        while true {
+        try answer { () -> Int32? in
             let result = call()
-            if result >= 0 { return result }
-            let reason = Errno(rawValue: errno)
-            if reason != .interrupted { throw reason }
+            return result < 0 ? nil : result
         }
     }
 
     /// Makes a call that returns nothing where it fails, and says why in `errno`.
     /// - Throws: `Errno`, never `.interrupted`.
     package static func callingForPointer<Pointer>(_ call: () -> Pointer?) throws(Errno) -> Pointer {
+        try answer(of: call)
+    }
+
+    /// - Parameter call: answers nothing where it fails.
+    private static func answer<Answer>(of call: () -> Answer?) throws(Errno) -> Answer {
         while true {
-            if let pointer = call() { return pointer }
+            if let answer = call() { return answer }
             let reason = Errno(rawValue: errno)
             if reason != .interrupted { throw reason }
         }

@@ -22,7 +22,7 @@ import Testing
     private let shelf = PhotoShelf(count: photos)
     private let store = InMemoryStore()
     private let obstacle: Obstacle
-    private let log = LogLines()
+    private let log = LogLines(from: .notice)
 
     init() throws {
         tree = try TemporaryTree()
@@ -51,26 +51,6 @@ import Testing
         func remove() throws {
             try database.write { try $0.execute(sql: "DROP TRIGGER IF EXISTS obstacle") }
         }
-    }
-
-    private final class LogLines: Sendable {
-        struct Handler: LogHandler {
-            let lines: LogLines
-            var metadata: Logger.Metadata = [:]
-            var logLevel = Logger.Level.notice
-
-            subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-                get { metadata[key] }
-                set { metadata[key] = newValue }
-            }
-
-            func log(event: LogEvent) { lines.list.withLock { $0.append("\(event.message)") } }
-        }
-
-        let list = Mutex<[String]>([])
-
-        var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
-        func containing(_ words: String) -> [String] { list.withLock { $0.filter { $0.contains(words) } } }
     }
 
     /// A clock that stands still. Nobody waits, but for what comes once in a blue moon.

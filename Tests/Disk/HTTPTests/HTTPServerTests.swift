@@ -168,32 +168,15 @@ import Testing
     }
 
     @Test func `A log has paths and no queries`() async throws {
-        let log = Observed<[String]>([])
-        var logger = Logger(label: "test") { _ in LineLog(lines: log) }
-        logger.logLevel = .debug
-        try await TestedServer.run(logger: logger) { server in
+        let log = LogLines(from: .debug)
+        try await TestedServer.run(logger: log.logger) { server in
             let visitor = try Visitor(port: server.port)
             #expect(await visitor.ask("GET /page?token=secret").status == 200)
             #expect(await visitor.ask("GET /..?token=secret").status == 404)
         }
-        #expect(log.value.count == 2)
-        #expect(log.value.first?.contains("/page") == true)
-        #expect(!log.value.joined().contains("secret") && !log.value.joined().contains("token"))
-    }
-}
-
-/// Keeps each line with its metadata.
-private struct LineLog: LogHandler {
-    let lines: Observed<[String]>
-    var metadata = Logger.Metadata()
-    var logLevel = Logger.Level.debug
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        lines.change { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
+        let lines = log.lines.map { "\($0.text) \($0.metadata)" }
+        #expect(lines.count == 2)
+        #expect(lines.first?.contains("/page") == true)
+        #expect(!lines.joined().contains("secret") && !lines.joined().contains("token"))
     }
 }

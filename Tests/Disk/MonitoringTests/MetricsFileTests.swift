@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Logging
 import SyncCore
 import SyncEngine
 import SyncLedger
@@ -12,7 +11,7 @@ import Testing
     private let tree: TemporaryTree
     private let time = ManualTime()
     private let ledger: Ledger
-    private let lines = Mutex<[String]>([])
+    private let lines = LogLines()
 
     init() throws {
         tree = try TemporaryTree()
@@ -24,7 +23,7 @@ import Testing
             retention: RetentionOutlook(schedule: DailySchedule(hour: 0, minute: 0, in: .gmt), days: 90), prices: nil)
         return MetricsFile(
             at: path, report: report, ledger: LedgerQueue(ledger), pool: BlockingPool(name: "test", threads: 1),
-            time: time.source, logger: Logger(label: "test") { [lines] _ in LineRecorder(lines: lines) })
+            time: time.source, logger: lines.logger)
     }
 
     @Test func `a write replaces the file as a whole, and its neighbours may read it`() async throws {
@@ -43,15 +42,15 @@ import Testing
         let file = file(at: tree.path("out/agent.prom"))
         try await file.write()
         try await file.write()
-        #expect(lines.withLock { $0 }.count == 1)
-        #expect(lines.withLock { $0 }.first?.contains("its folder is not there") == true)
+        #expect(lines.all.count == 1)
+        #expect(lines.all.first?.contains("its folder is not there") == true)
         _ = try tree.makeFolder("out")
         try await file.write()
-        #expect(lines.withLock { $0 }.count == 1)
+        #expect(lines.all.count == 1)
         _ = try tree.path("out/agent.prom").unlink()
         try tree.path("out").removeFolder()
         try await file.write()
-        #expect(lines.withLock { $0 }.count == 2)
+        #expect(lines.all.count == 2)
     }
 
     @Test func `counters go on where they were when the ledger is opened again`() throws {
@@ -63,21 +62,5 @@ import Testing
         let counts = try again.counts()
         #expect(counts.watchOverflows == 5)
         #expect(counts.errors == ["unreachable": 1])
-    }
-}
-
-/// Keeps what is logged.
-private struct LineRecorder: LogHandler {
-    let lines: Mutex<[String]>
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        lines.withLock { $0.append("\(event.level): \(event.message)") }
     }
 }

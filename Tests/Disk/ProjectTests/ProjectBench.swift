@@ -18,7 +18,8 @@ struct ProjectBench {
     let store: FaultyStore
     let ledger: Ledger
     let clock = JumpingClock()
-    let words = Words()
+    /// Warnings.
+    let words = LogLines(from: .warning)
     let shelf: ProjectListSync
     let queue: LedgerQueue
     private var record: FolderRecord
@@ -196,32 +197,6 @@ final class JumpingClock: Sendable {
                 await Task.yield()
                 self.jump(duration)
             }, random: { 0.5 })
-    }
-}
-
-/// What was logged as a warning.
-final class Words: Sendable {
-    private let said = Mutex<[String]>([])
-
-    var all: [String] { said.withLock { $0 } }
-
-    var logger: Logger {
-        Logger(label: "test") { _ in Handler(words: self) }
-    }
-
-    private struct Handler: LogHandler {
-        let words: Words
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.warning
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            words.said.withLock { $0.append(event.message.description) }
-        }
     }
 }
 

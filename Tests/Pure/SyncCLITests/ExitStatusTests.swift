@@ -4,6 +4,7 @@ import Testing
 
 @testable import SyncCLI
 @testable import SyncEngine
+@testable import SyncLedger
 
 @Suite struct ExitStatusTests {
     @Test(
@@ -16,6 +17,16 @@ import Testing
         ])
     func `each failure of a store has its exit code`(code: StoreError.Code, status: SyncCLI.ExitStatus) {
         #expect(SyncCLI.ExitStatus(StoreError(code, operation: "check", message: "m")) == status)
+    }
+
+    /// The units of systemd start nothing again that has ended with 77 or 78.
+    @Test(
+        arguments: [
+            (LedgerError.Code.newerSchema, SyncCLI.ExitStatus.configuration), (.notAllowed, .refused),
+            (.readOnly, .refused), (.noSpace, .failed), (.busy, .failed), (.moved, .failed), (.damaged, .failed),
+        ])
+    func `each failure of the ledger has its exit code`(code: LedgerError.Code, status: SyncCLI.ExitStatus) {
+        #expect(SyncCLI.ExitStatus(LedgerError(code: code, operation: "open", path: "", message: "m")) == status)
     }
 
     @Test func `other failures have theirs`() {

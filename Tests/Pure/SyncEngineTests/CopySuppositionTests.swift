@@ -157,19 +157,78 @@ import Testing
         #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.second)
     }
 
-    @Test func `so does one that could not be read, once it is gone`() async throws {
+    @Test(arguments: [Outcome.failed("it is cut", nil), .skipped("it is cut"), .skipped("it is cut", .unfit)])
+    func `so does one that is broken, or no photo at all`(outcome: Outcome) async throws {
         try await begin()
         bench.disk.write("sunset", to: Self.a)
         bench.disk.write("dusk", to: Self.b)
         try bench.scan()
         for claim in try bench.ledger.claim(limit: 9, at: bench.time.now) {
-            try bench.ledger.commit(claim, outcome: .failed("it is cut", nil), at: bench.time.now)
+            try bench.ledger.commit(claim, outcome: outcome, at: bench.time.now)
         }
-        #expect(try state(Self.a) == .failed && state(Self.b) == .failed)
-        bench.disk.remove(Self.a)
-        #expect(try bench.scan()[0].missing == 0)
+        #expect(try state(Self.a) == .uploaded && state(Self.b) == .uploaded)
+        #expect(try drive("a.jpg") == Self.first && bench.ledger.check() == [])
+        let problem = try #require(try bench.ledger.overview().folders[0].record.problem)
+        #expect(problem.contains("a.jpg: it is cut; the photo of this name"), "\(problem)")
+        // It is not read again as it is, and is when it was copied anew.
+        #expect(try bench.scan()[0].queued == 0)
+        bench.disk.write("sunset", to: Self.a)
+        try await bench.pass()
+        #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.second && bench.store.count(.put) == 2)
+        bench.disk.remove(Self.b)
+        #expect(try bench.scan()[0].missing == 0 && state(Self.b) == .uploaded)
+    }
+
+    @Test func `so does one over which the agent was ended twice`() async throws {
+        try await begin()
+        bench.disk.write("sunset", to: Self.a)
+        try bench.scan()
+        for _ in 0..<2 {
+            let claim = try #require(try bench.ledger.claim(limit: 1, at: bench.time.now).first)
+            let recovered = try bench.ledger.whileDecoding(claim) {
+                try bench.ledger.recoverInterrupted(at: bench.time.now)
+            }
+            #expect(recovered == 1)
+        }
         #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.first)
-        #expect(try state(Self.b) == .failed && bench.ledger.check() == [])
+        #expect(try bench.ledger.overview().folders[0].record.problem?.contains("ended twice") == true)
+        #expect(try bench.scan()[0].queued == 0 && bench.ledger.check() == [])
+    }
+
+    /// Its own drive was there for a moment, without it.
+    @Test func `a file that vanished before it was read is read when it is back`() async throws {
+        try await begin()
+        bench.disk.write("meadow", to: Self.a)
+        try bench.scan()
+        let aside = Self.away("/second/a.jpg")
+        bench.disk.move(Self.a, to: aside)
+        bench.disk.move(Self.away(Self.b), to: Self.b)
+        bench.disk.setIdentity(Self.first, at: Bench.gallery)
+        try await bench.makePipeline().run(.untilDone(patience: .zero))
+        #expect(try state(Self.a) == .missing && state(Self.b) == .uploaded)
+        bench.disk.move(Self.b, to: Self.away(Self.b))
+        bench.disk.move(aside, to: Self.a)
+        bench.disk.setIdentity(Self.second, at: Bench.gallery)
+        try bench.scan()
+        #expect(try state(Self.a) == .pending)
+        try await bench.pass()
+        #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.second && forget.isStored("meadow"))
+        #expect(try state(Self.b) == .uploaded && bench.ledger.check() == [])
+    }
+
+    @Test func `so is one whose drive takes the place before it was read`() async throws {
+        try await begin()
+        bench.disk.write("meadow", to: Self.a)
+        bench.disk.write("noon", to: Bench.gallery.appending("c.jpg"))
+        try bench.scan()
+        let drives = FolderDrives(ledger: bench.ledger, scanner: bench.disk)
+        #expect(try drives.accept(at: "", of: folder).taken.count == 1)
+        bench.disk.move(Self.a, to: Self.away("/second/a.jpg"))
+        try bench.scan()
+        #expect(try state(Self.a) == .missing)
+        bench.disk.move(Self.away("/second/a.jpg"), to: Self.a)
+        try await bench.pass()
+        #expect(try state(Self.a) == .uploaded && drive("a.jpg") == Self.second && forget.isStored("meadow"))
     }
 
     @Test func `a true copy counts as one, though another file had its place before`() async throws {

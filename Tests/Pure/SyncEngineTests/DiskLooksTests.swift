@@ -1,6 +1,5 @@
 import Dispatch
 import FoundationEssentials
-import Logging
 import SyncCore
 import SyncLedger
 import SyncSystem
@@ -13,7 +12,7 @@ import Testing
 @Suite struct DiskLooksTests {
     private let bench: Bench
     private let looks: DiskLooks
-    private let lines = Mutex<[String]>([])
+    private let lines = LogLines()
 
     init() throws {
         bench = try Bench()
@@ -21,10 +20,9 @@ import Testing
     }
 
     private var service: DiskLookService {
-        let lines = lines
-        return DiskLookService(
+        DiskLookService(
             looks, every: .seconds(60), ledger: LedgerQueue(bench.ledger), patience: bench.patience,
-            time: bench.time.source, logger: Logger(label: "test") { _ in LineRecorder(lines: lines) })
+            time: bench.time.source, logger: lines.logger)
     }
 
     private func problem(of index: Int) throws -> String? { try bench.ledger.overview().folders[index].record.problem }
@@ -39,7 +37,7 @@ import Testing
         for _ in 0..<2 { try await service.tell() }
         #expect(try problem(of: 0)?.hasPrefix("\(Bench.gallery): it could not be looked at since ") == true)
         #expect(try !bench.ledger.isAllWell(bench.ledger.overview(), .ana, at: bench.time.now))
-        #expect(lines.withLock { $0.count } == 1)
+        #expect(lines.all.count == 1)
         looks.note(folder)
         #expect(looks.takeHeard().map(\.id) == [folder.id])
         #expect(looks.takeHeard().isEmpty)
@@ -215,19 +213,3 @@ import Testing
 }
 
 private struct NothingDue: Error {}
-
-/// Keeps what is logged.
-private struct LineRecorder: LogHandler {
-    let lines: Mutex<[String]>
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        lines.withLock { $0.append("\(event.level): \(event.message)") }
-    }
-}

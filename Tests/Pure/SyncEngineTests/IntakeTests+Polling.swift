@@ -34,10 +34,9 @@ extension IntakeTests {
     @Test func `that watches have run out is logged once, though its numbers change, and so is that they have not`()
         async throws
     {
-        let lines = Mutex<[String]>([])
-        let logger = Logger(label: "test") { _ in NoticeRecorder(lines: lines) }
+        let lines = LogLines(from: .notice)
         source.setReport("5 folders need a watch", .limit)
-        try await running(logger) {
+        try await running(lines.logger) {
             source.send(.tree(Bench.gallery))
             _ = try await scanned(1)
             source.setReport("6 folders need a watch", .limit)
@@ -45,28 +44,13 @@ extension IntakeTests {
             _ = try await scanned(2)
             source.setReport(nil, nil)
             source.send(.tree(Bench.gallery))
-            let told = try await eventually("both lines", seen: { "\(lines.withLock { $0 })" }) {
+            let told = try await eventually("both lines", seen: { "\(lines.all)" }) {
                 () -> [String]? in
-                let told = lines.withLock { $0 }
+                let told = lines.lines.filter { $0.level == .notice }.map(\.message)
                 return told.count >= 2 ? told : nil
             }
             let folder = Bench.gallery.string
             #expect(told == ["\(folder): 5 folders need a watch", "\(folder): all of it is watched"])
         }
-    }
-}
-
-private struct NoticeRecorder: LogHandler {
-    let lines: Mutex<[String]>
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.notice
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        if event.level == .notice { lines.withLock { $0.append("\(event.message)") } }
     }
 }

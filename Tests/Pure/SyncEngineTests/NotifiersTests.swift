@@ -26,36 +26,17 @@ import Testing
         }
     }
 
-    /// Keeps what is logged.
-    private struct Recorder: LogHandler {
-        let lines: Mutex<[String]>
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            lines.withLock { $0.append("\(event.level): \(event.message)") }
-        }
-    }
-
     private let notice = Notice(
         .restoreReady, title: "3 photos\n are back", message: "…", at: Date(timeIntervalSince1970: 0))
-    private let lines = Mutex<[String]>([])
+    private let lines = LogLines()
 
-    private func notifiers(_ ways: [Listener]) -> Notifiers {
-        let lines = lines
-        return Notifiers(ways, logger: Logger(label: "test") { _ in Recorder(lines: lines) })
-    }
+    private func notifiers(_ ways: [Listener]) -> Notifiers { Notifiers(ways, logger: lines.logger) }
 
     @Test func `everyone is told, and a way that fails is one warning`() async throws {
         let ways = [Listener(), Listener(failure: Refusal()), Listener()]
         try await notifiers(ways).tell(notice)
         #expect(ways.map(\.notices) == Array(repeating: [notice], count: 3))
-        #expect(lines.withLock { $0 } == [#"warning: "3 photos\u{a} are back" could not be told: Refusal()"#])
+        #expect(lines.lines.map(\.text) == [#"warning: "3 photos\u{a} are back" could not be told: Refusal()"#])
     }
 
     @Test(arguments: [
@@ -87,6 +68,6 @@ import Testing
             }
             await #expect(throws: CancellationError.self) { try await group.waitForAll() }
         }
-        #expect(lines.withLock { $0 } == [])
+        #expect(lines.all.isEmpty)
     }
 }

@@ -197,6 +197,23 @@ import Testing
         #expect(try !drives.places(of: folder).isOther(at: "a.jpg"))
     }
 
+    @Test func `a file that is gone when it is to be read is looked up alone, however many are known`() async throws {
+        bench.disk.setIdentity(nil, at: Bench.gallery)
+        let known = (0..<60).map { Bench.gallery.appending("\($0).jpg") }
+        for path in known { bench.disk.write(path.string, to: path) }
+        try await bench.pass()
+        for path in known { bench.disk.move(path, to: Self.away(path)) }
+        bench.disk.write("dawn", to: Self.b)
+        bench.disk.write("noon", to: Self.c)
+        bench.disk.setIdentity(Self.second, at: Bench.gallery)
+        #expect(try !bench.scan()[0].problems.isEmpty)
+        bench.disk.remove(Self.c)
+        let looks = bench.disk.stampLooks
+        try await bench.makePipeline().run(.untilDone(patience: .zero))
+        #expect(try state(Self.b) == .uploaded && state(Self.c) == nil && state(known[0]) == .uploaded)
+        #expect(bench.disk.stampLooks - looks < 30)
+    }
+
     @Test func `a file that was met on the drive proves that it is the one that was not told`() async throws {
         try await swap(from: nil, to: nil)
         comeBack()

@@ -56,7 +56,11 @@ import Testing
         for key in bench.memory.keys { try await bench.memory.delete(key) }
         try await verify()
         #expect(try await repair() == 0)
-        #expect(try bench.ledger.overview().lost >= 1)
+        let lost = try bench.ledger.overview().lost
+        #expect(lost >= 1)
+        let metrics = MetricsReport(
+            retention: RetentionOutlook(schedule: DailySchedule(hour: 0, minute: 0, in: .gmt), days: 90), prices: nil)
+        #expect(try metrics.text(bench.ledger, at: bench.time.now).contains("\nsync_agent_lost_photos \(lost)\n"))
         #expect(try bench.ledger.lostBesidePhotos(limit: 9).map(\.key) == [bench.key("e1")])
         #expect(try bench.ledger.overview().bytesStored == 0)
         _ = try bench.ledger.forget(photos: [], objects: [try bench.key("e1")])

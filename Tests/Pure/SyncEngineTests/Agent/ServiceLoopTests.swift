@@ -71,14 +71,13 @@ import Testing
         async throws
     {
         struct Unknown: Error {}
-        let lines = Mutex<[String]>([])
-        let logger = Logger(label: "test") { _ in Recorder(lines: lines) }
-        let patience = LedgerPatience(ledger: LedgerQueue(bench.ledger), time: bench.time.source, logger: logger)
+        let lines = LogLines(from: .warning)
+        let patience = LedgerPatience(ledger: LedgerQueue(bench.ledger), time: bench.time.source, logger: lines.logger)
         let fails: @Sendable () throws -> ServiceLoop.Next = { throw Unknown() }
         let works: @Sendable () throws -> ServiceLoop.Next = { .round(after: .seconds(7)) }
         let pauses = try await pauses(after: [fails, fails, works, fails], patience)
         #expect(pauses == [5, 5, 7, 5].map { .seconds($0) })
-        let told = lines.withLock(\.self)
+        let told = lines.all
         #expect(told.count == 2 && told.allSatisfy { $0.hasPrefix("tests: Unknown()") })
     }
 
@@ -104,21 +103,5 @@ import Testing
             LedgerError(code: .noSpace, operation: "commit", path: "", message: ""),
         ]
         #expect(one.allSatisfy { $0.mayConcernOneItem } && !all.contains { $0.mayConcernOneItem })
-    }
-}
-
-/// Keeps what is logged as a warning.
-private struct Recorder: LogHandler {
-    let lines: Mutex<[String]>
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.warning
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        lines.withLock { $0.append("\(event.message)") }
     }
 }

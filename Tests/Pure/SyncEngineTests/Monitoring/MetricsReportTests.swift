@@ -29,6 +29,7 @@ import Testing
         #expect(samples("sync_agent_photos", in: text).count == 3 * PhotoState.allCases.count)
         #expect(samples("sync_agent_restores", in: text).count == RestoreItemState.allCases.count)
         #expect(samples("sync_agent_verified_objects_total", in: text).count == 3)
+        #expect(samples("sync_agent_lost_photos", in: text) == ["sync_agent_lost_photos 0"])
         #expect(samples("sync_agent_events_overdue", in: text) == ["sync_agent_events_overdue 0"])
         for name in [
             "sync_agent_last_success_timestamp_seconds", "sync_agent_oldest_unsynced_timestamp_seconds",

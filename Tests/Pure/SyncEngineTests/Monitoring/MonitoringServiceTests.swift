@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Logging
 import SyncCore
 import SyncLedger
 import SyncSystem
@@ -16,12 +15,12 @@ import Testing
     private let passes = Wakeup()
     private let beats = Mutex(0)
     private let isHeard = Mutex(true)
-    private let lines = Mutex<[String]>([])
+    private let lines = LogLines()
 
     init() throws { bench = try Bench() }
 
     private var service: MonitoringService {
-        let (beats, isHeard, lines) = (beats, isHeard, lines)
+        let (beats, isHeard) = (beats, isHeard)
         return MonitoringService(
             file: nil,
             troubles: TroubleAnnouncer(
@@ -33,7 +32,7 @@ import Testing
                 if !isHeard.withLock({ $0 }) { throw Silence() }
             },
             passes: passes, ledger: LedgerQueue(bench.ledger), keys: .ana, patience: bench.patience,
-            time: bench.time.source, logger: Logger(label: "test") { _ in LineRecorder(lines: lines) })
+            time: bench.time.source, logger: lines.logger)
     }
 
     @Test func `a pass that was not good is nobody's to hear`() async throws {
@@ -46,9 +45,9 @@ import Testing
         for (hears, count) in [(false, 1), (false, 1), (true, 1), (false, 2)] {
             isHeard.withLock { $0 = hears }
             #expect(try await service.tellPass(isGood: true) == hears)
-            #expect(lines.withLock { $0.count } == count)
+            #expect(lines.all.count == count)
         }
-        #expect(lines.withLock { $0.first } == "warning: the heartbeat is not heard: Silence()")
+        #expect(lines.lines.first?.text == "warning: the heartbeat is not heard: Silence()")
     }
 
     @Test func `a pass that could not read a folder, or after which a share stays that is over, is none to hear of`()
@@ -131,21 +130,5 @@ import Testing
         #expect(beats.withLock { $0 } == 2)
         run.cancel()
         try await run.value
-    }
-}
-
-/// Keeps what is logged.
-private struct LineRecorder: LogHandler {
-    let lines: Mutex<[String]>
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        lines.withLock { $0.append("\(event.level): \(event.message)") }
     }
 }

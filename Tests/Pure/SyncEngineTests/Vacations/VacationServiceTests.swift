@@ -8,24 +8,8 @@ import SystemPackage
 import Testing
 
 @Suite struct VacationServiceTests {
-    /// Keeps what is logged as a warning.
-    private struct Recorder: LogHandler {
-        let lines: Mutex<[String]>
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.warning
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            lines.withLock { $0.append("\(event.message)") }
-        }
-    }
-
     private let paris = VacationMachine.paris
-    private let lines = Mutex<[String]>([])
+    private let lines = LogLines(from: .warning)
 
     @Test func `a folder that is being filled is stored once it is quiet`() async throws {
         let machine = try VacationMachine()
@@ -79,8 +63,7 @@ import Testing
         machine.disk.write("photo 1", to: paris.appending("1.jpg"))
         try machine.store()
         machine.store.add(StoreFault(.get, numbers: 1...6, .failBefore(.unreachable)))
-        let lines = lines
-        let service = try machine.makeService(Logger(label: "test") { _ in Recorder(lines: lines) })
+        let service = try machine.makeService(lines.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await service.run() }
             for _ in 0..<8 {
@@ -92,7 +75,7 @@ import Testing
             try await group.waitForAll()
         }
         #expect(machine.manifests.count == 1)
-        #expect(lines.withLock(\.count) == 1)
+        #expect(lines.all.count == 1)
         #expect(machine.time.sleeps[5] > machine.time.sleeps[1])
     }
 }

@@ -30,6 +30,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         var looks = 0
         var mountLooks = 0
         var thereLooks = 0
+        var stampLooks = 0
         /// How often something was mounted or taken out.
         var mountChanges = 0
         var onScan: @Sendable (FilePath) -> Void = { _ in }
@@ -130,6 +131,8 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     package var mountLooks: Int { state.withLock { $0.mountLooks } }
     /// How often it was asked whether something is there.
     package var thereLooks: Int { state.withLock { $0.thereLooks } }
+    /// How often somebody asked for the stamp of one file.
+    package var stampLooks: Int { state.withLock { $0.stampLooks } }
     /// How many texts were looked at first.
     package var looks: Int { state.withLock { $0.looks } }
     /// What was reduced, in order.
@@ -215,7 +218,11 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     }
 
     package func stamp(of file: FilePath) throws(ScanError) -> FileStamp? {
-        if state.withLock({ $0.unseen.contains(file) }) { throw ScanError(.failed, path: file, message: "I/O error") }
+        let isUnseen = state.withLock { state in
+            state.stampLooks += 1
+            return state.unseen.contains(file)
+        }
+        if isUnseen { throw ScanError(.failed, path: file, message: "I/O error") }
         return files[file]?.stamp
     }
     /// All is there that is on no drive which is not mounted.
