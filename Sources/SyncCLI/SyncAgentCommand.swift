@@ -2,6 +2,7 @@ package import ArgumentParser
 import Glibc
 import Logging
 import SyncCore
+import SyncDigest
 import SyncSystem
 
 /// The program: `sync-agent COMMAND`.
@@ -74,6 +75,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
                 }
             }
             requireDescriptors()
+            requireDigests()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -96,6 +98,14 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         let text =
             "sync-agent: this process may have only \(limit) files open at once, and needs \(leastDescriptors); raise the "
             + "limit (ulimit -n 1024, or LimitNOFILE= of its service)"
+        Terminal.standardError(ProcessEnvironment.current).writeLine(text)
+        Glibc.exit(ExitStatus.failed.rawValue)
+    }
+
+    /// Nothing is stored or restored without a digest. `status` makes none, mostly, and does not wait for the library.
+    private static func requireDigests() {
+        guard let missing = DigestLibrary.missing else { return }
+        let text = "sync-agent: \(missing); install OpenSSL 3 again"
         Terminal.standardError(ProcessEnvironment.current).writeLine(text)
         Glibc.exit(ExitStatus.failed.rawValue)
     }
