@@ -60,6 +60,11 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         IdleMemory.shareArena()
         let words = LeadingOptions.moved(ProcessEnvironment.arguments, root: Self.self)
         do {
+            if words == ["--version"] {
+                // Without ArgumentParser, as `status`: that would be half of its CPU.
+                Terminal.standardOutput(ProcessEnvironment.current).writeOwn(version + "\n")
+                end(.success)
+            }
             if let command = StatusCommand(flags: words) {
                 requireDescriptors()
                 try await command.run()
