@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 // Libraries that not each command needs, opened when they are (dlopen(3)): libcurl, libphonenumber and libarchive bring 42 others
-// with them, and would cost every start 8 ms and 10 MiB; the 4,191 symbols of libcrypto are two fifths of what the dynamic
+// with them, and would cost every start 8 ms and 10 MiB; the 3,377 symbols of libcrypto are two fifths of what the dynamic
 // linker does for a start. For shims only.
 //
 // A shim lists the functions that it calls (CSYNC_LIBRARY) and calls them by their names, as if they were linked. Each
