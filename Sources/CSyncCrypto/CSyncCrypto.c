@@ -22,23 +22,26 @@ struct CSyncCrypto_Hasher {
 static pthread_once_t openOnce = PTHREAD_ONCE_INIT;
 /// Empty when the library is open. What dlerror(3) says is gone with its next call.
 static char missing[256];
-static EVP_MD *md5Algorithm;
-static EVP_MD *sha256Algorithm;
 
 static void openLibrary(void) {
     const char *reason = CSyncCrypto_OpenLibrary();
-    if (reason != NULL) {
-        snprintf(missing, sizeof missing, "%s", reason);
-        return;
-    }
-    // "-fips": a machine in FIPS mode still has MD5 in the default provider. It names photos here, it protects nothing.
-    md5Algorithm = EVP_MD_fetch(NULL, "MD5", "-fips");
-    sha256Algorithm = EVP_MD_fetch(NULL, "SHA2-256", NULL);
+    if (reason != NULL) snprintf(missing, sizeof missing, "%s", reason);
 }
 
 const char *CSyncCrypto_Missing(void) {
     pthread_once(&openOnce, openLibrary);
     return missing[0] == 0 ? NULL : missing;
+}
+
+static pthread_once_t fetchOnce = PTHREAD_ONCE_INIT;
+static EVP_MD *md5Algorithm;
+static EVP_MD *sha256Algorithm;
+
+static void fetchAlgorithms(void) {
+    if (CSyncCrypto_Missing() != NULL) return;
+    // "-fips": a machine in FIPS mode still has MD5 in the default provider. It names photos here, it protects nothing.
+    md5Algorithm = EVP_MD_fetch(NULL, "MD5", "-fips");
+    sha256Algorithm = EVP_MD_fetch(NULL, "SHA2-256", NULL);
 }
 
 static int restart(CSyncCrypto_Hasher *hasher) {
@@ -47,7 +50,8 @@ static int restart(CSyncCrypto_Hasher *hasher) {
 }
 
 CSyncCrypto_Hasher *CSyncCrypto_HasherCreate(int withMD5) {
-    if (CSyncCrypto_Missing() != NULL || md5Algorithm == NULL || sha256Algorithm == NULL) return NULL;
+    pthread_once(&fetchOnce, fetchAlgorithms);
+    if (md5Algorithm == NULL || sha256Algorithm == NULL) return NULL;
     CSyncCrypto_Hasher *hasher = calloc(1, sizeof *hasher);
     if (hasher == NULL) return NULL;
     hasher->md5 = withMD5 ? EVP_MD_CTX_new() : NULL;
@@ -88,7 +92,8 @@ int CSyncCrypto_SHA1(const void *bytes, size_t count, uint8_t *digest) {
 }
 
 int CSyncCrypto_SHA256(const void *bytes, size_t count, uint8_t *digest) {
-    if (CSyncCrypto_Missing() != NULL || sha256Algorithm == NULL) return 0;
+    pthread_once(&fetchOnce, fetchAlgorithms);
+    if (sha256Algorithm == NULL) return 0;
     return EVP_Digest(bytes, count, digest, NULL, sha256Algorithm, NULL) == 1;
 }
 
