@@ -121,7 +121,11 @@ package final class Ledger: Sendable {
                 try db.execute(sql: "PRAGMA busy_timeout = 0")
                 _ = try? db.checkpoint(.truncate)
             }
-            try database.close()
+            if let single = database as? DatabaseQueue {
+                try SingleConnection.close(single)
+            } else {
+                try database.close()
+            }
         } catch {
             throw LedgerError(error, operation: "close", path: path)
         }

@@ -1,5 +1,6 @@
 import CSyncSQLite
 import GRDB
+import Synchronization
 import SystemPackage
 
 /// The connection of whoever asks one thing after the other, and ends.
@@ -18,6 +19,20 @@ enum SingleConnection {
         try database.close()
         return nil
     }
+
+    /// The one that was closed last stays until the process ends, or until the next one. When it is let go of, GRDB leaves
+    /// Foundation's notification centre, for which Swift looks three times through all conformances of the program.
+    static func close(_ database: DatabaseQueue) throws {
+        try database.close()
+        let earlier = closed.withLock { closed in
+            defer { closed = database }
+            return closed
+        }
+        // Not under the lock.
+        withExtendedLifetime(earlier) {}
+    }
+
+    private static let closed = Mutex<DatabaseQueue?>(nil)
 
     /// GRDB notes each column that a statement reads, for those who observe changes; nobody does here, and it was more than
     /// half of what it takes to prepare the statements of `status`. It learns in the same way that tables are changed; who
