@@ -1,6 +1,6 @@
 import CSyncSQLite
 import GRDB
-import Synchronization
+import SyncSystem
 import SystemPackage
 
 /// The connection of whoever asks one thing after the other, and ends.
