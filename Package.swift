@@ -150,7 +150,7 @@ let package = Package(
         // Floor 0: one system library each.
         shim("CSyncJPEG", links: ["jpeg"]),
         shim("CSyncCurl", ["CSyncLibrary"]),
-        shim("CSyncCrypto", links: ["crypto"]),
+        shim("CSyncCrypto", ["CSyncLibrary"]),
         shim("CSyncExif", links: ["exif"]),
         shim("CSyncPhone", ["CSyncLibrary"]),
         shim("CSyncArchive", ["CSyncLibrary"]),

@@ -1,19 +1,14 @@
 #include "CSyncCrypto.h"
 
+#include <CSyncLibrary.h>
 #include <limits.h>
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-/// libcrypto cleans up in an atexit(3) handler. Threads of ours are joined before, but for those that were given up with a
-/// photo: one may come back at that moment and let go of its digests, and to free what is gone corrupts the heap. The
-/// process is over anyway, so there is nothing to clean
-/// (OPENSSL_init_crypto(3ossl), "OPENSSL_INIT_NO_ATEXIT"). Before everybody else who uses the library, libcurl included.
-__attribute__((constructor)) static void keep_until_the_end(void) {
-    (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
-}
+CSYNC_LIBRARY_OPENING(CSyncCrypto_OpenLibrary);
 
 // Both digests take turns on pieces of this size: the second one finds its bytes in the first-level cache.
 static const size_t pieceLength = 16 * 1024;
@@ -24,11 +19,26 @@ struct CSyncCrypto_Hasher {
     EVP_MD_CTX *sha256;
 };
 
+static pthread_once_t openOnce = PTHREAD_ONCE_INIT;
+/// Empty when the library is open. What dlerror(3) says is gone with its next call.
+static char missing[256];
+
+static void openLibrary(void) {
+    const char *reason = CSyncCrypto_OpenLibrary();
+    if (reason != NULL) snprintf(missing, sizeof missing, "%s", reason);
+}
+
+const char *CSyncCrypto_Missing(void) {
+    pthread_once(&openOnce, openLibrary);
+    return missing[0] == 0 ? NULL : missing;
+}
+
 static pthread_once_t fetchOnce = PTHREAD_ONCE_INIT;
 static EVP_MD *md5Algorithm;
 static EVP_MD *sha256Algorithm;
 
 static void fetchAlgorithms(void) {
+    if (CSyncCrypto_Missing() != NULL) return;
     // "-fips": a machine in FIPS mode still has MD5 in the default provider. It names photos here, it protects nothing.
     md5Algorithm = EVP_MD_fetch(NULL, "MD5", "-fips");
     sha256Algorithm = EVP_MD_fetch(NULL, "SHA2-256", NULL);
@@ -78,7 +88,7 @@ void CSyncCrypto_HasherFree(CSyncCrypto_Hasher *hasher) {
 }
 
 int CSyncCrypto_SHA1(const void *bytes, size_t count, uint8_t *digest) {
-    return EVP_Digest(bytes, count, digest, NULL, EVP_sha1(), NULL) == 1;
+    return CSyncCrypto_Missing() == NULL && EVP_Digest(bytes, count, digest, NULL, EVP_sha1(), NULL) == 1;
 }
 
 int CSyncCrypto_SHA256(const void *bytes, size_t count, uint8_t *digest) {
@@ -91,7 +101,7 @@ int CSyncCrypto_HMACSHA256(
     const void *key, size_t keyCount, const void *message, size_t messageCount, uint8_t *code) {
     // HMAC(3) takes a NULL key as "the one of last time": an empty key needs an address.
     static const uint8_t nothing = 0;
-    if (keyCount > INT_MAX) return 0;
+    if (CSyncCrypto_Missing() != NULL || keyCount > INT_MAX) return 0;
     return HMAC(
                EVP_sha256(), key != NULL ? key : &nothing, (int)keyCount, message != NULL ? message : &nothing,
                messageCount, code, NULL)

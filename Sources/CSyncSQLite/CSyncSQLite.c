@@ -17,3 +17,7 @@ const void *CSyncSQLite_ColumnBytes(void *statement, int column, int *count) {
     *count = sqlite3_column_bytes(statement, column);
     return bytes;
 }
+
+void CSyncSQLite_RemoveAuthorizer(void *connection) {
+    (void)sqlite3_set_authorizer(connection, (void *)0, (void *)0);
+}

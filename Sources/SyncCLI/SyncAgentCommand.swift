@@ -2,6 +2,7 @@ package import ArgumentParser
 import Glibc
 import Logging
 import SyncCore
+import SyncDigest
 import SyncSystem
 
 /// The program: `sync-agent COMMAND`.
@@ -59,6 +60,11 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         IdleMemory.shareArena()
         let words = LeadingOptions.moved(ProcessEnvironment.arguments, root: Self.self)
         do {
+            if words == ["--version"] {
+                // Without ArgumentParser, as `status`: that would be half of its CPU.
+                Terminal.standardOutput(ProcessEnvironment.current).writeOwn(version + "\n")
+                end(.success)
+            }
             if let command = StatusCommand(flags: words) {
                 requireDescriptors()
                 try await command.run()
@@ -74,6 +80,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
                 }
             }
             requireDescriptors()
+            requireDigests()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -96,6 +103,14 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         let text =
             "sync-agent: this process may have only \(limit) files open at once, and needs \(leastDescriptors); raise the "
             + "limit (ulimit -n 1024, or LimitNOFILE= of its service)"
+        Terminal.standardError(ProcessEnvironment.current).writeLine(text)
+        Glibc.exit(ExitStatus.failed.rawValue)
+    }
+
+    /// Nothing is stored or restored without a digest. `status` makes none, mostly, and does not wait for the library.
+    private static func requireDigests() {
+        guard let missing = DigestLibrary.missing else { return }
+        let text = "sync-agent: \(missing); install OpenSSL 3 again"
         Terminal.standardError(ProcessEnvironment.current).writeLine(text)
         Glibc.exit(ExitStatus.failed.rawValue)
     }

@@ -5,7 +5,8 @@ package import SyncCore
 ///
 /// Not copyable: it owns a handle of libcrypto. A hasher that a callback feeds lives in a `Mutex<ContentHasher>`.
 ///
-/// The process ends when libcrypto has no MD5 or no memory: nothing can be stored without a digest.
+/// The process ends when libcrypto is not there (``DigestLibrary``), or has no MD5 or no memory: nothing can be stored without
+/// a digest.
 package struct ContentHasher: ~Copyable {
     private let handle = DigestHandle.make(withMD5: true)
 
@@ -57,7 +58,8 @@ extension SHA256Hasher: @unchecked Sendable {}
 private enum DigestHandle {
     static func make(withMD5: Bool) -> OpaquePointer {
         guard let handle = CSyncCrypto_HasherCreate(withMD5 ? 1 : 0) else {
-            preconditionFailure("libcrypto cannot make a hasher: out of memory, or MD5 is switched off")
+            let reason = DigestLibrary.missing ?? "out of memory, or MD5 is switched off"
+            preconditionFailure("libcrypto cannot make a hasher: \(reason)")
         }
         return handle
     }

@@ -45,7 +45,9 @@ package final class Ledger: Sendable {
         while true {
             do {
                 try LedgerFile.prepare(path)
-                if connections == .single, let database = try openSingle(path) { return database }
+                if connections == .single, let database = try SingleConnection.open(path, configuration) {
+                    return database
+                }
                 let database = try openPool(path)
                 try migrate(database, path: path)
                 return database
@@ -73,18 +75,6 @@ package final class Ledger: Sendable {
                 code: .busy, operation: "open", path: path,
                 message: "another process keeps removing its write-ahead log; try again when that one is done")
         }
-    }
-
-    /// - Returns: `nil` where there is something to make or to migrate, or to refuse: a pool does that.
-    private static func openSingle(_ path: FilePath) throws -> DatabaseQueue? {
-        let database = try DatabaseQueue(path: path.string, configuration: configuration)
-        let isReady = try database.read { db -> Bool in
-            let mode: String? = try db.rawRow("PRAGMA journal_mode")?[0]
-            return try mode == "wal" && Schema.isCurrent(db)
-        }
-        if isReady { return database }
-        try database.close()
-        return nil
     }
 
     /// An empty ledger in memory. It is gone with the last reference to it.
@@ -131,7 +121,11 @@ package final class Ledger: Sendable {
                 try db.execute(sql: "PRAGMA busy_timeout = 0")
                 _ = try? db.checkpoint(.truncate)
             }
-            try database.close()
+            if let single = database as? DatabaseQueue {
+                try SingleConnection.close(single)
+            } else {
+                try database.close()
+            }
         } catch {
             throw LedgerError(error, operation: "close", path: path)
         }

@@ -6,11 +6,14 @@
 
 // Digests of OpenSSL's libcrypto (EVP_DigestInit(3), HMAC(3)). Every function may be called on any thread; one hasher
 // belongs to one thread at a time. Functions that can fail return 1 on success and 0 when libcrypto refuses (out of
-// memory, or an algorithm that the system's policy has switched off).
+// memory, or an algorithm that the system's policy has switched off) or is not there. The first call opens it.
 
 #define CSYNCCRYPTO_MD5_LENGTH 16
 #define CSYNCCRYPTO_SHA1_LENGTH 20
 #define CSYNCCRYPTO_SHA256_LENGTH 32
+
+/// Opens libcrypto. NULL when it is open; else what is missing, once and for all.
+const char *_Nullable CSyncCrypto_Missing(void);
 
 /// A SHA-256, and an MD5 of the same bytes where it is asked for.
 typedef struct CSyncCrypto_Hasher CSyncCrypto_Hasher;

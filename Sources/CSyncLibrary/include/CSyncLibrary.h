@@ -8,8 +8,9 @@
 extern "C" {
 #endif
 
-// Libraries that few commands need, opened when they are (dlopen(3)): libcurl, libphonenumber and libarchive bring 42 others with
-// them, and would cost every start 8 ms and 10 MiB. For shims only.
+// Libraries that not each command needs, opened when they are (dlopen(3)): libcurl, libphonenumber and libarchive bring 42 others
+// with them, and would cost every start 8 ms and 10 MiB; the 3,377 symbols of libcrypto are two fifths of what the dynamic
+// linker does for a start. For shims only.
 //
 // A shim lists the functions that it calls (CSYNC_LIBRARY) and calls them by their names, as if they were linked. Each
 // is a jump through an address that CSyncLibrary_Open has filled in; whoever calls one before has a defect, and ends. The names

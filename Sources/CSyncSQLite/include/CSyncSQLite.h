@@ -23,4 +23,8 @@
 /// thread that has the connection.
 const void *_Nullable CSyncSQLite_ColumnBytes(void *_Nonnull statement, int column, int *_Nonnull count);
 
+/// Takes the function away that a connection (`sqlite3 *`) asks about all that a statement reads and writes as it prepares it
+/// (https://www.sqlite.org/c3ref/set_authorizer.html). For the thread that has the connection.
+void CSyncSQLite_RemoveAuthorizer(void *_Nonnull connection);
+
 #endif

@@ -45,8 +45,8 @@ extension LookingCommand {
 /// The threads of one workspace, but for those of its ledger and its stores (docs/design.md, "Which thread am I on"). They
 /// are started when there is work for them.
 struct WorkThreads: Sendable {
-    /// For what burns CPU: hashing, decoding, reducing. As many as there are cores.
-    let photos = BlockingPool(name: "photos", threads: ProcessEnvironment.processorCount)
+    /// For what burns CPU: hashing, decoding, reducing. As many as there are cores; Foundation reads files to say so.
+    let photos = BlockingPool(name: "photos", threads: { ProcessEnvironment.processorCount })
     /// For what waits for disks. Three photos are downloaded at once, to a disk that may hang.
     let disk = BlockingPool(name: "disk", threads: 4)
     /// One for each watched folder, whose looks and scans never overtake each other.

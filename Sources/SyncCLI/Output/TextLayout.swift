@@ -50,7 +50,9 @@ enum TextLayout {
                 lines.append(line)
                 line = ""
             }
-            line += (line.isEmpty ? "" : " ") + word
+            if !line.isEmpty { line += " " }
+            // Not by an operator, which takes any sequence, and looks up at run time what one of characters is.
+            line.append(contentsOf: word)
             while width(line) > columns {
                 let head = prefix(of: line, columns: columns)
                 guard !head.isEmpty else { break }

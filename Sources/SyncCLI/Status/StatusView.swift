@@ -340,6 +340,6 @@ struct StatusView {
     private func abbreviated(_ path: String) -> String {
         let path = path.escapingControls
         guard let home, !home.isEmpty, path == home || path.hasPrefix(home + "/") else { return path }
-        return "~" + path.dropFirst(home.count)
+        return "~" + String(path.dropFirst(home.count))
     }
 }

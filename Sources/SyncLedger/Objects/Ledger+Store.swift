@@ -114,15 +114,22 @@ struct KeyRange {
     ///   - last: the range begins behind it.
     ///   - end: the last key of the range; `nil`: it has all that begin with the prefix.
     init(prefix: String, after last: ObjectKey?, through end: ObjectKey? = nil) {
-        let bytes = Data(prefix.utf8)
+        let bytes = Self.bytes(of: prefix)
         // No key begins with a NUL, or holds one. (An empty BLOB would be bound as NULL.)
         let first = bytes.isEmpty ? Data([0]) : bytes
-        let next = last.map { Data($0.rawValue.utf8) + [0] } ?? first
+        let next = last.map { Self.bytes(of: $0.rawValue) + [0] } ?? first
         from = next.lexicographicallyPrecedes(first) ? first : next
         // A byte of UTF-8 is never 0xFF: the last one can always be raised.
         let all: Data = bytes.last.map { bytes.dropLast() + [$0 + 1] } ?? Data([0xFF])
-        let some: Data = end.map { Data($0.rawValue.utf8) + [0] } ?? all
+        let some: Data = end.map { Self.bytes(of: $0.rawValue) + [0] } ?? all
         to = all.lexicographicallyPrecedes(some) ? all : some
+    }
+
+    /// Of `text.utf8` itself, Foundation would ask Swift's runtime whether its bytes lie together: a look through all conformances
+    /// of the program.
+    private static func bytes(of text: String) -> Data {
+        var text = text
+        return text.withUTF8 { Data(buffer: $0) }
     }
 }
 

@@ -35,17 +35,28 @@ package final class BlockingPool: Sendable {
             name: name, threads: threads, watch: watch, abandoningAfter: patience, start: OwnedThread.start)
     }
 
+    /// - Parameter threads: asked with the first work, and once, for what takes long to find out.
+    package convenience init(name: String, threads: @escaping @Sendable () -> Int) {
+        let queue = WorkQueue(name: name, limit: threads, patience: Self.patience, start: OwnedThread.start)
+        self.init(queue, .ofProcess, abandoningAfter: nil)
+    }
+
     /// - Parameters:
     ///   - patience: how long a thread waits for work. Tests shorten it.
     ///   - start: starts a thread. Tests script it.
-    init(
+    convenience init(
         name: String, threads: Int, watch: StepWatch = .ofProcess, abandoningAfter: Duration? = nil,
         patience: Duration = BlockingPool.patience, start: @escaping Start
     ) {
         precondition(threads > 0, "a pool needs a thread")
-        queue = WorkQueue(name: name, limit: threads, patience: patience, start: start)
+        let queue = WorkQueue(name: name, limit: { threads }, patience: patience, start: start)
+        self.init(queue, watch, abandoningAfter: abandoningAfter)
+    }
+
+    private init(_ queue: WorkQueue, _ watch: StepWatch, abandoningAfter patience: Duration?) {
+        self.queue = queue
         self.watch = watch
-        patienceAfterCancelling = abandoningAfter
+        patienceAfterCancelling = patience
     }
 
     /// Further threads, whose steps the same watch looks after. They are shut down with these.
@@ -121,7 +132,8 @@ private final class WorkQueue: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let ready = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let name: String
-    private let limit: Int
+    private let askLimit: @Sendable () -> Int
+    private lazy var limit = max(askLimit(), 1)
     private let patience: Duration
     private let start: BlockingPool.Start
     private var pending: [Work] = []
@@ -144,9 +156,11 @@ private final class WorkQueue: @unchecked Sendable {
     /// - Returns: whether its thread goes on to the next; `false` when another one has its place.
     typealias Work = @Sendable (Int) -> Bool
 
-    init(name: String, limit: Int, patience: Duration, start: @escaping BlockingPool.Start) {
+    init(
+        name: String, limit: @escaping @Sendable () -> Int, patience: Duration, start: @escaping BlockingPool.Start
+    ) {
         self.name = name
-        self.limit = limit
+        askLimit = limit
         self.patience = patience
         self.start = start
         pthread_mutex_init(mutex, nil)

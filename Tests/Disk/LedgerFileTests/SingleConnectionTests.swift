@@ -37,6 +37,15 @@ import Testing
         try ledger.close()
     }
 
+    @Test func `what a statement reads is noted for nobody`() throws {
+        let state = try StateFolder()
+        _ = try Ledger(at: state.ledger).fill(3)
+        let ledger = try Ledger(at: state.ledger, connections: .single)
+        let region = try ledger.read("look") { try $0.makeStatement(sql: "SELECT name FROM photos").databaseRegion }
+        #expect(region.isEmpty)
+        try ledger.close()
+    }
+
     @Test(arguments: [nil, "films", Schema.migrator.migrations.last])
     func `who looks first makes the ledger, or migrates it`(migration: String?) throws {
         let state = try StateFolder()

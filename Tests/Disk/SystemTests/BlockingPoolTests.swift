@@ -97,6 +97,18 @@ struct BlockingPoolTests {
         try await eventually("the end of the threads") { ThreadNames.now { $0.hasPrefix("ending") }.isEmpty ? () : nil }
     }
 
+    @Test func `how many threads there may be is asked with the first work, and once`() async throws {
+        let asked = Mutex(0)
+        let count: @Sendable () -> Int = {
+            asked.withLock { $0 += 1 }
+            return 2
+        }
+        let pool = BlockingPool(name: "test", threads: count)
+        #expect(asked.withLock { $0 } == 0)
+        for number in 0..<3 { #expect(try await pool.run { number } == number) }
+        #expect(asked.withLock { $0 } == 1)
+    }
+
     @Test func `a pool may be shut down twice, and what comes later is done where it is handed in`() async throws {
         let pool = BlockingPool(name: "twice", threads: 1)
         #expect(try await pool.run { 1 } == 1)
