@@ -17,3 +17,9 @@ const void *CSyncSQLite_ColumnBytes(void *statement, int column, int *count) {
     *count = sqlite3_column_bytes(statement, column);
     return bytes;
 }
+
+int64_t CSyncSQLite_ColumnInteger(void *statement, int column) { return sqlite3_column_int64(statement, column); }
+
+bool CSyncSQLite_ColumnIsNull(void *statement, int column) {
+    return sqlite3_column_type(statement, column) == SQLITE_NULL;
+}
