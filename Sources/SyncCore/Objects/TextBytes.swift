@@ -27,8 +27,8 @@ extension Collection<UInt8> where Index == Int {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// How many bytes both begin with. Eight at a time: a listing compares each key with the one before it, and most keys
-    /// of a page begin alike.
+    /// How many bytes both begin with. Eight at a time: a listing compares each key with the one before it, and most
+    /// keys of a page begin alike.
     func sharedBeginning(with other: UnsafeBufferPointer<UInt8>) -> Int {
         guard let ours = UnsafeRawPointer(baseAddress), let theirs = UnsafeRawPointer(other.baseAddress)
         else { return 0 }

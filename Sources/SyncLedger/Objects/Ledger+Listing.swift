@@ -115,7 +115,9 @@ struct ListedColumns {
 
     private func isText(_ column: Int32, _ text: String) -> Bool { bytes(column)?.compare(text) == 0 }
 
-    private func isNull(_ column: Int32) -> Bool { CSyncSQLite_ColumnIsNull(UnsafeMutableRawPointer(statement), column) }
+    private func isNull(_ column: Int32) -> Bool {
+        CSyncSQLite_ColumnIsNull(UnsafeMutableRawPointer(statement), column)
+    }
 
     private func integer(_ column: Int32) -> Int64 {
         CSyncSQLite_ColumnInteger(UnsafeMutableRawPointer(statement), column)
