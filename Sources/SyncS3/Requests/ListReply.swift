@@ -165,9 +165,8 @@ private struct EntryReader {
             let name = decoded.map { String(decoding: $0, as: UTF8.self) } ?? Self.text(written)
             throw InvalidReply(reason: "the size of \"\(name.escapingControls)\" is none that an object has")
         }
-        let key: ObjectKey? =
-            if let decoded { decoded.withUnsafeBufferPointer { self.key(of: $0) } } else { self.key(of: written) }
-        guard let key else { return nil }
+        let found = if let decoded { decoded.withUnsafeBufferPointer { ownKey($0) } } else { ownKey(written) }
+        guard let key = found else { return nil }
         let etag = entry.eTag.flatMap { ObjectReply.etag(utf8: bytes($0)) }
         var digest = etag ?? ""
         return ObjectInfo(
@@ -180,7 +179,7 @@ private struct EntryReader {
         UnsafeBufferPointer(rebasing: (place.isWritten ? document : resolved)[place.range])
     }
 
-    private func key(of name: UnsafeBufferPointer<UInt8>) -> ObjectKey? {
+    private func ownKey(_ name: UnsafeBufferPointer<UInt8>) -> ObjectKey? {
         guard prefix.isEmpty || name.starts(with: prefix) else { return nil }
         return try? ObjectKey(Self.text(UnsafeBufferPointer(rebasing: name[prefix.count...])))
     }
