@@ -94,6 +94,28 @@ import Testing
         #expect(reply?.page.objects.map(\.size) == size.map { [$0] })
     }
 
+    @Test(
+        arguments: [
+            ("%s<Key>a%2Bb</Key><Size>1</Size>", "<IsRestoreInProgress>true</IsRestoreInProgress>", .inProgress),
+            ("<Key>a%2Bb</Key>%s<Size>1</Size>", "<IsRestoreInProgress>no</IsRestoreInProgress>", .restored(until: nil)),
+            ("<Key>a%2Bb</Key><Size>1</Size>%s<RestoreStatus><Is>true</Is></RestoreStatus>", "", .restored(until: nil)),
+            ("<Key>a&#x25;2Bb</Key><Size>1</Size>\n%s\n", "<IsRestoreInProgress>TRUE</IsRestoreInProgress>", .inProgress),
+            (
+                "<Key>a%2Bb</Key><Key>a</Key><Size>1</Size>%s",
+                "<RestoreExpiryDate>2012-12-21T00:00:00.000Z</RestoreExpiryDate>",
+                .restored(until: Date(timeIntervalSince1970: 1_356_048_000))
+            ),
+        ] as [(String, String, RestoreState)])
+    func `An entry tells of its restore, wherever that stands`(
+        content: String, status: String, restore: RestoreState
+    ) throws {
+        let content = content.replacing("%s", with: "<RestoreStatus>\(status)</RestoreStatus>")
+        let text = "<ListBucketResult><Contents>\(content)</Contents><EncodingType>url</EncodingType></ListBucketResult>"
+        let reply = try ListReply(Array(text.utf8), prefix: "")
+        #expect(reply.page.objects == [ObjectInfo(key: try ObjectKey("a+b"), size: 1, restore: restore)])
+        #expect(reply.tellsRestores)
+    }
+
     @Test func `Each entry has its own class and digest`() throws {
         let md5 = "5d41402abc4b2a76b9719d911017c592"
         let classes: [String?] = [
