@@ -84,9 +84,9 @@ import Testing
 
     @Test(
         arguments: [
-            ("007", 7), ("+5", 5), ("-0", 0), ("70368744177664", 70_368_744_177_664),
-            ("00000000000000000000005", 5), ("70368744177665", nil), ("", nil), ("5 ", nil), ("5.0", nil), ("\u{FF15}", nil), ("-5", nil),
-            ("99999999999999999999", nil),
+            ("007", 7), ("+5", 5), ("-0", 0), ("70368744177664", 70_368_744_177_664), ("70368744177665", nil),
+            ("00000000000000000000005", 5), ("99999999999999999999", nil), ("", nil), ("5 ", nil), ("5.0", nil),
+            ("\u{FF15}", nil), ("-5", nil),
         ] as [(String, Int64?)])
     func `A size is a number that an object can have`(text: String, size: Int64?) throws {
         let page = "<ListBucketResult><Contents><Key>a</Key><Size>\(text)</Size></Contents></ListBucketResult>"
@@ -97,9 +97,9 @@ import Testing
     @Test(
         arguments: [
             ("%s<Key>a%2Bb</Key><Size>1</Size>", "<IsRestoreInProgress>true</IsRestoreInProgress>", .inProgress),
-            ("<Key>a%2Bb</Key>%s<Size>1</Size>", "<IsRestoreInProgress>no</IsRestoreInProgress>", .restored(until: nil)),
+            ("<Key>a%2Bb</Key>%s<Size>1</Size>", "<IsRestoreInProgress/>", .restored(until: nil)),
             ("<Key>a%2Bb</Key><Size>1</Size>%s<RestoreStatus><Is>true</Is></RestoreStatus>", "", .restored(until: nil)),
-            ("<Key>a&#x25;2Bb</Key><Size>1</Size>\n%s\n", "<IsRestoreInProgress>TRUE</IsRestoreInProgress>", .inProgress),
+            ("<Key>a&#x25;2Bb</Key><Size>1</Size>\n%s", "<IsRestoreInProgress>TRUE</IsRestoreInProgress>", .inProgress),
             (
                 "<Key>a%2Bb</Key><Key>a</Key><Size>1</Size>%s",
                 "<RestoreExpiryDate>2012-12-21T00:00:00.000Z</RestoreExpiryDate>",
@@ -110,7 +110,8 @@ import Testing
         content: String, status: String, restore: RestoreState
     ) throws {
         let content = content.replacing("%s", with: "<RestoreStatus>\(status)</RestoreStatus>")
-        let text = "<ListBucketResult><Contents>\(content)</Contents><EncodingType>url</EncodingType></ListBucketResult>"
+        let encoding = "<EncodingType>url</EncodingType>"
+        let text = "<ListBucketResult><Contents>\(content)</Contents>\(encoding)</ListBucketResult>"
         let reply = try ListReply(Array(text.utf8), prefix: "")
         #expect(reply.page.objects == [ObjectInfo(key: try ObjectKey("a+b"), size: 1, restore: restore)])
         #expect(reply.tellsRestores)
