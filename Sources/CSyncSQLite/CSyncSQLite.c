@@ -21,3 +21,9 @@ const void *CSyncSQLite_ColumnBytes(void *statement, int column, int *count) {
 void CSyncSQLite_RemoveAuthorizer(void *connection) {
     (void)sqlite3_set_authorizer(connection, (void *)0, (void *)0);
 }
+
+int64_t CSyncSQLite_ColumnInteger(void *statement, int column) { return sqlite3_column_int64(statement, column); }
+
+bool CSyncSQLite_ColumnIsNull(void *statement, int column) {
+    return sqlite3_column_type(statement, column) == SQLITE_NULL;
+}

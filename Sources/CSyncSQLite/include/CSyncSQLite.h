@@ -1,6 +1,9 @@
 #ifndef CSYNCSQLITE_H
 #define CSYNCSQLITE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 // What GRDB does not give: what is set for the whole process, by a variadic function, and values as SQLite has them.
 //
 // A program that links this has SQLite configured from its start
@@ -26,5 +29,11 @@ const void *_Nullable CSyncSQLite_ColumnBytes(void *_Nonnull statement, int colu
 /// Takes the function away that a connection (`sqlite3 *`) asks about all that a statement reads and writes as it prepares it
 /// (https://www.sqlite.org/c3ref/set_authorizer.html). For the thread that has the connection.
 void CSyncSQLite_RemoveAuthorizer(void *_Nonnull connection);
+
+/// The number in a column of that row; 0 for NULL. For the thread that has the connection, as the next one.
+int64_t CSyncSQLite_ColumnInteger(void *_Nonnull statement, int column);
+
+/// Whether nothing is in it. To be asked before its bytes are: those of a number make a text of it.
+bool CSyncSQLite_ColumnIsNull(void *_Nonnull statement, int column);
 
 #endif

@@ -12,9 +12,13 @@ package struct Digest<Algorithm: DigestAlgorithm>: Hashable, Sendable, CustomStr
     /// `nil` unless the text is two hexadecimal digits for each byte.
     package init?(hex: some StringProtocol) {
         var hex = String(hex)
-        guard let bytes = hex.withUTF8({ $0.count == 2 * Self.length ? [UInt8](hexadecimal: $0) : nil }) else {
-            return nil
-        }
+        guard let digest = hex.withUTF8({ Self(hex: $0) }) else { return nil }
+        self = digest
+    }
+
+    /// The same of a text in UTF-8, where it stands.
+    package init?(hex: UnsafeBufferPointer<UInt8>) {
+        guard hex.count == 2 * Self.length, let bytes = [UInt8](hexadecimal: hex) else { return nil }
         self.init(bytes: bytes)
     }
 
@@ -81,12 +85,17 @@ extension [UInt8] {
     /// its text's type up for each digit.
     fileprivate init?(hexadecimal digits: UnsafeBufferPointer<UInt8>) {
         guard digits.count.isMultiple(of: 2) else { return nil }
-        self = []
-        reserveCapacity(digits.count / 2)
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = Self.nibble(digits[index]), let low = Self.nibble(digits[index + 1]) else { return nil }
-            append(high << 4 | low)
+        let length = digits.count / 2
+        self.init(unsafeUninitializedCapacity: length) { bytes, count in
+            while count < length, let high = Self.nibble(digits[2 * count]),
+                let low = Self.nibble(digits[2 * count + 1])
+            {
+                bytes[count] = high << 4 | low
+                count += 1
+            }
         }
+        // The first that is no digit has ended it.
+        guard count == length else { return nil }
     }
 
     static func nibble(_ digit: UInt8) -> UInt8? {
@@ -114,7 +123,7 @@ package struct ByteString: Hashable, Sendable, Comparable, ExpressibleByStringLi
     package static func == (left: ByteString, right: ByteString) -> Bool {
         var (left, right) = (left.string, right.string)
         return left.withUTF8 { left in
-            right.withUTF8 { right in left.count == right.count && left.elementsEqual(right) }
+            right.withUTF8 { right in left.count == right.count && left.sharedBeginning(with: right) == left.count }
         }
     }
 
@@ -126,7 +135,7 @@ package struct ByteString: Hashable, Sendable, Comparable, ExpressibleByStringLi
 
     package static func < (left: ByteString, right: ByteString) -> Bool {
         var (left, right) = (left.string, right.string)
-        return left.withUTF8 { left in right.withUTF8 { right in left.lexicographicallyPrecedes(right) } }
+        return left.withUTF8 { left in right.withUTF8 { right in left.precedes(right) } }
     }
 
     package var description: String { string }

@@ -42,7 +42,9 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// Whether it begins with these bytes.
     package func isBelow(_ prefix: String) -> Bool {
         var (name, prefix) = (rawValue, prefix)
-        return name.withUTF8 { name in prefix.withUTF8 { prefix in name.starts(with: prefix) } }
+        return name.withUTF8 { name in
+            prefix.withUTF8 { prefix in name.sharedBeginning(with: prefix) == prefix.count }
+        }
     }
 
     /// What follows such a beginning; `nil` where it begins otherwise.
@@ -91,25 +93,28 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// One look at each byte, where the text has them: a listing makes a million keys.
     /// - Returns: why it cannot be a key; `nil` where it can.
     private static func objection(to name: UnsafeBufferPointer<UInt8>) -> String? {
-        var segment = (length: 0, dots: 0)
+        var (start, end) = (0, 0)
         for byte in name {
-            switch byte {
-            case UInt8(ascii: "/"):
-                if let reason = objection(toSegment: segment.length, dots: segment.dots) { return reason }
-                segment = (0, 0)
-            case ..<0x20, 0x7F, UInt8(ascii: "\\"):
-                return "control characters and backslashes are not allowed"
-            default:
-                segment.length += 1
-                if byte == UInt8(ascii: ".") { segment.dots += 1 }
+            // Digits, letters and what is beyond ASCII are most of all keys, and are asked nothing else.
+            if byte <= UInt8(ascii: "/") || byte == UInt8(ascii: "\\") || byte == 0x7F {
+                switch byte {
+                case UInt8(ascii: "/"):
+                    if let reason = objection(toSegment: start..<end, of: name) { return reason }
+                    start = end + 1
+                case ..<0x20, 0x7F, UInt8(ascii: "\\"):
+                    return "control characters and backslashes are not allowed"
+                default: break
+                }
             }
+            end += 1
         }
-        return objection(toSegment: segment.length, dots: segment.dots)
+        return objection(toSegment: start..<end, of: name)
     }
 
-    private static func objection(toSegment length: Int, dots: Int) -> String? {
-        if length == 0 { return "an empty name between two \"/\" is not allowed" }
-        return dots == length && length < 3 ? "\".\" and \"..\" are not allowed" : nil
+    private static func objection(toSegment segment: Range<Int>, of name: UnsafeBufferPointer<UInt8>) -> String? {
+        if segment.isEmpty { return "an empty name between two \"/\" is not allowed" }
+        let isOfDots = segment.count < 3 && name[segment].allSatisfy { $0 == UInt8(ascii: ".") }
+        return isOfDots ? "\".\" and \"..\" are not allowed" : nil
     }
 }
 

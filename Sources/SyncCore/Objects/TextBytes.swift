@@ -26,6 +26,37 @@ extension Collection<UInt8> where Index == Int {
     }
 }
 
+extension UnsafeBufferPointer<UInt8> {
+    /// How many bytes both begin with. Eight at a time: a listing compares each key with the one before it, and most
+    /// keys of a page begin alike.
+    func sharedBeginning(with other: UnsafeBufferPointer<UInt8>) -> Int {
+        guard let ours = UnsafeRawPointer(baseAddress), let theirs = UnsafeRawPointer(other.baseAddress)
+        else { return 0 }
+        let length = Swift.min(count, other.count)
+        var place = 0
+        while place + 8 <= length {
+            let difference =
+                ours.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                ^ theirs.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            // The lowest byte of a little-endian number is the first one in memory.
+            if difference != 0 { return place + difference.littleEndian.trailingZeroBitCount / 8 }
+            place += 8
+        }
+        while place < length,
+            ours.load(fromByteOffset: place, as: UInt8.self) == theirs.load(fromByteOffset: place, as: UInt8.self)
+        {
+            place += 1
+        }
+        return place
+    }
+
+    /// In the order of bytes.
+    func precedes(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
+        let shared = sharedBeginning(with: other)
+        return shared == Swift.min(count, other.count) ? count < other.count : self[shared] < other[shared]
+    }
+}
+
 /// Bytes as characters of ASCII.
 extension UInt8 {
     package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }

@@ -31,74 +31,98 @@ extension Ledger {
     ) throws(LedgerError) -> ListingComparison {
         let range = KeyRange(prefix: prefix, after: last, through: end)
         return try read("hold objects against a listing") { db in
-            let statement = try db.cachedStatement(sql: LedgerQuery.listedObjects)
-            let rows = try Row.fetchCursor(statement, arguments: [range.from, range.to])
-            var listing = ListingWalk(objects: objects)
-            var result = ListingComparison()
-            while let row = try rows.next() {
-                let columns = ListedColumns(row: row, statement: statement.sqliteStatement)
-                let place = columns.key.flatMap { listing.find($0) }
-                if let place {
-                    result.known += 1
-                    if columns.areSame(as: objects[place], at: time) { continue }
-                }
-                guard let known = try db.record(ofObject: columns.id) else { continue }
-                result.differences.append((known, place.map { objects[$0] }))
-                if result.differences.count == limit {
-                    result.last = known.key
-                    break
-                }
-            }
-            return result
+            try objects.withUnsafeBufferPointer { try db.compare($0, in: range, at: time, limit: limit) }
         }
+    }
+}
+
+extension Database {
+    /// - Parameter objects: are looked at where they are: each that is taken out is six texts whose holders are counted.
+    fileprivate func compare(
+        _ objects: UnsafeBufferPointer<ObjectInfo>, in range: KeyRange, at time: Date, limit: Int
+    ) throws -> ListingComparison {
+        let haveTags = objects.indices.allSatisfy { objects[$0].etag != nil }
+        let query = haveTags ? LedgerQuery.listedObjects : LedgerQuery.listedObjectsAndDigests
+        let statement = try cachedStatement(sql: query)
+        let rows = try Row.fetchCursor(statement, arguments: [range.from, range.to])
+        let columns = ListedColumns(statement: statement.sqliteStatement)
+        var listing = ListingWalk(objects: objects)
+        var result = ListingComparison()
+        while try rows.next() != nil {
+            guard let key = columns.key else { continue }
+            let listed = listing.find(key)
+            if let listed {
+                result.known += 1
+                if columns.areSame(as: listed, at: time) { continue }
+            }
+            guard let known = try record(ofKey: key) else { continue }
+            result.differences.append((known, listed.map { $0.pointee }))
+            if result.differences.count == limit {
+                result.last = known.key
+                break
+            }
+        }
+        return result
+    }
+
+    /// By the bytes that the ledger has.
+    private func record(ofKey key: UnsafeRawBufferPointer) throws -> ObjectRecord? {
+        try row("SELECT \(ObjectRecord.columns) FROM objects WHERE key = CAST(? AS TEXT)", [Data(key)])
     }
 }
 
 /// A listing in the order of keys, gone through once.
 private struct ListingWalk {
-    let objects: [ObjectInfo]
+    let objects: UnsafeBufferPointer<ObjectInfo>
     var next = 0
 
     /// - Parameter key: behind that of the last call.
-    /// - Returns: the index of its object.
-    mutating func find(_ key: UnsafeRawBufferPointer) -> Int? {
+    /// - Returns: where its object is.
+    mutating func find(_ key: UnsafeRawBufferPointer) -> UnsafePointer<ObjectInfo>? {
+        guard let start = objects.baseAddress else { return nil }
         while next < objects.count {
-            let order = key.compare(objects[next].key.rawValue)
-            if order <= 0 { return order == 0 ? next : nil }
+            let order = key.compare(start[next].key.rawValue)
+            if order <= 0 { return order == 0 ? start + next : nil }
             next += 1
         }
         return nil
     }
 }
 
-/// What a listing is held against, in the row at which a statement stands. Texts are compared where SQLite has them: a
-/// value of each would cost more than all the rest.
+/// What a listing is held against, in the row at which a statement stands. Values are compared where SQLite has them: one
+/// of each would cost more than all the rest.
 struct ListedColumns {
-    static let names = """
-        id, key, size, problem IS NULL, storage_class, restore_state, restored_until, etag, \
-        CASE WHEN etag IS NULL THEN sha256 END
-        """
+    /// All of them are in one index, from which they come in the order of keys.
+    static let names = "key, size, problem, storage_class, restore_state, restored_until, etag"
+    /// Of what has no ETag.
+    static let digest = "CASE WHEN etag IS NULL THEN sha256 END"
 
-    let row: Row
     let statement: SQLiteStatement
 
-    var id: Int64 { row[0] }
-    var key: UnsafeRawBufferPointer? { bytes(1) }
+    /// Until the statement's next step.
+    var key: UnsafeRawBufferPointer? { bytes(0) }
 
-    func areSame(as info: ObjectInfo, at time: Date) -> Bool {
-        let restore = info.restore.standing(at: time)
-        guard row[2] as Int64 == info.size, row[3] as Bool, isText(4, info.storageClass.rawValue),
-            isText(5, restore.name), (row[6] as Int64?) == restore.until
+    func areSame(as info: UnsafePointer<ObjectInfo>, at time: Date) -> Bool {
+        let restore = info.pointee.restore.standing(at: time)
+        guard integer(1) == info.pointee.size, isNull(2), isText(3, info.pointee.storageClass.rawValue),
+            isText(4, restore.name), (isNull(5) ? nil : integer(5)) == restore.until
         else { return false }
-        if let etag = info.etag { return isText(7, etag) }
+        if let etag = info.pointee.etag { return isText(6, etag) }
         // There is none where the ledger has an ETag.
-        guard let ours = bytes(8), let theirs = info.sha256 else { return false }
+        guard let ours = bytes(7), let theirs = info.pointee.sha256 else { return false }
         return ours.elementsEqual(theirs.bytes)
     }
 
     private func isText(_ column: Int32, _ text: String) -> Bool { bytes(column)?.compare(text) == 0 }
 
-    /// Until the statement's next step.
+    private func isNull(_ column: Int32) -> Bool {
+        CSyncSQLite_ColumnIsNull(UnsafeMutableRawPointer(statement), column)
+    }
+
+    private func integer(_ column: Int32) -> Int64 {
+        CSyncSQLite_ColumnInteger(UnsafeMutableRawPointer(statement), column)
+    }
+
     private func bytes(_ column: Int32) -> UnsafeRawBufferPointer? {
         var count: Int32 = 0
         let start = CSyncSQLite_ColumnBytes(UnsafeMutableRawPointer(statement), column, &count)
@@ -119,9 +143,16 @@ extension UnsafeRawBufferPointer {
 }
 
 extension LedgerQuery {
-    /// All but the SHA-256 is in the index: SQLite goes to a row for that alone, where it is asked for.
-    package static let listedObjects = """
-        SELECT \(ListedColumns.names) FROM objects INDEXED BY objects_listed
+    /// Nothing but the index is read.
+    package static let listedObjects = query(ListedColumns.names)
+
+    /// For a listing that does not tell every ETag. For a digest, which is in no index, SQLite goes to the object's row.
+    package static let listedObjectsAndDigests = query("\(ListedColumns.names), \(ListedColumns.digest)")
+
+    private static func query(_ columns: String) -> String {
+        """
+        SELECT \(columns) FROM objects INDEXED BY objects_listed
         WHERE \(KeyRange.condition) ORDER BY key
         """
+    }
 }

@@ -162,19 +162,24 @@ package struct ObjectReply: Hashable, Sendable {
 
     /// Without quotes. A weak one names no bytes (RFC 9110, 8.8.1).
     package var etag: String? {
-        headers["ETag"].flatMap { Self.etag($0.utf8) }
+        headers["ETag"].flatMap { Self.etag($0) }
     }
 
-    package static func etag(_ text: some Collection<UInt8>) -> String? {
-        let bare = String(unsafeUninitializedCapacity: text.count) { bytes in
-            var count = 0
-            for byte in text where byte != UInt8(ascii: "\"") {
-                bytes[count] = byte
-                count += 1
-            }
-            return count
-        }
-        return bare.isEmpty || bare.hasPrefix("W/") ? nil : bare
+    package static func etag(_ text: String) -> String? {
+        var text = text
+        return text.withUTF8 { etag(utf8: $0) }
+    }
+
+    /// The same of a text in UTF-8, where it stands.
+    static func etag(utf8 text: UnsafeBufferPointer<UInt8>) -> String? {
+        let quote = UInt8(ascii: "\"")
+        var (start, end) = (0, text.count)
+        if start < end, text[start] == quote { start += 1 }
+        if start < end, text[end - 1] == quote { end -= 1 }
+        let bare = UnsafeBufferPointer(rebasing: text[start..<end])
+        if bare.has(quote) { return bare.filter { $0 != quote }.withUnsafeBufferPointer { etag(utf8: $0) } }
+        if bare.isEmpty || bare.starts(with: "W/".utf8) { return nil }
+        return String(decoding: bare, as: UTF8.self)
     }
 
     /// The SHA-256 that the store computed of the whole object. That of an object in parts is one of their digests, and is
@@ -223,134 +228,7 @@ package enum S3Date {
     }
 
     /// As ``iso8601(_:)``, of a text in UTF-8.
-    package static func iso8601(utf8 text: ArraySlice<UInt8>) -> Date? {
+    static func iso8601(utf8 text: UnsafeBufferPointer<UInt8>) -> Date? {
         CaptureTime(utf8: text)?.instant
-    }
-}
-
-/// `<ListBucketResult>` of ListObjectsV2.
-package struct ListReply: Hashable, Sendable {
-    package let page: ObjectPage
-    /// Whether it says of any object that it is or was being restored.
-    package let tellsRestores: Bool
-
-    /// - Parameter prefix: the store's own, which the keys of the page do not have.
-    /// - Throws: ``InvalidReply``.
-    package init(_ body: [UInt8], prefix: String) throws(InvalidReply) {
-        var entries: [ListEntry] = []
-        entries.reserveCapacity(1_000)
-        // Where an element is there twice, the first one counts.
-        var (encoding, truncation, token): (String?, String?, String?)
-        var scanner = XMLScanner(body)
-        let root = try scanner.root("ListBucketResult")
-        try scanner.children(of: root) { scanner, child throws(InvalidReply) in
-            switch scanner.nameBytes(of: child) {
-            case "Contents": entries.append(try ListEntry(&scanner, child))
-            case "EncodingType": try scanner.read(child, to: &encoding)
-            case "IsTruncated": try scanner.read(child, to: &truncation)
-            case "NextContinuationToken": try scanner.read(child, to: &token)
-            default: try scanner.skip(child)
-            }
-        }
-        try scanner.finish()
-        let isEncoded = encoding?.lowercased() == "url"
-        let below = Array(prefix.utf8)
-        var objects: [ObjectInfo] = []
-        objects.reserveCapacity(entries.count)
-        // Where they are: each that is taken out is five texts whose holders are counted.
-        for index in entries.indices {
-            if let object = try entries[index].object(isEncoded: isEncoded, below: below) { objects.append(object) }
-        }
-        let next = token.flatMap { $0.isEmpty ? nil : PageToken(rawValue: $0) }
-        let isTruncated = truncation?.lowercased() == "true"
-        if isTruncated, next == nil {
-            throw InvalidReply(reason: "it is cut off and has no token to go on with")
-        }
-        tellsRestores = entries.contains { $0.restore != nil }
-        page = ObjectPage(objects: objects, next: isTruncated ? next : nil)
-    }
-}
-
-/// `<Contents>` of a listing, as it is written. Texts are the bytes of the document: a page has 5,000, and of most no value
-/// of their own is needed.
-private struct ListEntry {
-    private struct Texts {
-        var key, size, eTag, storageClass, modified: ArraySlice<UInt8>?
-    }
-
-    private var texts = Texts()
-    private(set) var restore: RestoreState?
-
-    init(_ scanner: inout XMLScanner, _ content: XMLScanner.Opening) throws(InvalidReply) {
-        try scanner.children(of: content) { scanner, child throws(InvalidReply) in
-            switch scanner.nameBytes(of: child) {
-            case "Key": try scanner.read(child, to: &texts.key)
-            case "LastModified": try scanner.read(child, to: &texts.modified)
-            case "ETag": try scanner.read(child, to: &texts.eTag)
-            case "Size": try scanner.read(child, to: &texts.size)
-            case "StorageClass": try scanner.read(child, to: &texts.storageClass)
-            case "RestoreStatus" where restore == nil: restore = try Self.restore(&scanner, child)
-            default: try scanner.skip(child)
-            }
-        }
-    }
-
-    private static func restore(
-        _ scanner: inout XMLScanner, _ status: XMLScanner.Opening
-    ) throws(InvalidReply) -> RestoreState {
-        var (progress, expiry): (String?, String?)
-        try scanner.children(of: status) { scanner, child throws(InvalidReply) in
-            switch scanner.nameBytes(of: child) {
-            case "IsRestoreInProgress": try scanner.read(child, to: &progress)
-            case "RestoreExpiryDate": try scanner.read(child, to: &expiry)
-            default: try scanner.skip(child)
-            }
-        }
-        return progress?.lowercased() == "true"
-            ? .inProgress : .restored(until: expiry.flatMap(S3Date.iso8601))
-    }
-
-    /// - Returns: `nil` for keys that we could not have written, such as the "folder/" of a console: they are not ours to see.
-    func object(isEncoded: Bool, below prefix: [UInt8]) throws(InvalidReply) -> ObjectInfo? {
-        guard let written = texts.key else { throw InvalidReply(reason: "its XML has no <Key>") }
-        guard let name = isEncoded ? Self.decoded(written) : written else {
-            throw InvalidReply(reason: "the key \"\(Self.text(written).escapingControls)\" cannot be decoded")
-        }
-        guard let digits = texts.size else { throw InvalidReply(reason: "its XML has no <Size>") }
-        guard let size = Int64(Self.text(digits)), ObjectInfo.sizes.contains(size) else {
-            throw InvalidReply(reason: "the size of \"\(Self.text(name).escapingControls)\" is none that an object has")
-        }
-        guard name.starts(with: prefix), let key = try? ObjectKey(Self.text(name.dropFirst(prefix.count))) else {
-            return nil
-        }
-        let etag = texts.eTag.flatMap { ObjectReply.etag($0) }
-        let storageClass = texts.storageClass.flatMap { $0.isEmpty ? nil : StorageClass(rawValue: Self.text($0)) }
-        return ObjectInfo(
-            key: key, size: size, md5: etag.flatMap { MD5Digest(hex: $0) }, etag: etag,
-            storageClass: storageClass ?? .standard, restore: restore ?? .none,
-            modified: texts.modified.flatMap { S3Date.iso8601(utf8: $0) })
-    }
-
-    /// Most keys have nothing to be decoded.
-    private static func decoded(_ key: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let isPlain = key.withUnsafeBufferPointer { bytes in
-            !bytes.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
-        }
-        if isPlain { return key }
-        return Array(key).percentDecoded(plusIsSpace: true).map { Array($0.utf8)[...] }
-    }
-
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
-}
-
-extension XMLScanner {
-    /// The text of the element whose tag was read last, where there was none of this name before.
-    fileprivate mutating func read(_ element: Opening, to text: inout ArraySlice<UInt8>?) throws(InvalidReply) {
-        if text == nil { text = try textBytes(of: element) } else { try skip(element) }
-    }
-
-    /// As above, of what stands once in a page.
-    fileprivate mutating func read(_ element: Opening, to text: inout String?) throws(InvalidReply) {
-        if text == nil { text = try self.text(of: element) } else { try skip(element) }
     }
 }

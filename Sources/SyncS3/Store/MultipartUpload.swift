@@ -137,7 +137,7 @@ struct MultipartUpload: Sendable {
             context, wanting: wanted, storageClass: attributes.storageClass, beforeUnconditional: {}
         ) { $0.complete(upload, tags: tags, features: $1) }
         guard response.status == 200 else { throw client.failure(response, context) }
-        return ObjectReply.etag(try response.content(context) { try MultipartReply.completedTag($0) }.utf8)
+        return ObjectReply.etag(try response.content(context) { try MultipartReply.completedTag($0) })
     }
 
     /// The parts that were taken went over the line, whatever became of the object: its last answer may be what was lost.

@@ -100,7 +100,7 @@ extension S3Store {
             try XMLElement(document: $0, root: "CopyPartResult").required("ETag")
         }
         let encryption = response.headers["x-amz-server-side-encryption"] ?? "AES256"
-        let md5 = encryption == "AES256" ? ObjectReply.etag(tag.utf8).flatMap { MD5Digest(hex: $0) } : nil
+        let md5 = encryption == "AES256" ? ObjectReply.etag(tag).flatMap { MD5Digest(hex: $0) } : nil
         return CopiedPart(tag: tag, md5: md5)
     }
 

@@ -49,7 +49,7 @@ extension S3Store {
     func takeBack(_ key: ObjectKey, tag: String?, _ context: S3RequestContext) async -> Bool {
         guard let tag, let found = try? await sendHead(key, context, isCancellable: false), found.status == 200,
             // Some stores quote ETags in their headers, and not in their XML.
-            let made = ObjectReply.etag(tag.utf8), ObjectReply(found).etag == made,
+            let made = ObjectReply.etag(tag), ObjectReply(found).etag == made,
             !client.encryption.isMet(by: found.headers)
         else { return false }
         let reply = try? await client.send(context) {

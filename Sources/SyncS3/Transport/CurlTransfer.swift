@@ -307,6 +307,12 @@ final class CurlExchange {
             failure = TransportError(.invalidReply, "the reply is longer than \(limit) bytes")
             return false
         }
+        // In pieces of 16 KiB: without it, what has come is copied each time that it no longer fits.
+        if response.body.isEmpty, let length = response.headers["Content-Length"].flatMap({ Int($0) }),
+            (bytes.count...limit).contains(length)
+        {
+            response.body.reserveCapacity(length)
+        }
         response.body.append(contentsOf: bytes)
         return true
     }

@@ -42,6 +42,12 @@ struct XMLScanner {
         self.bytes = bytes
     }
 
+    /// Goes on as far as `read` says, which has the bytes and where it begins, and returns where it ends.
+    mutating func advance(_ read: (UnsafeBufferPointer<UInt8>, Int) -> Int) {
+        let start = offset
+        offset = bytes.withUnsafeBufferPointer { read($0, start) }
+    }
+
     /// `nil` at the end.
     mutating func next() throws(InvalidReply) -> Token? {
         guard offset < bytes.count else { return nil }

@@ -60,13 +60,19 @@ extension [UInt8] {
     }
 }
 
-/// A name in the document, by its bytes.
-func ~= (name: StaticString, bytes: ArraySlice<UInt8>) -> Bool {
-    guard name.utf8CodeUnitCount == bytes.count else { return false }
-    return name.withUTF8Buffer { name in
-        bytes.withUnsafeBufferPointer { bytes in
-            for index in bytes.indices where bytes[index] != name[index] { return false }
-            return true
-        }
+extension UnsafeBufferPointer<UInt8> {
+    /// By memchr(3), too.
+    func has(_ byte: UInt8) -> Bool {
+        baseAddress.map { memchr($0, Int32(byte), count) != nil } ?? false
     }
+}
+
+/// A name in the document, by its bytes.
+func ~= (name: StaticString, bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard name.utf8CodeUnitCount == bytes.count, let start = bytes.baseAddress else { return false }
+    return memcmp(name.utf8Start, start, bytes.count) == 0
+}
+
+func ~= (name: StaticString, bytes: ArraySlice<UInt8>) -> Bool {
+    bytes.withUnsafeBufferPointer { name ~= $0 }
 }

@@ -96,6 +96,22 @@ import Testing
         #expect(try compare([listed(etag: toldTag, sha256: told)]).differences.isEmpty == isSame)
     }
 
+    @Test func `a page that tells some ETags is compared by them, and by digests where it tells none`() throws {
+        try store("a/1")
+        try store("a/2", etag: nil)
+        try store("a/3", etag: nil, sha256: Self.other)
+        try store("a/4", etag: nil)
+        try store("a/5")
+        let listing = try [
+            listed("a/1"), listed("a/2", etag: nil, sha256: Self.sha256), listed("a/3", etag: nil, sha256: Self.sha256),
+            listed("a/4"), listed("a/5", etag: nil, sha256: Self.sha256),
+        ]
+        let result = try compare(listing)
+        #expect(result.differences.map { $0.known.key.rawValue } == ["a/3", "a/4", "a/5"])
+        #expect(result.differences.compactMap { $0.listed } == Array(listing.dropFirst(2)))
+        #expect(result.known == 5)
+    }
+
     @Test(arguments: [ObjectFault.missing, .damaged("it has 1 bytes, and 3 were stored")])
     func `what is known to be broken is told, though it is listed as it was stored`(problem: ObjectFault) throws {
         try ledger.markBroken([BrokenObject(store(), problem)], at: Self.now)

@@ -35,6 +35,23 @@ import Testing
         #expect(CaptureTime(utf8: []) == nil)
     }
 
+    /// What is read in one go says what is read byte for byte.
+    @Test(arguments: ["2024-02-29T23:59:59.999Z", "2024-06-15T07:30:00Z", "1969-12-31T00:00:60.001Z"])
+    func `a store's time with any one byte changed is what its text says`(text: String) {
+        let whole = Array(text.utf8)
+        #expect(whole.withUnsafeBufferPointer { CaptureTime(utf8: $0) } != nil)
+        for place in whole.indices {
+            for byte in UInt8.min...UInt8.max {
+                var bytes = whole
+                bytes[place] = byte
+                let time = bytes.withUnsafeBufferPointer { CaptureTime(utf8: $0) }
+                #expect(time == CaptureTime(utf8: bytes[...]), "\(bytes)")
+            }
+            let cut = whole[..<place]
+            #expect(cut.withUnsafeBufferPointer { CaptureTime(utf8: $0) } == CaptureTime(utf8: cut))
+        }
+    }
+
     @Test(arguments: [("5", 500), ("05", 50), ("25", 250), ("254", 254), ("2549", 254), ("0000", 0), ("999999", 999)])
     func `a fraction of a second counts to the millisecond`(digits: String, milliseconds: Int) throws {
         #expect(try time("1970-01-01T00:00:01.\(digits)Z").clock == 1_000 + Int64(milliseconds))
