@@ -94,7 +94,7 @@ struct FlightWidth: Sendable {
         let rate = Double(round.bytes) / span
         if mean > Self.longest { return shrink(until: now + Self.pause) }
         // Who prepares them is slower than the line: that more may go tells nothing.
-        guard 3 * round.underWay >= 2 * count * round.objects else { return }
+        guard 2 * round.underWay >= count * round.objects else { return }
         if let trial {
             self.trial = nil
             let growth = Double(count) / Double(trial.count) - 1

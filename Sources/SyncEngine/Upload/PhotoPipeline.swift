@@ -72,9 +72,9 @@ package final class PhotoPipeline: Sendable {
     ///   - observe: called for each photo that is done with, from any thread.
     package init(
         ledger: LedgerQueue, store: any ObjectStore, preparer: Preparer, versions: ProjectVersions? = nil,
-        pool: BlockingPool, batchSize: Int, mostInFlight: Int? = nil, throttling: Throttling? = nil,
-        work: Wakeup, passes: Wakeup? = nil,
-        silent: @escaping @Sendable () -> Set<FolderID> = { [] }, time: TimeSource, logger: Logger,
+        pool: BlockingPool, batchSize: Int, mostInFlight: Int? = nil, throttling: Throttling? = nil, work: Wakeup,
+        passes: Wakeup? = nil, silent: @escaping @Sendable () -> Set<FolderID> = { [] }, time: TimeSource,
+        logger: Logger,
         observe: @escaping @Sendable (PipelineEvent) -> Void
     ) {
         self.ledger = ledger
