@@ -1,4 +1,3 @@
-import SyncCore
 import SyncSystem
 
 /// Objects on their way to the store: as many at once as ``FlightWidth`` says.

@@ -1,6 +1,7 @@
 import SyncCore
 import SyncSystem
 import SyncTestSupport
+import SystemPackage
 import Testing
 
 @testable import SyncEngine
@@ -29,6 +30,25 @@ import Testing
             gate.open()
         }
         #expect(inside.withLock { $0 } == 0)
+    }
+
+    @Test func `of a server that is far away more photos are in flight, where they may be`() async throws {
+        let gate = Gate()
+        let bench = try Bench(faults: [StoreFault(.put, .hold(gate))])
+        for index in 1...40 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
+        try bench.scan()
+        async let run: Void = bench.makePipeline(mostInFlight: 12).run(.untilDone(patience: .zero))
+        for round in 1...3 {
+            await gate.waitForArrivals(3 * round)
+            await bench.time.advance(by: .milliseconds(50))
+            for _ in 1...3 { gate.letOne() }
+        }
+        // Nine have arrived, each after a round trip: six may go now.
+        await gate.waitForArrivals(9 + 6)
+        gate.open()
+        try await run
+        #expect(bench.store.mostInFlight(.put) == 6)
+        #expect(bench.memory.keys.count == 40)
     }
 
     @Test func `who sends is told that the store asks to slow down, though the next try is taken`() async throws {

@@ -205,25 +205,6 @@ import Testing
         #expect(bench.memory.keys.count == 9)
     }
 
-    @Test func `of a server that is far away more photos are in flight, where they may be`() async throws {
-        let gate = Gate()
-        let bench = try Bench(faults: [StoreFault(.put, .hold(gate))])
-        for index in 1...40 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
-        try bench.scan()
-        async let run: Void = bench.makePipeline(mostInFlight: 12).run(.untilDone(patience: .zero))
-        for round in 1...3 {
-            await gate.waitForArrivals(3 * round)
-            await bench.time.advance(by: .milliseconds(50))
-            for _ in 1...3 { gate.letOne() }
-        }
-        // Nine have arrived, each after a round trip: six may go now.
-        await gate.waitForArrivals(9 + 6)
-        gate.open()
-        try await run
-        #expect(bench.store.mostInFlight(.put) == 6)
-        #expect(bench.memory.keys.count == 40)
-    }
-
     @Test func `of many small files in one group, each has its own end`() async throws {
         let refused = try key("photo 7")
         let bench = try Bench(faults: [StoreFault(.put, key: refused, .failBefore(.invalidRequest))])
