@@ -44,6 +44,7 @@ struct FlightWidth: Sendable {
     private var trial: Trial?
     private var nextTrial = Duration.zero
     private var lastRefusal: Duration?
+    private var lastEnd: Duration?
 
     init(from least: Int, to most: Int) {
         self.least = least
@@ -53,18 +54,24 @@ struct FlightWidth: Sendable {
         round = Round(begin: .zero, left: least)
     }
 
-    mutating func begin() { underWay += 1 }
+    /// - Parameter now: by a clock that only goes forward.
+    mutating func begin(at now: Duration) {
+        // Nothing was there to be sent: that tells nothing about the line, whose connections are made anew.
+        if underWay == 0, let lastEnd, now - lastEnd > Self.longest { round = Round(begin: now, left: count) }
+        underWay += 1
+    }
 
     /// One was not stored, and tells nothing about the line.
     mutating func fail() { underWay -= 1 }
 
     /// - Parameters:
     ///   - bytes: of the object.
-    ///   - began: when it was told to ``begin()``.
-    ///   - now: both by a clock that only goes forward.
+    ///   - began: as it was told to ``begin(at:)``.
+    ///   - now: by the same clock.
     mutating func end(_ bytes: Int64, began: Duration, now: Duration) {
         let together = underWay
         underWay -= 1
+        lastEnd = now
         guard round.left == 0 else {
             round.left -= 1
             if round.left == 0 { round = Round(begin: now, left: 0) }

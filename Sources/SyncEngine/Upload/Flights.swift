@@ -27,7 +27,7 @@ final class Flights: Sendable {
     func carry<Result>(_ bytes: Int64, _ work: () async throws -> Result) async throws -> Result {
         try await slots.withSlot {
             let began = clock()
-            width.withLock { $0.begin() }
+            width.withLock { $0.begin(at: began) }
             var isDone = false
             defer { note(isDone ? bytes : nil, since: began) }
             let result = try await work()

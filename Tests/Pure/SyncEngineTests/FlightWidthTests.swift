@@ -22,10 +22,10 @@ import Testing
             var underWay: [(began: Duration, end: Duration)] = []
             var counts: [Int] = []
             while counts.count < objects {
-                while underWay.count < width.count {
+                while underWay.count < width.count, counts.count + underWay.count < objects {
                     free = max(now, free) + .seconds(Double(size) / bytes)
                     underWay.append((now, free + roundTrip))
-                    width.begin()
+                    width.begin(at: now)
                 }
                 let first = underWay.removeFirst()
                 now = first.end
@@ -76,6 +76,13 @@ import Testing
         #expect(slow.send(300, &width, from: .seconds(60)).last == 3)
     }
 
+    @Test func `a while without photos tells nothing about the line`() {
+        var width = FlightWidth(from: 3, to: 32)
+        let counts = (0..<20).flatMap { Self.thumbnails.send(50, &width, from: .seconds(3_600 * $0)) }
+        #expect(counts == counts.sorted())
+        #expect(width.count == 24)
+    }
+
     @Test func `who has a number has it, whatever the line is`() {
         var width = FlightWidth(from: 3, to: 3)
         #expect(Set(Self.thumbnails.send(300, &width)) == [3])
@@ -105,7 +112,7 @@ import Testing
         var width = FlightWidth(from: 8, to: 32)
         var now = Duration.zero
         for _ in 1...100 {
-            width.begin()
+            width.begin(at: now)
             width.end(700, began: now, now: now + Self.far)
             now += Self.far
         }
@@ -115,7 +122,7 @@ import Testing
     @Test func `what failed tells nothing about the line`() {
         var width = FlightWidth(from: 3, to: 32)
         for _ in 1...100 {
-            width.begin()
+            width.begin(at: .zero)
             width.fail()
         }
         #expect(width.count == 3)
