@@ -3,11 +3,11 @@
 
     Benchmarks/Agent/line.py PORT RTT RATE
 
-It is before a port of this machine; a round trip is in seconds, the rate in bytes a second. It prints its port, ends with
-its standard input, and tells how many connections there were.
+It is before a port of this machine; a round trip is in seconds, the rate in bytes a second. It prints its port, ends
+with its standard input, and tells how many connections there were.
 
-Each connection costs a round trip before its first byte, as the handshake of TCP does, and has a window that begins with
-ten segments (RFC 6928) and grows by what arrived, as in slow start. The line is one for all connections, each way.
+Each connection costs a round trip before its first byte, as the handshake of TCP does, and has a window that begins
+with ten segments (RFC 6928) and grows by what arrived, as in slow start. The line is one for all connections, each way.
 Nothing is lost on it.
 """
 

@@ -1,5 +1,5 @@
-/// How many objects are on their way at once. A small one leaves the line idle for most of its round trip: more of them at
-/// once make it faster, until the line is full.
+/// How many objects are on their way at once. A small one leaves the line idle for most of its round trip: more of them
+/// at once make it faster, until the line is full.
 ///
 /// It begins with the fewest, and doubles where they take as long as round trips to a server that is far away. What
 /// does not pay is taken back, and tried again after a while: lines change. Where objects take longer than round trips
