@@ -11,8 +11,8 @@ package import SyncSystem
 ///
 /// `batchSize` photos are in flight, or more where that is faster (``Flights``); the next begins when one ends. A batch
 /// is prepared ahead and waits, and no more: a channel hands each over only when an uploader takes it, so memory is
-/// bounded. Each outcome is its own, so that a bad photo holds nobody up and a kill at any line repeats at most what was
-/// in flight.
+/// bounded. Each outcome is its own, so that a bad photo holds nobody up and a kill at any line repeats at most what
+/// was in flight.
 ///
 /// Of a thumbnail, and of a file that is no photo, next to nothing has to be read: what is paid for is each step from one
 /// thread to the next, and each transaction. So small files are claimed, prepared and committed in groups
