@@ -90,6 +90,7 @@ bench: ## the codec and the agent against their bars and peers, and how it grows
 	@scripts/bench-codec
 	@scripts/bench-agent all
 	@scripts/test-servers run scripts/bench-peers
+	@scripts/test-servers run scripts/bench-line
 	@scripts/bench-growth --plot .build/growth.svg
 
 flames: ## flame graphs of the main workflows: .build/flames (as root, or with kernel.perf_event_paranoid ≤ 1)

@@ -112,12 +112,18 @@ struct AgentServices: Sendable {
                 store: retrying, ledger: queue, others: try await ForgetServices.others(workspace, store: retrying),
                 kept: settings.projectVersions, now: time.now, logger: logger),
             pool: threads.photos,
-            batchSize: settings.upload.batchSize, work: work, passes: passes, silent: looks.silent, time: time,
+            batchSize: settings.upload.batchSize, mostInFlight: Self.mostInFlight(settings),
+            throttling: workspace.installation.throttling, work: work, passes: passes, silent: looks.silent, time: time,
             logger: logger,
             observe: { event in
                 observe(event)
                 done.signal()
             })
+    }
+
+    /// A disk is no line that is idle between two requests.
+    private static func mostInFlight(_ settings: Settings) -> Int? {
+        if case .s3 = settings.store { settings.upload.mostInFlight } else { nil }
     }
 
     private static func monitoring(

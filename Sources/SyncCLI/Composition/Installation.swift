@@ -17,6 +17,8 @@ struct Installation: Sendable {
     let environment: [String: String]
     let logger: Logger
     let time: TimeSource
+    /// What all requests to the store hear of it.
+    let throttling = Throttling()
 
     static func logger(_ options: GlobalOptions, _ environment: [String: String]) -> Logger {
         var logger = Logger(label: "sync-agent") { _ in

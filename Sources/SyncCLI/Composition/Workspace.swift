@@ -328,7 +328,7 @@ extension Installation {
     func retrying(_ store: any ObjectStore) -> any ObjectStore {
         var policy = RetryPolicy()
         if case .s3(let s3) = settings.store { policy = RetryPolicy(maximumAttempts: s3.attempts) }
-        return RetryingStore(store, policy: policy, time: time, logger: logger)
+        return RetryingStore(store, policy: policy, time: time, logger: logger, throttling: throttling)
     }
 }
 

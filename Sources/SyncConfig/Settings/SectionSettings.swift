@@ -6,6 +6,8 @@ package import SystemPackage
 package struct UploadSettings: Hashable, Sendable {
     /// Objects in flight.
     package var batchSize: Int
+    /// So many may come to be in flight where that is faster.
+    package var mostInFlight: Int
     /// How long a file has to be quiet.
     package var settle: Duration
     /// Time between two scans of everything.
@@ -18,7 +20,13 @@ package struct UploadSettings: Hashable, Sendable {
         settle = reader.value(ConfigKeys.settle)
         rescan = reader.value(ConfigKeys.rescan)
         bandwidthLimit = reader.value(ConfigKeys.bandwidthLimit)
+        // Who names a number has that number. A line of which a part may be taken is full of that part.
+        let isFixed = reader.isSet(ConfigKeys.batchSize.path) || bandwidthLimit != nil
+        mostInFlight = isFixed ? batchSize : max(batchSize, Self.mostInFlight)
     }
+
+    /// With a round trip of 50 ms, 600 small objects a second.
+    private static let mostInFlight = 32
 }
 
 /// What is stored of a photo.

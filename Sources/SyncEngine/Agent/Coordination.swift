@@ -88,20 +88,35 @@ extension Mutex where Value == Int {
 ///
 /// Waiting is not cancelled: whoever has a slot is in a bounded request.
 package final class Slots: Sendable {
-    package let count: Int
-    private let turns: Mutex<Turns>
+    private struct State {
+        var count: Int
+        var turns: Turns
+    }
+
+    private let state: Mutex<State>
 
     package init(_ count: Int) {
-        self.count = count
-        turns = Mutex(Turns(free: count))
+        state = Mutex(State(count: count, turns: Turns(free: count)))
     }
+
+    package var count: Int { state.withLock { $0.count } }
 
     package func withSlot<Result>(_ work: () async throws -> Result) async rethrows -> Result {
         await withCheckedContinuation { continuation in
-            if turns.withLock({ $0.take(continuation) }) { continuation.resume() }
+            if state.withLock({ $0.turns.take(continuation) }) { continuation.resume() }
         }
-        defer { turns.withLock { $0.end() }?.resume() }
+        defer { state.withLock { $0.turns.end() }?.resume() }
         return try await work()
+    }
+
+    /// So many from now on. Whoever has a slot keeps it: where there are fewer, nobody comes before enough have ended.
+    package func resize(to count: Int) {
+        let next = state.withLock { state in
+            let more = count - state.count
+            state.count = count
+            return state.turns.add(more)
+        }
+        for continuation in next { continuation.resume() }
     }
 }
 
@@ -135,6 +150,7 @@ package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
 
 /// Who waits for something that so many may have at once.
 private struct Turns {
+    /// Below 0 while more have it than may.
     var free: Int
     var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -150,11 +166,21 @@ private struct Turns {
 
     /// - Returns: whose turn it is now.
     mutating func end() -> CheckedContinuation<Void, Never>? {
-        if waiting.isEmpty {
+        if waiting.isEmpty || free < 0 {
             free += 1
             return nil
         }
         return waiting.removeFirst()
+    }
+
+    /// - Parameter more: how many more may have it; fewer where it is negative.
+    /// - Returns: whose turn it is now.
+    mutating func add(_ more: Int) -> [CheckedContinuation<Void, Never>] {
+        free += more
+        let next = Array(waiting.prefix(max(free, 0)))
+        waiting.removeFirst(next.count)
+        free -= next.count
+        return next
     }
 }
 

@@ -10,13 +10,19 @@ package struct RetryingStore: ObjectStore {
     private let policy: RetryPolicy
     private let time: TimeSource
     private let logger: Logger
+    private let throttling: Throttling?
     private let budget = Mutex(RetryBudget())
 
-    package init(_ base: any ObjectStore, policy: RetryPolicy = RetryPolicy(), time: TimeSource, logger: Logger) {
+    /// - Parameter throttling: is told of each answer that asks to slow down, of those that pass, too.
+    package init(
+        _ base: any ObjectStore, policy: RetryPolicy = RetryPolicy(), time: TimeSource, logger: Logger,
+        throttling: Throttling? = nil
+    ) {
         self.base = base
         self.policy = policy
         self.time = time
         self.logger = logger
+        self.throttling = throttling
     }
 
     package var identity: StoreIdentity { base.identity }
@@ -138,7 +144,9 @@ package struct RetryingStore: ObjectStore {
                 let result = try await request()
                 budget.withLock { $0.refund(lastCost: lastCost) }
                 return result
-            } catch let error as StoreError where error.isTransient && attempt < policy.maximumAttempts {
+            } catch let error as StoreError where error.isTransient {
+                throttling?.note(error)
+                guard attempt < policy.maximumAttempts else { throw error }
                 let cost = budget.withLock { $0.take(afterTimeout: error.code == .timedOut) }
                 guard let cost else { throw error }
                 let delay = policy.delay(afterAttempt: attempt, random: time.random())

@@ -9,9 +9,10 @@ package import SyncSystem
 /// The way of a photo from the ledger's queue to the store: claim, prepare, upload, commit. It reads from top to bottom;
 /// preparing is in `Preparer.swift`, what the store refuses, and a store that is away, in `PhotoPipeline+Store.swift`.
 ///
-/// `batchSize` photos are in flight; the next begins when one ends. As many again are prepared ahead and wait, and no
-/// more: a channel hands each over only when an uploader takes it, so memory is bounded by two batches. Each outcome is
-/// its own, so that a bad photo holds nobody up and a kill at any line repeats at most what was in flight.
+/// `batchSize` photos are in flight, or more where that is faster (``Flights``); the next begins when one ends. A batch
+/// is prepared ahead and waits, and no more: a channel hands each over only when an uploader takes it, so memory is
+/// bounded. Each outcome is its own, so that a bad photo holds nobody up and a kill at any line repeats at most what
+/// was in flight.
 ///
 /// Of a thumbnail, and of a file that is no photo, next to nothing has to be read: what is paid for is each step from one
 /// thread to the next, and each transaction. So small files are claimed, prepared and committed in groups
@@ -35,8 +36,6 @@ package final class PhotoPipeline: Sendable {
     private static let glance = Duration.seconds(5)
     /// How long what is in hand is waited for while the store refuses. What lies on a server that is gone is read for ever.
     package static let handInLimit = Duration.seconds(60)
-    /// How long uploads may go on when the agent stops.
-    private static let grace = Duration.seconds(5)
 
     let ledger: LedgerQueue
     let store: any ObjectStore
@@ -60,29 +59,34 @@ package final class PhotoPipeline: Sendable {
     /// One at a time notes how the store is.
     let noting = Slots(1)
     /// Photos in flight, those in files of events among them.
-    private let slots: Slots
+    private let flights: Flights
     let endings: EndingQueue
 
     /// - Parameters:
     ///   - versions: keeps earlier images of projects.
     ///   - pool: threads for reading, hashing and reducing; as many as there are cores.
+    ///   - mostInFlight: so many may come to be in flight where that is faster; `nil` for no more than a batch.
+    ///   - throttling: what the store's retries tell when it asks to slow down.
     ///   - work: signalled when the queue has got something new.
     ///   - passes: signalled when everything is stored, after work.
     ///   - silent: folders that do not answer: their files would hold up the threads for all others.
     ///   - observe: called for each photo that is done with, from any thread.
     package init(
         ledger: LedgerQueue, store: any ObjectStore, preparer: Preparer, versions: ProjectVersions? = nil,
-        pool: BlockingPool, batchSize: Int, work: Wakeup, passes: Wakeup? = nil,
-        silent: @escaping @Sendable () -> Set<FolderID> = { [] }, time: TimeSource, logger: Logger,
+        pool: BlockingPool, batchSize: Int, mostInFlight: Int? = nil, throttling: Throttling? = nil, work: Wakeup,
+        passes: Wakeup? = nil, silent: @escaping @Sendable () -> Set<FolderID> = { [] }, time: TimeSource,
+        logger: Logger,
         observe: @escaping @Sendable (PipelineEvent) -> Void
     ) {
         self.ledger = ledger
         self.store = store
         self.preparer = preparer
         uploader = Uploader(ledger: ledger, store: store, versions: versions, now: time.now)
-        slots = Slots(batchSize)
+        flights = Flights(
+            from: batchSize, to: mostInFlight ?? batchSize, throttling: throttling, clock: time.monotonic)
         events = EventFileUploader(
-            ledger: ledger, preparer: preparer, uploader: uploader, pool: pool, suspects: suspects, slots: slots)
+            ledger: ledger, preparer: preparer, uploader: uploader, pool: pool, suspects: suspects,
+            slots: flights.slots)
         self.pool = pool
         largePool = pool.sibling(name: "large-file", threads: 1)
         self.batchSize = batchSize
@@ -125,7 +129,7 @@ package final class PhotoPipeline: Sendable {
                 }
                 group.addTask {
                     defer { prepared.finish() }
-                    try await self.inParallel {
+                    try await self.inParallel(self.batchSize) {
                         for await group in claims where !self.isStopping {
                             try await self.prepare(group) { await prepared.send($0) }
                         }
@@ -133,8 +137,14 @@ package final class PhotoPipeline: Sendable {
                 }
                 group.addTask {
                     try await self.withinGrace {
-                        try await self.inParallel {
-                            for await file in prepared { try await self.upload(file, mode) }
+                        try await self.inParallel(self.flights.most) {
+                            var files = prepared.makeAsyncIterator()
+                            // Who is no more than waiting for a hand takes nothing: it would be prepared too far ahead.
+                            while try await self.flights.hands.withSlot({
+                                guard let file = await files.next() else { return false }
+                                try await self.upload(file, mode)
+                                return true
+                            }) {}
                         } beside: {
                             // Large files, each from its reading to its commit before the next.
                             for await claim in largeClaims where !self.isStopping {
@@ -298,12 +308,12 @@ package final class PhotoPipeline: Sendable {
         do {
             switch file.content {
             case .photo(let photo):
-                let receipt = try await inSlot(claim) { try await uploader.upload(photo) }
+                let receipt = try await inFlight(claim, photo.body.size) { try await uploader.upload(photo) }
                 try await noteAccepted(claim, receipt.sent)
                 try await end(claim, .uploaded(photo.examined.digest, receipt.object), sent: receipt.sent)
             case .known(let digest, let known):
                 // What the store has lost is prepared anew: the ledger no longer says that it is known.
-                let object = try await inSlot(claim) { try await uploader.confirm(known) }
+                let object = try await inFlight(claim, 0) { try await uploader.confirm(known) }
                 try await end(claim, object.map { .uploaded(digest, $0) } ?? .released)
             case .events(let file):
                 let ending = try await events.upload(file, claim) { self.isStopping }
@@ -319,8 +329,10 @@ package final class PhotoPipeline: Sendable {
     }
 
     /// A large file takes no slot of the others.
-    private func inSlot<Result>(_ claim: Claim, _ work: () async throws -> Result) async rethrows -> Result {
-        claim.isLarge ? try await work() : try await slots.withSlot(work)
+    private func inFlight<Result>(
+        _ claim: Claim, _ bytes: Int64, _ work: () async throws -> Result
+    ) async throws -> Result {
+        claim.isLarge ? try await work() : try await flights.carry(bytes, work)
     }
 
     // MARK: Committing
@@ -345,47 +357,6 @@ package final class PhotoPipeline: Sendable {
         let now = time.now()
         let left = state.withLock { Array($0.inHand.values) }
         try await endings.write(left.map { ClaimEnding($0, .released, at: now) })
-    }
-
-    // MARK: Tasks
-
-    private func inParallel(
-        _ worker: @escaping @Sendable () async throws -> Void,
-        beside other: @escaping @Sendable () async throws -> Void = {}
-    ) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask(operation: other)
-            for _ in 0..<batchSize { group.addTask(operation: worker) }
-            try await group.waitForAllOrFirstFailure()
-        }
-    }
-
-    /// When the agent stops, what is on its way to the store has some seconds to get there. What is not there by then is
-    /// sent again after the next start.
-    private func withinGrace(_ uploads: @escaping @Sendable () async throws -> Void) async throws {
-        let isOver = Mutex(false)
-        do {
-            try await withThrowingTaskGroup(of: Bool.self) { group in
-                group.addTask {
-                    try await uploads()
-                    return true
-                }
-                group.addTask {
-                    do {
-                        try await gracefulShutdown()
-                        try await self.time.sleep(Self.grace)
-                        isOver.withLock { $0 = true }
-                    } catch {
-                        // The uploads have ended, or are cancelled as this is: they tell what comes of it.
-                    }
-                    return false
-                }
-                while let areDone = try await group.next() {
-                    if areDone || isOver.withLock({ $0 }) { group.cancelAll() }
-                }
-            }
-        } catch is CancellationError where isOver.withLock({ $0 }) {
-        }
     }
 }
 

@@ -16,6 +16,10 @@ package final class S3Store: ObjectStore {
     package let unusedProxy: String?
     /// Folders of keys where old uploads were looked for.
     let tidied = Mutex<Set<String>>([])
+    /// At most, to one host: for each object that may be on its way, and for what else is asked meanwhile.
+    private static let connections = 40
+    /// The same where a part of the line may be taken: the share of each must not pass for a transfer that is stalled.
+    private static let connectionsInShares = 8
 
     /// A store over its own connections.
     /// - Parameters:
@@ -36,7 +40,9 @@ package final class S3Store: ObjectStore {
         let transport: CurlTransport
         do {
             transport = try CurlTransport(
-                settings: TransportSettings(uploadBytesPerSecond: bandwidth?.lowestUpload, caBundle: bundle),
+                settings: TransportSettings(
+                    hostConnections: bandwidth == nil ? Self.connections : Self.connectionsInShares,
+                    uploadBytesPerSecond: bandwidth?.lowestUpload, caBundle: bundle),
                 rates: rates)
         } catch {
             throw StoreError(.unsupported, operation: "configure", message: error.message)

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import SyncCore
 import SyncS3
+import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -60,6 +61,36 @@ import Testing
         let error = await #expect(throws: StoreError.self) { try await store.check() }
         #expect(error?.code == .credentialsMissing)
         #expect(error?.message.contains("\(file) is larger than") == true)
+        await store.close()
+        await server.stop()
+    }
+
+    @Test func `As many requests are under way as objects may be on their way`() async throws {
+        let tree = try TemporaryTree()
+        try tree.makeFolder(".aws")
+        try tree.write("[default]\naws_access_key_id = AKIDFILE\naws_secret_access_key = s\n", to: ".aws/credentials")
+        let most = 32
+        let heads = Mutex(0)
+        let allAreHere = DispatchSemaphore(value: 0)
+        let server = try LoopbackServer { connection in
+            while connection.readHead() != nil {
+                let count = heads.withLock { count in
+                    count += 1
+                    return count
+                }
+                if count == most { for _ in 1...most { allAreHere.signal() } }
+                // Where fewer come at once, the others do not come before these are answered.
+                guard allAreHere.wait(timeout: .now() + .seconds(30)) == .success else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(Self.listing.utf8.count)\r\n\r\n\(Self.listing)")
+            }
+        }
+        let store = try store(server, home: tree.root)
+        await #expect(throws: Never.self) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...most { group.addTask { try await store.check() } }
+                try await group.waitForAll()
+            }
+        }
         await store.close()
         await server.stop()
     }

@@ -14,7 +14,9 @@ import Testing
                 upload.batch_size
                   integer, default 3
                   Accepted: a whole number from 1 to 16.
-                  How many objects are on their way at the same time.
+                  How many objects are on their way at the same time. Where it is not set, more
+                  may be, up to 32, when the server is far away and that is faster; not with
+                  upload.bandwidth_limit.
 
                 """))
     }

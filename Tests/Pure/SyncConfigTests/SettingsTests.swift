@@ -187,6 +187,8 @@ import Testing
             """
         ).settings()
         var expected = try ConfigText("user: ana").settings()
+        // Who names a number in flight has that number.
+        expected.upload.mostInFlight = 3
         expected.watch = [
             WatchedFolder(kind: .gallery, path: "/home/ana/Pictures/Gallery", profile: "grandma"),
             WatchedFolder(kind: .vacations, path: "/home/ana/Pictures/Vacations"),
@@ -195,6 +197,18 @@ import Testing
         #expect(settings == expected)
         #expect(settings.photos.reduce == ReducePolicy())
         #expect(settings.store == .directory(DirectoryStoreSettings(path: "/home/ana/.local/share/sync-agent/store")))
+    }
+
+    @Test(
+        arguments: [
+            ("~", 3, 32), ("{batch_size: 3}", 3, 3), ("{batch_size: 16}", 16, 16), ("{bandwidth_limit: 2MiB}", 3, 3),
+        ])
+    func `more may be in flight only where nobody says how many, nor how much of the line`(
+        upload: String, batch: Int, most: Int
+    ) throws {
+        let settings = try ConfigText("user: ana\nupload: \(upload)").settings().upload
+        #expect(settings.batchSize == batch)
+        #expect(settings.mostInFlight == most)
     }
 
     @Test func `a section with all its keys commented out has their defaults`() throws {
