@@ -18,8 +18,12 @@ struct StoreLayout: Sendable {
     ///
     /// One is that of the key. A key with capitals needs that of the key without them as well: on a disk that ignores
     /// them, keys that have one place wait for each other.
-    func lockFiles(for key: ObjectKey) -> [FilePath] {
-        Set([key.rawValue, key.rawValue.lowercased()].map(Self.lockName)).sorted().map { locks.appending($0) }
+    func lockFiles(for key: ObjectKey) -> [FilePath] { lockFiles(for: [key]) }
+
+    /// Those of several keys, each once and in the same order: nobody waits for another in a circle.
+    func lockFiles(for keys: [ObjectKey]) -> [FilePath] {
+        let names = keys.flatMap { [$0.rawValue, $0.rawValue.lowercased()] }.map(Self.lockName)
+        return Set(names).sorted().map { locks.appending($0) }
     }
 
     private static func lockName(of key: String) -> String {
