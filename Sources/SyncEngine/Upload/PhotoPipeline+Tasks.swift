@@ -1,0 +1,50 @@
+import ServiceLifecycle
+import SyncCore
+import SyncSystem
+
+/// The tasks that a run of the pipeline consists of.
+extension PhotoPipeline {
+    /// How long uploads may go on when the agent stops.
+    private static let grace = Duration.seconds(5)
+
+    func inParallel(
+        _ count: Int, _ worker: @escaping @Sendable () async throws -> Void,
+        beside other: @escaping @Sendable () async throws -> Void = {},
+        and third: @escaping @Sendable () async throws -> Void = {}
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask(operation: other)
+            group.addTask(operation: third)
+            for _ in 0..<count { group.addTask(operation: worker) }
+            try await group.waitForAllOrFirstFailure()
+        }
+    }
+
+    /// When the agent stops, what is on its way to the store has some seconds to get there. What is not there by then is
+    /// sent again after the next start.
+    func withinGrace(_ uploads: @escaping @Sendable () async throws -> Void) async throws {
+        let isOver = Mutex(false)
+        do {
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                group.addTask {
+                    try await uploads()
+                    return true
+                }
+                group.addTask {
+                    do {
+                        try await gracefulShutdown()
+                        try await self.time.sleep(Self.grace)
+                        isOver.withLock { $0 = true }
+                    } catch {
+                        // The uploads have ended, or are cancelled as this is: they tell what comes of it.
+                    }
+                    return false
+                }
+                while let areDone = try await group.next() {
+                    if areDone || isOver.withLock({ $0 }) { group.cancelAll() }
+                }
+            }
+        } catch is CancellationError where isOver.withLock({ $0 }) {
+        }
+    }
+}
