@@ -2,8 +2,8 @@ import SyncCore
 import SyncSystem
 import SystemPackage
 
-/// Small objects that come at the same time are put together: of a thumbnail, the disk is asked four times to make it safe, and
-/// its bytes are next to nothing.
+/// Small objects that come at the same time are put together: of a thumbnail, the disk is asked four times to make it
+/// safe, and its bytes are next to nothing.
 extension LocalStore {
     /// Puts an object with those that wait when its turn comes; by itself where it is alone.
     func putAmongOthers(_ order: PutOrder) async throws -> PutReceipt {
@@ -98,9 +98,9 @@ struct SmallPutQueue: Sendable {
     }
 }
 
-/// Puts of small objects that take each step together, in the order that holds for one (``LocalStore``): all bytes are synced,
-/// then all records; then the bytes are moved and their folders synced, each once; then the records are, and so are theirs.
-/// So nothing is committed before its bytes are on the disk, and nothing is answered before its record is.
+/// Puts of small objects that take each step together, in the order that holds for one (``LocalStore``): all bytes are
+/// synced, then all records; then the bytes are moved and their folders synced, each once; then the records are, and so
+/// are theirs. So nothing is committed before its bytes are on the disk, and nothing is answered before its record is.
 ///
 /// One that fails at a step is answered, leaves what it would leave by itself, and the others go on. What has to do with
 /// something that is there (a version to replace, a name that is taken) is put by itself when the group is done.

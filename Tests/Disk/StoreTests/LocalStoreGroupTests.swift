@@ -80,9 +80,9 @@ struct LocalStoreGroupTests {
         let orders = try (1...5).map { try order("users/ana/photos/\($0)", "photo \($0)") }
         #expect(await put(orders, in: store) == [nil, nil, nil, nil, nil])
         func five(_ step: LocalStoreStep) -> [LocalStoreStep] { Array(repeating: step, count: 5) }
-        let bytes = five(.writing) + five(.staged) + five(.recorded)
-        let placed = [.syncing(tree.path("store/objects/users/ana/photos"))] + five(.placed)
-        let committed = [.syncing(tree.path("store/records/users/ana/photos"))] + five(.committed)
+        let bytes: [LocalStoreStep] = five(.writing) + five(.staged) + five(.recorded)
+        let placed: [LocalStoreStep] = [.syncing(tree.path("store/objects/users/ana/photos"))] + five(.placed)
+        let committed: [LocalStoreStep] = [.syncing(tree.path("store/records/users/ana/photos"))] + five(.committed)
         #expect(steps.withLock { $0 } == bytes + placed + committed)
         for number in 1...5 { #expect(try await text("users/ana/photos/\(number)", in: store) == "photo \(number)") }
         #expect(try tree.files(below: "store/staging") == [])
@@ -109,8 +109,8 @@ struct LocalStoreGroupTests {
         let second = store("crashed", afterSeconds: 7_200)
         var found = 0
         for name in ["a/1", "a/2", "b/3"] {
-            guard let text = try await text(name, in: second) else { continue }
-            #expect(text == "bytes of \(name)")
+            guard let read = try await text(name, in: second) else { continue }
+            #expect(read == "bytes of \(name)")
             found += 1
         }
         #expect(found == stored)
@@ -153,7 +153,9 @@ struct LocalStoreGroupTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test func `where bytes cannot be synced, nothing of that folder is stored, and what is in others is`() async throws {
+    @Test func `where bytes cannot be synced, nothing of that folder is stored, and what is in others is`()
+        async throws
+    {
         let folder = tree.path("store/objects/one")
         let store = store { step in
             if step == .syncing(folder) { throw FileError(call: "fsync", path: folder, errno: .ioError) }
@@ -197,11 +199,13 @@ struct LocalStoreGroupTests {
     @Test func `a small put that was cancelled before its turn stores nothing`() async throws {
         let store = store()
         let key = try ObjectKey("late")
-        let task = Task {
-            withUnsafeCurrentTask { $0?.cancel() }
-            try await store.store([1], at: key)
+        await #expect(throws: CancellationError.self) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.cancelAll()
+                group.addTask { try await store.store([1], at: key) }
+                try await group.waitForAll()
+            }
         }
-        await #expect(throws: CancellationError.self) { try await task.value }
         #expect(try await store.head(key) == nil)
         #expect(try tree.files(below: "store/staging") == [])
     }

@@ -205,20 +205,6 @@ import Testing
         #expect(bench.memory.keys.count == 9)
     }
 
-    @Test func `where the store puts small objects together, many are in flight`() async throws {
-        let gate = Gate()
-        let bench = try Bench(faults: [StoreFault(.put, .hold(gate))], through: { GroupingStore(base: $0) })
-        for index in 1...12 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
-        try bench.scan()
-        async let run: Void = bench.makePipeline().run(.untilDone(patience: .zero))
-        await gate.waitForArrivals(12)
-        gate.open()
-        try await run
-        #expect(bench.store.mostInFlight(.put) == 12)
-        #expect(bench.memory.keys.count == 12)
-        #expect(try bench.states().values.allSatisfy { $0 == .uploaded })
-    }
-
     @Test func `of many small files in one group, each has its own end`() async throws {
         let refused = try key("photo 7")
         let bench = try Bench(faults: [StoreFault(.put, key: refused, .failBefore(.invalidRequest))])
@@ -397,16 +383,5 @@ import Testing
         bench.disk.remove(path)
         try await bench.makePipeline().run(.untilDone(patience: .zero))
         #expect(try bench.states() == [other.string: .uploaded])
-    }
-}
-
-/// A store that puts small objects together.
-private struct GroupingStore: WrappedStore {
-    let base: any ObjectStore
-
-    var capabilities: StoreCapabilities {
-        var capabilities = base.capabilities
-        capabilities.largestGrouped = 1 << 20
-        return capabilities
     }
 }
