@@ -285,7 +285,7 @@ private struct SharedSyncs {
 
     /// - Throws: what the sync of this folder threw, for each of its objects.
     mutating func sync(_ folder: FilePath, in store: LocalStore) throws {
-        let result = results[folder] ?? Result { try store.syncFolder(folder) }
+        let result = results[folder] ?? Result<Void, any Error>(catching: { try store.syncFolder(folder) })
         results[folder] = result
         try result.get()
     }
