@@ -11,20 +11,18 @@ extension LocalStore {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<PutReceipt, any Error>) in
                 let put = SmallPut(order: order, flag: flag, continuation: continuation)
-                if smallPuts.withLock({ $0.add(put) }) { pool.add { [self] in putGroups() } }
+                let lane = StoreLayout.lane(of: order.key, among: SmallPutQueue.laneCount)
+                if smallPuts.withLock({ $0.add(put, to: lane) }) { pool.add { [self] in putGroup(of: lane) } }
             }
         } onCancel: {
             flag.set()
         }
     }
 
-    /// Takes one group after the other, until nothing waits.
-    private func putGroups() {
-        while true {
-            let group = smallPuts.withLock { $0.takeGroup() }
-            if group.isEmpty { return }
-            putTogether(group)
-        }
+    /// Puts what waits in a lane. What else is asked of the store has its turn before the next group.
+    private func putGroup(of lane: Int) {
+        putTogether(smallPuts.withLock { $0.takeGroup(of: lane) })
+        if smallPuts.withLock({ $0.endGroup(of: lane) }) { pool.add { [self] in putGroup(of: lane) } }
     }
 
     /// Each is answered for itself.
@@ -68,33 +66,40 @@ struct SmallPut: Sendable {
     }
 }
 
-/// The small objects that wait for their turn.
+/// The small objects that wait for their turn. One group of each lane is under way; what comes meanwhile makes the next.
+/// Lanes part the lock files among them, so that groups wait for the disk side by side, and not for each other.
 struct SmallPutQueue: Sendable {
     /// Bytes. Of larger ones the bytes take longer than all else.
     static let largestBody: Int64 = 64 << 10
-    /// Each has a file open.
+    static let laneCount = 4
+    /// Each has a file open, and a lock.
     private static let largestGroup = 32
-    /// Groups under way: while one waits for the disk, the other one writes.
-    private static let mostGroups = 2
 
-    private var waiting: [SmallPut] = []
-    private var groups = 0
+    private struct Lane: Sendable {
+        var waiting: [SmallPut] = []
+        var isUnderWay = false
+    }
 
-    /// - Returns: whether a thread is to begin with groups.
-    mutating func add(_ put: SmallPut) -> Bool {
-        waiting.append(put)
-        guard groups < Self.mostGroups else { return false }
-        groups += 1
+    private var lanes = [Lane](repeating: Lane(), count: SmallPutQueue.laneCount)
+
+    /// - Returns: whether a thread is to begin with a group.
+    mutating func add(_ put: SmallPut, to lane: Int) -> Bool {
+        lanes[lane].waiting.append(put)
+        if lanes[lane].isUnderWay { return false }
+        lanes[lane].isUnderWay = true
         return true
     }
 
-    /// What waits now, and the other thread's part of it left. Nothing is the end of this thread's work.
-    mutating func takeGroup() -> [SmallPut] {
-        let part = (waiting.count + Self.mostGroups - 1) / Self.mostGroups
-        let group = Array(waiting.prefix(min(part, Self.largestGroup)))
-        waiting.removeFirst(group.count)
-        if group.isEmpty { groups -= 1 }
+    mutating func takeGroup(of lane: Int) -> [SmallPut] {
+        let group = Array(lanes[lane].waiting.prefix(Self.largestGroup))
+        lanes[lane].waiting.removeFirst(group.count)
         return group
+    }
+
+    /// - Returns: whether there is another one.
+    mutating func endGroup(of lane: Int) -> Bool {
+        lanes[lane].isUnderWay = !lanes[lane].waiting.isEmpty
+        return lanes[lane].isUnderWay
     }
 }
 

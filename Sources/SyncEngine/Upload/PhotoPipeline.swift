@@ -37,7 +37,7 @@ package final class PhotoPipeline: Sendable {
     /// How long what is in hand is waited for while the store refuses. What lies on a server that is gone is read for ever.
     package static let handInLimit = Duration.seconds(60)
     /// Small photos in flight where the store puts such in groups. They take as much memory as one large photo.
-    private static let mostGrouped = 48
+    private static let mostGrouped = 64
 
     let ledger: LedgerQueue
     let store: any ObjectStore

@@ -8,7 +8,7 @@ import Testing
 
 /// Small photos in front of a store that puts such together.
 @Suite struct GroupedPhotoTests {
-    @Test func `many small photos are in flight at once, however many larger ones may be`() async throws {
+    @Test func `many small photos are in flight at once, and not three`() async throws {
         let gate = Gate()
         let bench = try Bench(faults: [StoreFault(.put, .hold(gate))], through: { GroupingStore(base: $0) })
         for index in 1...12 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
