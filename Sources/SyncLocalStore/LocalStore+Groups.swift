@@ -66,8 +66,8 @@ struct SmallPut: Sendable {
     }
 }
 
-/// The small objects that wait for their turn. One group of each lane is under way; what comes meanwhile makes the next.
-/// Lanes part the lock files among them, so that groups wait for the disk side by side, and not for each other.
+/// The small objects that wait for their turn. One group of each lane is under way; what comes meanwhile makes the
+/// next. Lanes part the lock files among them, so that groups wait for the disk side by side, and not for each other.
 struct SmallPutQueue: Sendable {
     /// Bytes. Of larger ones the bytes take longer than all else.
     static let largestBody: Int64 = 64 << 10
@@ -107,8 +107,8 @@ struct SmallPutQueue: Sendable {
 /// synced, then all records; then the bytes are moved and their folders synced, each once; then the records are, and so
 /// are theirs. So nothing is committed before its bytes are on the disk, and nothing is answered before its record is.
 ///
-/// One that fails at a step is answered, leaves what it would leave by itself, and the others go on. What has to do with
-/// something that is there (a version to replace, a name that is taken) is put by itself when the group is done.
+/// One that fails at a step is answered, leaves what it would leave by itself, and the others go on. What has to do
+/// with something that is there (a version to replace, a name that is taken) is put by itself when the group is done.
 private struct PutGroup {
     private struct Member {
         let put: SmallPut
@@ -202,9 +202,10 @@ private struct PutGroup {
                 try store.requireAllowed(order.condition, at: order.key, "put", flag) == nil
             else { return false }
             let folder = try store.makeContentFolder(for: order.key)
-            member.record.file = try store.freeName(
-                in: folder, for: order.key, member.record, besides: nil, id: member.staged.id, takesPlainName: true, flag
-            ).string
+            let name = try store.freeName(
+                in: folder, for: order.key, member.record, besides: nil, id: member.staged.id, takesPlainName: true,
+                flag)
+            member.record.file = name.string
             let json = try member.record.json()
             let file = try OpenFile(member.staged.record, .create)
             try json.withUnsafeBytes { try file.write($0) }

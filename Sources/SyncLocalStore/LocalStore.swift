@@ -18,8 +18,8 @@ package import SystemPackage
 /// writes the bytes to `staging/`, syncs them, moves them to a name in `objects/` that nothing uses yet, syncs that
 /// folder, and then renames the finished record into `records/`: that one rename(2) is the commit of bytes and
 /// attributes together. A delete is the reverse: the record is renamed back into `staging/`. Restores and changes of class
-/// write a new record and rename it in the same way; the bytes stay. Power may fail at any point. Small objects that come
-/// together take these steps together, and share the syncs of folders (``PutGroup``).
+/// write a new record and rename it in the same way; the bytes stay. Power may fail at any point. Small objects that
+/// come together take these steps together, and share the syncs of folders (``PutGroup``).
 ///
 /// **Leftovers.** The record lies in `staging/` while its bytes are moved, so that whatever a crash leaves is named
 /// there, also syncs that are owed (`…-unsettled.json`). The first use of a store by a later process makes them up, goes

@@ -15,8 +15,8 @@ package import SyncSystem
 ///
 /// Of a thumbnail, and of a file that is no photo, next to nothing has to be read: what is paid for is each step from one
 /// thread to the next, and each transaction. So small files are claimed, prepared and committed in groups
-/// (``ClaimGroup``, ``EndingQueue``), which take no more memory than one photo. A store that puts small objects together
-/// gets many of them at once, beside the others.
+/// (``ClaimGroup``, ``EndingQueue``), which take no more memory than one photo. A store that puts small objects
+/// together gets many of them at once, beside the others.
 ///
 /// A film is read and sent for minutes, where a photo takes a second. So one large file is in hand at a time, beside the
 /// others, and what is small overtakes the rest.
