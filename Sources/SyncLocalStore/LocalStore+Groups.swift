@@ -177,7 +177,7 @@ private struct PutGroup {
             try store.requireRoom(order.condition, at: order.key, "put", flag)
             let file = try OpenFile(member.staged.content, .create)
             try store.fill(file, with: order.body, for: order.key, flag)
-            file.startWriting()
+            try file.startWriting()
             member.file = file
             return true
         }
@@ -209,7 +209,7 @@ private struct PutGroup {
             let json = try member.record.json()
             let file = try OpenFile(member.staged.record, .create)
             try json.withUnsafeBytes { try file.write($0) }
-            file.startWriting()
+            try file.startWriting()
             member.file = file
             return true
         }

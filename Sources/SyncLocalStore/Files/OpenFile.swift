@@ -78,8 +78,8 @@ final class OpenFile {
     }
 
     /// Has the disk begin with what was written: ``sync()`` comes later.
-    func startWriting() {
-        descriptor.startWriting()
+    func startWriting() throws(FileError) {
+        try FileError.of("write", path) { try descriptor.startWriting() }
     }
 
     func sync() throws(FileError) {
