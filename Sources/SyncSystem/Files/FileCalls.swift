@@ -222,9 +222,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Has the kernel begin to write what the file has to the disk, and does not wait (sync_file_range(2)): of many
-    /// files the writes are under way together then, and each ``sync()`` finds most of its work done. It makes nothing
-    /// safe, and where a file system has no such thing, nothing is lost by it.
+    /// Has the kernel begin to write the file to the disk, and does not wait (sync_file_range(2)). It makes nothing safe.
     /// - Throws: `Errno` of bytes that could not be written: the sync that follows need not tell of it again.
     package func startWriting() throws(Errno) {
         let code = Errno(rawValue: CSyncLinux_StartWriting(rawValue))
