@@ -59,6 +59,10 @@ int32_t CSyncLinux_RenameIfFree(const char *old_name, const char *new_name) {
     return renameat2(AT_FDCWD, old_name, AT_FDCWD, new_name, RENAME_NOREPLACE) == 0 ? 0 : errno;
 }
 
+int32_t CSyncLinux_StartWriting(int32_t descriptor) {
+    return sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE) == 0 ? 0 : errno;
+}
+
 int64_t CSyncLinux_AttributeNames(int32_t descriptor, char *names, int64_t capacity) {
     ssize_t size = flistxattr(descriptor, names, (size_t)capacity);
     return size < 0 ? -(int64_t)errno : size;

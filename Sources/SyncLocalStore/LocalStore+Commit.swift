@@ -3,7 +3,7 @@ import SyncSystem
 import SystemPackage
 
 /// What failed when the record was renamed already: the object is stored, and nothing of it may be removed any more.
-private struct FailureAfterCommit: Error {
+struct FailureAfterCommit: Error {
     let reason: any Error
 }
 
@@ -11,8 +11,13 @@ extension LocalStore {
     /// Runs `body` with names in `staging/`; when it throws before its commit, nothing stays there.
     func staging<Value>(_ body: (StagedPut) throws -> Value) throws -> Value {
         let staged = StagedPut(id: hexID(), layout: layout)
+        return try clearing(staged) { try body(staged) }
+    }
+
+    /// Runs a step of a put. When it throws before the commit, nothing of the put stays in `staging/`.
+    func clearing<Value>(_ staged: StagedPut, _ step: () throws -> Value) throws -> Value {
         do {
-            return try body(staged)
+            return try step()
         } catch let failure as FailureAfterCommit {
             throw failure.reason
         } catch {
@@ -127,7 +132,7 @@ extension LocalStore {
 
     /// The plain name, unless something else has it. The version that is to be replaced has its name until the new one is
     /// committed, also when its bytes are gone.
-    private func freeName(
+    func freeName(
         in folder: FilePath, for key: ObjectKey, _ record: ObjectRecord, besides current: ObjectRecord?, id: String,
         takesPlainName: Bool, _ flag: CancellationFlag
     ) throws -> FilePath {
@@ -188,7 +193,7 @@ extension LocalStore {
 
     /// The commit: renames a staged record to its place. `staging/` names it until the folders are synced.
     /// - Throws: when it did not happen; ``withdraw(_:at:after:)`` tells for sure.
-    private func publish(_ staged: FilePath, _ record: ObjectRecord, at key: ObjectKey) throws {
+    func publish(_ staged: FilePath, _ record: ObjectRecord, at key: ObjectKey) throws {
         let path = layout.record(for: key)
         for _ in 0..<16 {
             try makeRecordFolder(for: key)
@@ -218,7 +223,7 @@ extension LocalStore {
 
     /// Takes back bytes whose commit has failed. A rename that reported a failure may have happened all the same (on
     /// network file systems): the bytes go only when the record that is there can be read, and names others.
-    private func withdraw(_ record: ObjectRecord, at key: ObjectKey, after error: any Error) throws {
+    func withdraw(_ record: ObjectRecord, at key: ObjectKey, after error: any Error) throws {
         guard case .some(let found) = try? lookup(key), found.isOfKey, found.object?.file != record.file else {
             throw FailureAfterCommit(reason: error)
         }

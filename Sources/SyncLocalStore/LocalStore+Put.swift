@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import SyncCore
 import SyncDigest
 import SyncSystem
@@ -7,24 +8,26 @@ extension LocalStore {
     package func put(
         _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, condition: PutCondition
     ) async throws -> PutReceipt {
-        try await perform("put", key.rawValue) { store, flag in
-            try store.requireRoom(condition, at: key, "put", flag)
-            return try store.staging { staged in
-                let modified = try store.stage(body, for: key, to: staged.content, flag)
-                try store.onStep(.staged)
-                try flag.check()
-                try store.locked(key) {
-                    let record = ObjectRecord(
-                        key: key.rawValue, file: "", size: body.size, contentModified: modified,
-                        md5: body.digest.md5.description, sha256: body.digest.sha256.description,
-                        contentType: attributes.contentType,
-                        storageClass: attributes.storageClass.rawValue, metadata: attributes.metadata,
-                        modified: store.now())
-                    try store.commit(staged, record, at: key, condition, "put", flag)
-                }
-                return PutReceipt(
-                    md5: body.digest.md5, sha256: body.digest.sha256, storageClass: attributes.storageClass)
+        let order = PutOrder(body: body, key: key, attributes: attributes, condition: condition)
+        if body.size <= SmallPutQueue.largestBody { return try await putAmongOthers(order) }
+        return try await perform("put", key.rawValue) { store, flag in try store.put(order, flag) }
+    }
+
+    /// By itself, and not in a group.
+    func put(_ order: PutOrder, _ flag: CancellationFlag) throws -> PutReceipt {
+        try requireRoom(order.condition, at: order.key, "put", flag)
+        return try staging { staged in
+            let target = try OpenFile(staged.content, .create)
+            try fill(target, with: order.body, for: order.key, flag)
+            try target.sync()
+            let modified = try target.stamp().modified
+            try onStep(.staged)
+            try flag.check()
+            try locked(order.key) {
+                try commit(
+                    staged, order.record(modified: modified, at: now()), at: order.key, order.condition, "put", flag)
             }
+            return order.receipt
         }
     }
 
@@ -36,12 +39,8 @@ extension LocalStore {
         try locked(key) { _ = try requireAllowed(condition, at: key, operation, flag) }
     }
 
-    /// Copies the body into `staging/`, proves its SHA-256 and syncs it.
-    /// - Returns: when the file was modified.
-    private func stage(
-        _ body: ObjectBody, for key: ObjectKey, to path: FilePath, _ flag: CancellationFlag
-    ) throws -> Int64 {
-        let target = try OpenFile(path, .create)
+    /// Copies the body into a file of `staging/` and proves its SHA-256.
+    func fill(_ target: OpenFile, with body: ObjectBody, for key: ObjectKey, _ flag: CancellationFlag) throws {
         let digest: SHA256Digest
         switch body.source {
         case .bytes(let bytes):
@@ -60,8 +59,6 @@ extension LocalStore {
                 .badDigest, operation: "put", key: key.rawValue,
                 message: "the bytes have SHA-256 \(digest) instead of \(body.digest.sha256); nothing was stored")
         }
-        try target.sync()
-        return try target.stamp().modified
     }
 
     /// In place only the record changes: the bytes stay where they are, and the object keeps its age, since lifecycle
@@ -115,5 +112,27 @@ extension LocalStore {
         }
         try target.sync()
         return (content.record, try target.stamp().modified)
+    }
+}
+
+/// What is to be put.
+struct PutOrder: Sendable {
+    let body: ObjectBody
+    let key: ObjectKey
+    let attributes: ObjectAttributes
+    let condition: PutCondition
+
+    var receipt: PutReceipt {
+        PutReceipt(md5: body.digest.md5, sha256: body.digest.sha256, storageClass: attributes.storageClass)
+    }
+
+    /// The record of it, but for its `file`.
+    /// - Parameter modified: when the file with the bytes was modified.
+    func record(modified: Int64?, at now: Date) -> ObjectRecord {
+        ObjectRecord(
+            key: key.rawValue, file: "", size: body.size, contentModified: modified,
+            md5: body.digest.md5.description, sha256: body.digest.sha256.description,
+            contentType: attributes.contentType, storageClass: attributes.storageClass.rawValue,
+            metadata: attributes.metadata, modified: now)
     }
 }

@@ -18,7 +18,8 @@ package import SystemPackage
 /// writes the bytes to `staging/`, syncs them, moves them to a name in `objects/` that nothing uses yet, syncs that
 /// folder, and then renames the finished record into `records/`: that one rename(2) is the commit of bytes and
 /// attributes together. A delete is the reverse: the record is renamed back into `staging/`. Restores and changes of class
-/// write a new record and rename it in the same way; the bytes stay. Power may fail at any point.
+/// write a new record and rename it in the same way; the bytes stay. Power may fail at any point. Small objects that
+/// come together take these steps together, and share the syncs of folders (``PutGroup``).
 ///
 /// **Leftovers.** The record lies in `staging/` while its bytes are moved, so that whatever a crash leaves is named
 /// there, also syncs that are owed (`…-unsettled.json`). The first use of a store by a later process makes them up, goes
@@ -51,6 +52,7 @@ package final class LocalStore: ObjectStore {
     let knownMarker = Mutex<KnownMarker?>(nil)
     let syncedFolders = Mutex(SyncedFolders())
     let listing = Mutex<FolderWindow?>(nil)
+    let smallPuts = Mutex(SmallPutQueue())
 
     /// Touches nothing: the store is opened on first use.
     /// - Parameters:
@@ -88,7 +90,7 @@ package final class LocalStore: ObjectStore {
     package var capabilities: StoreCapabilities {
         StoreCapabilities(
             lifecycle: .byAgent, restoresInLists: true, digestsInLists: true, links: false,
-            restoreDuration: restoreDuration)
+            restoreDuration: restoreDuration, largestGrouped: SmallPutQueue.largestBody)
     }
 
     package func close() async { await pool.shutDown() }
@@ -121,8 +123,11 @@ package final class LocalStore: ObjectStore {
     }
 
     /// Runs `body` while no other thread or process changes what is stored under `key`.
-    func locked<Value>(_ key: ObjectKey, _ body: () throws -> Value) throws -> Value {
-        let files = try layout.lockFiles(for: key).map { path in try OpenFile(path, .lock) }
+    func locked<Value>(_ key: ObjectKey, _ body: () throws -> Value) throws -> Value { try locked([key], body) }
+
+    /// The same of several keys. Whoever has some locks takes no others.
+    func locked<Value>(_ keys: [ObjectKey], _ body: () throws -> Value) throws -> Value {
+        let files = try layout.lockFiles(for: keys).map { path in try OpenFile(path, .lock) }
         for file in files { try file.lock() }
         defer { for file in files { file.unlock() } }
         return try body()

@@ -66,6 +66,12 @@ int32_t CSyncLinux_Exchange(const char *_Nonnull one, const char *_Nonnull other
 /// Returns 0, or an errno; EEXIST where something has the name, ENOSYS, EINVAL or ENOTSUP where kernel or file system cannot.
 int32_t CSyncLinux_RenameIfFree(const char *_Nonnull old_name, const char *_Nonnull new_name);
 
+/// Has the kernel begin to write a file's bytes to the disk, and does not wait: sync_file_range(2),
+/// SYNC_FILE_RANGE_WRITE. It makes nothing safe by itself.
+///
+/// Returns 0, or an errno.
+int32_t CSyncLinux_StartWriting(int32_t descriptor);
+
 /// The names of a file's extended attributes, each ended by a zero byte: flistxattr(2).
 ///
 /// Returns how many bytes there are, or a negative errno; ERANGE where they are more than `capacity`. 0 asks for the size.

@@ -223,17 +223,21 @@ package struct StoreCapabilities: Hashable, Sendable {
     package var links: Bool
     /// How long every restore takes, where the store fixes that itself; `nil` where class and tier decide.
     package var restoreDuration: Duration?
+    /// Bytes of the largest object that is put in a group with others that come at the same time: of small ones, many
+    /// at once cost less. 0 where each is put by itself.
+    package var largestGrouped: Int64
 
     package init(
         lifecycle: Lifecycle = .byAgent, restoresInLists: Bool? = nil, digestsInLists: Bool = false,
         links: Bool = false,
-        restoreDuration: Duration? = nil
+        restoreDuration: Duration? = nil, largestGrouped: Int64 = 0
     ) {
         self.lifecycle = lifecycle
         self.restoresInLists = restoresInLists
         self.digestsInLists = digestsInLists
         self.links = links
         self.restoreDuration = restoreDuration
+        self.largestGrouped = largestGrouped
     }
 }
 

@@ -9,10 +9,12 @@ extension PhotoPipeline {
 
     func inParallel(
         _ count: Int, _ worker: @escaping @Sendable () async throws -> Void,
-        beside other: @escaping @Sendable () async throws -> Void = {}
+        beside other: @escaping @Sendable () async throws -> Void = {},
+        and third: @escaping @Sendable () async throws -> Void = {}
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask(operation: other)
+            group.addTask(operation: third)
             for _ in 0..<count { group.addTask(operation: worker) }
             try await group.waitForAllOrFirstFailure()
         }

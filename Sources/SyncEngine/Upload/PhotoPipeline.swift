@@ -16,7 +16,8 @@ package import SyncSystem
 ///
 /// Of a thumbnail, and of a file that is no photo, next to nothing has to be read: what is paid for is each step from one
 /// thread to the next, and each transaction. So small files are claimed, prepared and committed in groups
-/// (``ClaimGroup``, ``EndingQueue``), which take no more memory than one photo.
+/// (``ClaimGroup``, ``EndingQueue``), which take no more memory than one photo. A store that puts small objects
+/// together gets many of them at once, beside the others.
 ///
 /// A film is read and sent for minutes, where a photo takes a second. So one large file is in hand at a time, beside the
 /// others, and what is small overtakes the rest.
@@ -36,6 +37,8 @@ package final class PhotoPipeline: Sendable {
     private static let glance = Duration.seconds(5)
     /// How long what is in hand is waited for while the store refuses. What lies on a server that is gone is read for ever.
     package static let handInLimit = Duration.seconds(60)
+    /// Small photos in flight where the store puts such in groups. They take as much memory as one large photo.
+    private static let mostGrouped = 64
 
     let ledger: LedgerQueue
     let store: any ObjectStore
@@ -46,6 +49,8 @@ package final class PhotoPipeline: Sendable {
     /// A thread of its own: what is read for minutes must not hold up its neighbours.
     let largePool: BlockingPool
     private let batchSize: Int
+    private let largestGrouped: Int64
+    private let groupWidth: Int
     private let work: Wakeup
     private let passes: Wakeup?
     private let silent: @Sendable () -> Set<FolderID>
@@ -90,6 +95,8 @@ package final class PhotoPipeline: Sendable {
         self.pool = pool
         largePool = pool.sibling(name: "large-file", threads: 1)
         self.batchSize = batchSize
+        largestGrouped = store.capabilities.largestGrouped
+        groupWidth = largestGrouped > 0 ? Self.mostGrouped : 0
         self.work = work
         self.passes = passes
         self.silent = silent
@@ -118,6 +125,7 @@ package final class PhotoPipeline: Sendable {
         let claims = AsyncChannel<[Claim]>()
         let largeClaims = AsyncChannel<Claim>()
         let prepared = AsyncChannel<PreparedFile>()
+        let small = AsyncChannel<PreparedFile>()
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -128,10 +136,15 @@ package final class PhotoPipeline: Sendable {
                     try await self.feed(claims, largeClaims, mode)
                 }
                 group.addTask {
-                    defer { prepared.finish() }
+                    defer {
+                        prepared.finish()
+                        small.finish()
+                    }
                     try await self.inParallel(self.batchSize) {
                         for await group in claims where !self.isStopping {
-                            try await self.prepare(group) { await prepared.send($0) }
+                            try await self.prepare(group) { file in
+                                await (self.isGrouped(file) ? small : prepared).send(file)
+                            }
                         }
                     }
                 }
@@ -150,10 +163,15 @@ package final class PhotoPipeline: Sendable {
                             for await claim in largeClaims where !self.isStopping {
                                 try await self.prepare([claim]) { try await self.upload($0, mode) }
                             }
+                        } and: {
+                            try await self.inParallel(self.groupWidth) {
+                                for await file in small { try await self.upload(file, mode) }
+                            }
                         }
                     }
                     // Nobody takes what is handed over from here on.
                     prepared.finish()
+                    small.finish()
                 }
                 try await group.waitForAllOrFirstFailure()
             }
@@ -308,12 +326,12 @@ package final class PhotoPipeline: Sendable {
         do {
             switch file.content {
             case .photo(let photo):
-                let receipt = try await inFlight(claim, photo.body.size) { try await uploader.upload(photo) }
+                let receipt = try await inFlight(file, photo.body.size) { try await uploader.upload(photo) }
                 try await noteAccepted(claim, receipt.sent)
                 try await end(claim, .uploaded(photo.examined.digest, receipt.object), sent: receipt.sent)
             case .known(let digest, let known):
                 // What the store has lost is prepared anew: the ledger no longer says that it is known.
-                let object = try await inFlight(claim, 0) { try await uploader.confirm(known) }
+                let object = try await inFlight(file, 0) { try await uploader.confirm(known) }
                 try await end(claim, object.map { .uploaded(digest, $0) } ?? .released)
             case .events(let file):
                 let ending = try await events.upload(file, claim) { self.isStopping }
@@ -328,11 +346,17 @@ package final class PhotoPipeline: Sendable {
         }
     }
 
-    /// A large file takes no slot of the others.
+    /// Whether the store puts it together with others: they go past those that are sent one by one.
+    private func isGrouped(_ file: PreparedFile) -> Bool {
+        guard case .photo(let photo) = file.content, groupWidth > 0, !file.claim.isLarge else { return false }
+        return photo.body.size <= largestGrouped
+    }
+
+    /// A large file takes no slot of the others, nor do small ones that go together.
     private func inFlight<Result>(
-        _ claim: Claim, _ bytes: Int64, _ work: () async throws -> Result
+        _ file: PreparedFile, _ bytes: Int64, _ work: () async throws -> Result
     ) async throws -> Result {
-        claim.isLarge ? try await work() : try await flights.carry(bytes, work)
+        file.claim.isLarge || isGrouped(file) ? try await work() : try await flights.carry(bytes, work)
     }
 
     // MARK: Committing

@@ -212,19 +212,25 @@ extension ObjectRecord {
 /// Objects that were proved a moment ago, and that the ledger does not know yet: whoever sent them commits them after the
 /// key is free again.
 private final class ObjectsUnderWay: Sendable {
+    private struct State {
+        var objects: [ObjectKey: ObjectRecord] = [:]
+        /// Their keys, the oldest first.
+        var keys: [ObjectKey] = []
+    }
+
     /// More than are stored while one photo is prepared and waits for its turn, and than wait to be written down.
-    private static let capacity = 2 * EndingQueue.capacity
-    private let objects = Mutex<[ObjectRecord]>([])
+    private static let capacity = 4 * EndingQueue.capacity
+    private let state = Mutex(State())
 
     func object(_ key: ObjectKey) -> ObjectRecord? {
-        objects.withLock { objects in objects.first { $0.key == key } }
+        state.withLock { $0.objects[key] }
     }
 
     func note(_ object: ObjectRecord) {
-        objects.withLock { objects in
-            objects.removeAll { $0.key == object.key }
-            objects.append(object)
-            if objects.count > Self.capacity { objects.removeFirst() }
+        state.withLock { state in
+            guard state.objects.updateValue(object, forKey: object.key) == nil else { return }
+            state.keys.append(object.key)
+            if state.keys.count > Self.capacity { state.objects[state.keys.removeFirst()] = nil }
         }
     }
 }

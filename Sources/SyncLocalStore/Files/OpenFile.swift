@@ -52,7 +52,9 @@ final class OpenFile {
         body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> SHA256Digest {
         var hasher = SHA256Hasher()
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceLength, alignment: 4_096)
+        // For a small file, a large buffer would be taken from the system and given back each time.
+        let length = Int(clamping: min(Int64(pieceLength), max(range.upperBound - range.lowerBound, 1)))
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 4_096)
         defer { buffer.deallocate() }
         var position = range.lowerBound
         while position < range.upperBound {
@@ -73,6 +75,11 @@ final class OpenFile {
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         try FileError.of("write", path) { _ = try descriptor.writeAll(bytes) }
+    }
+
+    /// Has the disk begin with what was written: ``sync()`` comes later.
+    func startWriting() throws(FileError) {
+        try FileError.of("write", path) { try descriptor.startWriting() }
     }
 
     func sync() throws(FileError) {

@@ -18,15 +18,26 @@ struct StoreLayout: Sendable {
     ///
     /// One is that of the key. A key with capitals needs that of the key without them as well: on a disk that ignores
     /// them, keys that have one place wait for each other.
-    func lockFiles(for key: ObjectKey) -> [FilePath] {
-        Set([key.rawValue, key.rawValue.lowercased()].map(Self.lockName)).sorted().map { locks.appending($0) }
+    func lockFiles(for key: ObjectKey) -> [FilePath] { lockFiles(for: [key]) }
+
+    /// Those of several keys, each once and in the same order: nobody waits for another in a circle.
+    func lockFiles(for keys: [ObjectKey]) -> [FilePath] {
+        let names = keys.flatMap { [$0.rawValue, $0.rawValue.lowercased()] }.map(Self.lockName)
+        return Set(names).sorted().map { locks.appending($0) }
     }
 
+    /// One of so many lanes. Keys of two of them share no lock file, unless they have capitals.
+    static func lane(of key: ObjectKey, among count: Int) -> Int { Int(lockNumber(of: key.rawValue)) % count }
+
     private static func lockName(of key: String) -> String {
+        let name = String(lockNumber(of: key), radix: 16)
+        return name.count == 1 ? "0" + name : name
+    }
+
+    private static func lockNumber(of key: String) -> UInt32 {
         // FNV-1a (RFC 9923): it has to be the same in every process and version, which `Hasher` is not.
         let hash = key.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
-        let name = String((hash ^ (hash >> 16)) & 0xFF, radix: 16)
-        return name.count == 1 ? "0" + name : name
+        return (hash ^ (hash >> 16)) & 0xFF
     }
 
     /// The note that a commit of the key leaves in `staging/` until its folders are synced.

@@ -222,6 +222,13 @@ extension FileDescriptor {
         }
     }
 
+    /// Has the kernel begin to write the file to the disk, and does not wait (sync_file_range(2)). It makes nothing safe.
+    /// - Throws: `Errno` of bytes that could not be written: the sync that follows need not tell of it again.
+    package func startWriting() throws(Errno) {
+        let code = Errno(rawValue: CSyncLinux_StartWriting(rawValue))
+        if [.ioError, .noSpace, .diskQuotaExceeded].contains(code) { throw code }
+    }
+
     /// fchmod(2).
     package func setPermissions(_ permissions: FilePermissions) throws(Errno) {
         try Errno.calling { fchmod(rawValue, permissions.rawValue) }

@@ -144,11 +144,13 @@ enum Deadline {
 package final class CancellationFlag: Sendable {
     private let cancelled = Atomic(false)
 
-    func set() {
+    package init() {}
+
+    package func set() {
         cancelled.store(true, ordering: .relaxed)
     }
 
-    var isSet: Bool { cancelled.load(ordering: .relaxed) }
+    package var isSet: Bool { cancelled.load(ordering: .relaxed) }
 
     /// - Throws: `CancellationError` once the task was cancelled.
     package func check() throws {
