@@ -3,6 +3,7 @@ import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncTestSupport
+import SystemPackage
 import Testing
 
 /// Projects folders of two machines that store in the same place.
