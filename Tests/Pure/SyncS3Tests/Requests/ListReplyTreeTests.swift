@@ -21,6 +21,8 @@ import Testing
         "<?x?>",
         "\"", "'", "<", ">", "/", "&", ";", "%", "+", "é", "\u{301}", "<Size>7</Size>", "s:", "W/", "<ETag/>",
         "<RestoreStatus/>", "<!DOCTYPE a [<!ENTITY b \"c\">]>", "\u{FEFF}", "x=\"y\"",
+        "&quot;", "&#x26;", "\r\n\t", "</ETag>", "<ETag>&quot;", "<Contents/>", "</Contents><Contents>",
+        "<Key>p/q</Key>",
     ]
 
     /// What the tree says of the objects in the page.
