@@ -72,8 +72,8 @@ struct SmallPutQueue: Sendable {
     /// Bytes. Of larger ones the bytes take longer than all else.
     static let largestBody: Int64 = 64 << 10
     static let laneCount = 4
-    /// Each has a file open, and a lock.
-    private static let largestGroup = 32
+    /// Each has a file open and two locks at most, in each lane.
+    private static let largestGroup = min(32, DescriptorLimit.room(forEach: 3 * laneCount))
 
     private struct Lane: Sendable {
         var waiting: [SmallPut] = []
