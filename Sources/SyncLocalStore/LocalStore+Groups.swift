@@ -72,8 +72,8 @@ struct SmallPutQueue: Sendable {
     /// Bytes. Of larger ones the bytes take longer than all else.
     static let largestBody: Int64 = 64 << 10
     static let laneCount = 4
-    /// Each has a file open, and a lock.
-    private static let largestGroup = 32
+    /// Each has a file open and two locks at most, in each lane.
+    private static let largestGroup = min(32, DescriptorLimit.room(forEach: 3 * laneCount))
 
     private struct Lane: Sendable {
         var waiting: [SmallPut] = []
@@ -107,10 +107,14 @@ struct SmallPutQueue: Sendable {
 /// synced, then all records; then the bytes are moved and their folders synced, each once; then the records are, and so
 /// are theirs. So nothing is committed before its bytes are on the disk, and nothing is answered before its record is.
 ///
-/// One that fails at a step is answered, leaves what it would leave by itself, and the others go on. What has to do
-/// with something that is there (a version to replace, a name that is taken) is put by itself when the group is done.
+/// One that fails at a step leaves what it would leave by itself, and the others go on. All are answered at the end, in
+/// the order in which they came: some failures that are told before what was stored beside them would pass for a store
+/// that takes nothing. What has to do with something that is there (a version to replace, a name that is taken) is put
+/// by itself when the group is done.
 private struct PutGroup {
     private struct Member {
+        /// Its place in the group.
+        let number: Int
         let put: SmallPut
         let staged: StagedPut
         var record: ObjectRecord
@@ -121,14 +125,19 @@ private struct PutGroup {
     }
 
     private let store: LocalStore
+    private let puts: [SmallPut]
+    /// That go on with the group.
     private var members: [Member]
     private var apart: [Member] = []
+    /// Of those that failed, by their numbers.
+    private var errors: [Int: any Error] = [:]
 
     init(of puts: [SmallPut], in store: LocalStore) {
         self.store = store
-        members = puts.map { put in
+        self.puts = puts
+        members = puts.enumerated().map { number, put in
             Member(
-                put: put, staged: StagedPut(id: store.hexID(), layout: store.layout),
+                number: number, put: put, staged: StagedPut(id: store.hexID(), layout: store.layout),
                 record: put.order.record(modified: nil, at: store.now()))
         }
     }
@@ -146,8 +155,19 @@ private struct PutGroup {
             // Nothing was written but what is in `staging/`.
             each { _ in throw error }
         }
-        for member in members { member.put.continuation.resume(returning: member.put.order.receipt) }
+        answer()
         for member in apart { putApart(member) }
+    }
+
+    private func answer() {
+        let waiting = Set(apart.map(\.number))
+        for (number, put) in puts.enumerated() where !waiting.contains(number) {
+            if let error = errors[number] {
+                put.fail(error)
+            } else {
+                put.continuation.resume(returning: put.order.receipt)
+            }
+        }
     }
 
     /// Takes a step with each. It tells whether the member goes on with the group.
@@ -162,7 +182,7 @@ private struct PutGroup {
                     apart.append(member)
                 }
             } catch {
-                member.put.fail(error)
+                errors[member.number] = error
             }
         }
         members = left

@@ -121,9 +121,10 @@ struct AgentServices: Sendable {
             })
     }
 
-    /// A disk is no line that is idle between two requests.
+    /// A disk is no line that is idle between two requests. Each of them has a connection, and mostly a file.
     private static func mostInFlight(_ settings: Settings) -> Int? {
-        if case .s3 = settings.store { settings.upload.mostInFlight } else { nil }
+        guard case .s3 = settings.store else { return nil }
+        return min(settings.upload.mostInFlight, DescriptorLimit.room(forEach: 2))
     }
 
     private static func monitoring(

@@ -136,7 +136,8 @@ enum ConfigKeys {
     static let batchSize = ConfigKey(
         "upload.batch_size", .integer(1...16), default: 3,
         "How many objects are on their way at the same time. Where it is not set, more may be, up to 32, when the "
-            + "server is far away and that is faster; not with upload.bandwidth_limit.")
+            + "server is far away and that is faster; not with upload.bandwidth_limit. Beside these, small photos go "
+            + "into the embedded store in groups.")
     static let settle = ConfigKey(
         "upload.settle_seconds", .seconds(from: 0, to: 3_600), default: .seconds(2),
         "How long a new file has to be quiet before it counts as whole.")

@@ -214,7 +214,7 @@ extension ObjectRecord {
 private final class ObjectsUnderWay: Sendable {
     private struct State {
         var objects: [ObjectKey: ObjectRecord] = [:]
-        /// Their keys, the oldest first.
+        /// Their keys, the one that was noted longest ago first.
         var keys: [ObjectKey] = []
     }
 
@@ -228,7 +228,9 @@ private final class ObjectsUnderWay: Sendable {
 
     func note(_ object: ObjectRecord) {
         state.withLock { state in
-            guard state.objects.updateValue(object, forKey: object.key) == nil else { return }
+            // One that is stored again is among the latest.
+            let isKnown = state.objects.updateValue(object, forKey: object.key) != nil
+            if isKnown { state.keys.removeAll { $0 == object.key } }
             state.keys.append(object.key)
             if state.keys.count > Self.capacity { state.objects[state.keys.removeFirst()] = nil }
         }

@@ -119,4 +119,17 @@ package enum DescriptorLimit {
         limit.rlim_cur = rlim_t(wanted)
         return setrlimit(resource, &limit) == 0 ? wanted : before
     }
+
+    /// How many it may have open now.
+    package static var current: UInt64 {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1_024 }
+        return UInt64(limit.rlim_cur)
+    }
+
+    /// How many there may be at once of what has so many files open each: together they take a quarter of the limit.
+    /// What else is at work needs files, too, and libraries end the process where they get none.
+    package static func room(forEach files: Int, of limit: UInt64 = DescriptorLimit.current) -> Int {
+        max(Int(clamping: limit / 4) / files, 1)
+    }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import SyncCore
 import SyncDigest
 import SyncSystem
@@ -35,12 +36,16 @@ struct LocalStoreGroupTests {
     }
 
     /// Puts objects as one group, in this order.
+    /// - Parameter onAnswer: called when one is told what came of it.
     /// - Returns: what each was told; `nil` where it is stored.
-    private func put(_ orders: [PutOrder], in store: LocalStore) async -> [StoreError.Code?] {
+    private func put(
+        _ orders: [PutOrder], in store: LocalStore, onAnswer: @escaping @Sendable () -> Void = {}
+    ) async -> [StoreError.Code?] {
         let gathered = Mutex<[Int: SmallPut]>([:])
         let errors: [Int: any Error] = await withTaskGroup(of: (Int, (any Error)?).self) { group in
             for (index, order) in orders.enumerated() {
                 group.addTask {
+                    defer { onAnswer() }
                     do {
                         _ = try await withCheckedThrowingContinuation {
                             (continuation: CheckedContinuation<PutReceipt, any Error>) in
@@ -134,6 +139,27 @@ struct LocalStoreGroupTests {
         #expect(try await text("d", in: store) == "last")
         #expect(try tree.files(below: "store/objects").sorted() == ["a", "b", "d"])
         #expect(try tree.files(below: "store/staging") == [])
+    }
+
+    /// Told before them, some failures in a row would pass for a store that takes nothing.
+    @Test func `what fails is not told before what is stored beside it`() async throws {
+        let (told, toldBefore) = (Mutex(0), Mutex(0))
+        let store = store { step in
+            guard step == .committed else { return }
+            // Long enough for whoever was answered to hear it.
+            usleep(50_000)
+            toldBefore.withLock { $0 = told.withLock { $0 } }
+        }
+        let wrong = ObjectBody(bytes: [1], digest: ContentDigest(of: [2]))
+        let attributes = ObjectAttributes(contentType: "text/plain")
+        var orders = try (1...3).map { number in
+            PutOrder(body: wrong, key: try ObjectKey("wrong/\(number)"), attributes: attributes, condition: .ifAbsent)
+        }
+        orders.append(try order("right", "right"))
+        let answers = await put(orders, in: store, onAnswer: { told.withLock { $0 += 1 } })
+        #expect(answers == [.badDigest, .badDigest, .badDigest, nil])
+        #expect(toldBefore.withLock { $0 } == 0)
+        #expect(told.withLock { $0 } == 4)
     }
 
     @Test func `objects of a group that are in each other's way are put one by one`() async throws {

@@ -16,7 +16,8 @@ import Testing
                   Accepted: a whole number from 1 to 16.
                   How many objects are on their way at the same time. Where it is not set, more
                   may be, up to 32, when the server is far away and that is faster; not with
-                  upload.bandwidth_limit.
+                  upload.bandwidth_limit. Beside these, small photos go into the embedded store
+                  in groups.
 
                 """))
     }
