@@ -2,7 +2,6 @@ package import ArgumentParser
 import Glibc
 import Logging
 import SyncCore
-import SyncDigest
 import SyncSystem
 
 /// The program: `sync-agent COMMAND`.
@@ -67,6 +66,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
             }
             if let command = StatusCommand(flags: words) {
                 requireDescriptors()
+                if !command.onlyLooks { requireDigests() }
                 try await command.run()
                 end(.success)
             }
@@ -107,12 +107,12 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         Glibc.exit(ExitStatus.failed.rawValue)
     }
 
-    /// Nothing is stored or restored without a digest. `status` makes none, mostly, and does not wait for the library.
+    /// Nothing is stored or restored without a digest. A `status` that only looks makes none of an embedded store, and does
+    /// not wait for the library; what speaks to S3 asks for it itself (``Installation``).
     private static func requireDigests() {
-        guard let missing = DigestLibrary.missing else { return }
-        let text = "sync-agent: \(missing); install OpenSSL 3 again"
-        Terminal.standardError(ProcessEnvironment.current).writeLine(text)
-        Glibc.exit(ExitStatus.failed.rawValue)
+        guard let failure = CommandFailure.ofDigests else { return }
+        Terminal.standardError(ProcessEnvironment.current).writeLine("sync-agent: \(failure)")
+        Glibc.exit(failure.status.rawValue)
     }
 
     /// As `exit(withError:)`, but for the words of the command line that an error repeats: they may be names of files.

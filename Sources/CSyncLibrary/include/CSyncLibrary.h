@@ -59,7 +59,7 @@ const char *_Nullable CSyncLibrary_Open(const CSyncLibrary_Needs *_Nonnull needs
 #define CSYNC_LIBRARY_ROW(name) {#name, &CSyncLibrary_at_##name},
 
 /// Tells tools which library will be opened, in the program's notes: packagers by the specification of the UAPI group ("ELF
-/// dlopen() metadata"), and our own scripts (scripts/opened-libraries).
+/// dlopen() metadata"), and our own scripts (debian/rules, scripts/make-sbom).
 #define CSYNC_LIBRARY_NOTE(soname)                                                                                        \
     __attribute__((used, retain, section(".note.dlopen"), aligned(4))) static const struct {                              \
         uint32_t ownerLength, length, type;                                                                               \

@@ -4,6 +4,7 @@ import Logging
 import ServiceLifecycle
 import SyncConfig
 import SyncCore
+import SyncDigest
 import SyncEngine
 import SyncLedger
 import SyncSystem
@@ -86,6 +87,11 @@ struct CommandFailure: Error, CustomStringConvertible {
     static func noSuchPath(_ description: String) -> Self { Self(.noSuchPath, description) }
     static func refused(_ description: String) -> Self { Self(.refused, description) }
     static func configuration(_ description: String) -> Self { Self(.configuration, description) }
+
+    /// Why no digest can be made; `nil` where one can be. It opens libcrypto.
+    static var ofDigests: CommandFailure? {
+        DigestLibrary.missing.map { CommandFailure.failed("\($0.escapingControls); install OpenSSL 3 again") }
+    }
 
     /// Of a file that cannot be made or written.
     /// - Parameters:

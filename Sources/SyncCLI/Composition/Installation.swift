@@ -155,7 +155,9 @@ struct Installation: Sendable {
 
     /// - Parameter memory: keeps what is learned of the server; `nil` where there is no ledger.
     func makeStore(_ s3: S3StoreSettings, memory: (any EndpointFactStore)?) throws -> S3Store {
-        try S3Store(
+        // Each request is signed by digests. Where nothing makes them, `status` has that to tell of the store.
+        if let failure = CommandFailure.ofDigests { throw failure }
+        return try S3Store(
             settings: S3Settings(s3), environment: environment, bandwidth: settings.upload.bandwidthLimit,
             memory: memory, warn: { [logger] in logger.warning("\($0)") }, now: time.now)
     }
