@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SyncCore
 import SyncDigest
 import SyncTestSupport
 import SystemPackage
