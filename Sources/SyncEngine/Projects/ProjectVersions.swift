@@ -231,7 +231,7 @@ package struct ProjectVersions: Sendable {
     ) async throws -> [ObjectKey] {
         let makers = try await self.makers.makers(of: versions + [key], asks: true)
         let unknown = versions.filter { makers[$0] == .unknown }
-        if !unknown.isEmpty, unknown.contains(where: { !othersVersions.contains($0) }) {
+        if unknown.contains(where: { !othersVersions.contains($0) }) {
             logger.warning(
                 """
                 \(file.words): \(unknown.count.counted("old version stays", "old versions stay")) in the store: another \
