@@ -102,6 +102,8 @@ package enum MetadataName {
     package static let duration = "duration"
     /// Capture time as ``CaptureTime`` writes it. Older objects have it in UTC, or the camera's clock as if it were UTC.
     package static let takenAt = "taken-at"
+    /// Of what is stored under the name of a file: the id of the machine that has stored it.
+    package static let machine = "machine"
 
     // Originals.
     /// As ``OriginalEncoding`` writes it.

@@ -29,9 +29,6 @@ extension ObjectKey {
         return parts.count > 3 && parts[0] == "users" && parts[2] == "projects"
     }
 
-    /// The beginning of the keys of the versions of the file that is stored here; `nil` where no file's name is the key.
-    package var projectVersions: String? { versionedFile?.versions }
-
     private static let moment = "00000000T000000Z-"
 
     private static func beginsWithMoment(_ name: Substring) -> Bool {

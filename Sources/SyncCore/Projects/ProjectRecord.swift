@@ -167,7 +167,7 @@ package enum ProjectFileName: Hashable, Sendable {
         hasher.combine(id?.inBytes)
     }
 
-    private static let metadataEnding = "-metadata.json"
+    package static let metadataEnding = "-metadata.json"
     private static let imageExtensions: Set<String> = [
         "jpg", "jpeg", "png", "heic", "heif", "webp", "gif", "tif", "tiff",
     ]

@@ -12,7 +12,7 @@ package struct VersionedFile: Sendable {
         case file
     }
 
-    private static let metadataEnding = "-metadata.json"
+    private static let metadataEnding = ProjectFileName.metadataEnding
     private static let point = UInt8(ascii: ".")
 
     package let kind: Kind
@@ -72,6 +72,17 @@ package struct VersionedFile: Sendable {
     package func isVersion(_ key: ObjectKey) -> Bool {
         guard let other = VersionedFile(ofVersion: key) else { return false }
         return other.kind == kind && other.name.inBytes == name.inBytes && other.versions.inBytes == versions.inBytes
+    }
+
+    /// Which of these keys may be those of versions that have a content, by their names: first those that were made of this
+    /// very file, then those of one whose name has another ending; of each the latest first.
+    package func candidates(with md5: MD5Digest, among keys: some Sequence<ObjectKey>) -> [ObjectKey] {
+        let found = keys.filter { $0.isBelow(versions) && $0.mayBeVersion(of: md5) }.sorted(by: >)
+        return found.filter(isOfSameEnding) + found.filter { !isOfSameEnding($0) }
+    }
+
+    private func isOfSameEnding(_ version: ObjectKey) -> Bool {
+        VersionedFile(ofVersion: version)?.ending.inBytes == ending.inBytes
     }
 
     /// By bytes: a mark that follows the dot makes one character with it.

@@ -133,7 +133,8 @@ package struct LedgerRebuild: Sendable {
         summary.unread.note(contentsOf: try await RebuiltShares(store: store, ledger: ledger, keys: keys).run())
         summary.unread.note(contentsOf: try await recover(denied, onStep))
         try await nameLost(left.unowned)
-        try await RebuiltVersions(ledger: ledger, keys: keys).run()
+        let hasOthers = summary.machines.contains { $0.role == .other || $0.role == .unreadable }
+        try await RebuiltVersions(store: store, ledger: ledger, keys: keys, asks: takesOver && hasOthers).run()
         let archive = RebuiltArchive(store: store, ledger: ledger, keys: keys, denied: denied)
         summary.unread.note(contentsOf: try await archive.run())
         if takesOver {

@@ -71,23 +71,51 @@ struct RebuiltListing: Sendable {
 }
 
 /// The earlier states of projects in a ledger that was made anew: those that are what no file is stored as. Their keys tell
-/// of what they are versions.
+/// of what they are versions, and the store who has stored them.
 struct RebuiltVersions: Sendable {
+    private static let headsInFlight = 8
     private static let pageSize = 1_000
 
+    let store: any ReadableStore
     let ledger: LedgerQueue
     let keys: KeyLayout
+    /// Whether the store is asked whose they are, one HEAD for each of which nobody knows it: it counts as soon as there are
+    /// other machines.
+    let asks: Bool
+    private let denied = DeniedObjects()
 
-    /// - Throws: ``LedgerError``, `CancellationError`.
+    /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func run() async throws {
+        let standing = try await ledger { try $0.catalogStanding() }
         let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) { [keys] in
             try $0.namelessPhotos(below: keys.projects, after: $1, limit: Self.pageSize)
         }
         for try await page in pages {
+            let makers = try await self.makers(of: page.map(\.key).filter(\.isProjectVersion), standing)
             let versions = page.map(\.key).compactMap { key in
-                VersionedFile(ofVersion: key).map { (key: key, subject: $0.name) }
+                VersionedFile(ofVersion: key).map {
+                    (key: key, subject: $0.name, maker: makers[key] ?? VersionMaker.unknown)
+                }
             }
             try await ledger { try $0.noteProjectVersions(versions) }
+        }
+    }
+
+    /// Of one that the store does not give, nobody knows it.
+    private func makers(
+        of versions: [ObjectKey], _ standing: CatalogStanding
+    ) async throws -> [ObjectKey: VersionMaker] {
+        guard asks, denied.end == nil else { return [:] }
+        let unknown = try await ledger { ledger in
+            try versions.filter { try (ledger.maker(ofVersion: $0) ?? .unknown) == .unknown }
+        }
+        do {
+            let found = try await store.tell(of: unknown, atOnce: Self.headsInFlight, denied).found
+            return Dictionary(
+                found.map { ($0.key, VersionMaker(of: $0, standing)) }, uniquingKeysWith: { first, _ in first })
+        } catch let error as StoreError {
+            guard denied.end != nil else { throw error }
+            return [:]
         }
     }
 }

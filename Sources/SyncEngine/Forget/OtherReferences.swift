@@ -226,14 +226,14 @@ private final class CatalogedNames: Sendable {
     }
 
     private let wanted: Set<ObjectKey>
-    /// Earlier states of what is stored under the names of files, the latest first.
-    private let versions: [ObjectKey]
+    /// Earlier states of what is stored under the names of files.
+    private let versions: Set<ObjectKey>
     private let byDigest: [String: ObjectKey]
     private let state = Mutex(State())
 
     init(_ wanted: Set<ObjectKey>) {
         self.wanted = wanted
-        versions = wanted.filter(\.isProjectVersion).sorted(by: >)
+        versions = wanted.filter(\.isProjectVersion)
         byDigest = Dictionary(
             wanted.map { (String($0.lastSegment.prefix { $0 != "." }), $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -267,11 +267,12 @@ private final class CatalogedNames: Sendable {
     }
 
     /// Which wanted objects a photo may be stored as. Where another machine has stored a file of its name since, its key
-    /// has another content, and its own is in a version: the latest one with it, as for a rebuild.
+    /// has another content, and its own is in a version: the latest one with it that was made of this file, as for a
+    /// rebuild.
     private func objects(of photo: CatalogPhoto) -> [ObjectKey] {
         var found = wanted.contains(photo.key) ? [photo.key] : []
-        if !versions.isEmpty, let md5 = photo.md5, let folder = photo.key.projectVersions,
-            let version = versions.first(where: { $0.isBelow(folder) && $0.mayBeVersion(of: md5) })
+        if !versions.isEmpty, let md5 = photo.md5, let file = photo.key.versionedFile,
+            let version = file.candidates(with: md5, among: versions).first
         {
             found.append(version)
         }

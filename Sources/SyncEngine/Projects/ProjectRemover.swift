@@ -21,8 +21,10 @@ package struct ProjectRemover: Sendable {
         /// In the store: image, metadata, and earlier images, but for those that are what another file is stored as.
         package var keys: [ObjectKey]
         /// What other machines need, and is none of the keys therefore: it stays in the store. Their catalogues name it,
-        /// or it is an earlier state that only they know.
+        /// or it is an earlier state of which nobody knows that this machine has stored it.
         package var needed: [ObjectKey] = []
+        /// Of the keys, earlier states that this machine has stored.
+        package var own: Set<ObjectKey> = []
         /// Why nobody knows what other machines need, in plain words: nothing of it is deleted then.
         package var doubt: String?
     }
@@ -94,7 +96,7 @@ package struct ProjectRemover: Sendable {
     /// The targets without what other machines need: for whoever is asked. ``remove(_:)`` looks again.
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func weighed(_ targets: [Target]) async throws -> [Target] {
-        let claims = try await ProjectClaims(on: targets.flatMap { $0.keys + $0.needed }, others, ledger)
+        let claims = try await ProjectClaims(on: targets.flatMap { $0.keys + $0.needed }, others, ledger, store)
         return targets.map { $0.weighed(by: claims) }
     }
 
@@ -226,15 +228,19 @@ package struct ProjectRemover: Sendable {
 
     private func removeObjects(of target: Target) async throws -> [String] {
         if let doubt = target.doubt { return [doubt] }
-        let keys = target.keys
+        let (keys, own) = (target.keys, target.own)
         let known = keys + target.needed
         guard !known.isEmpty else { return [] }
         // First: nothing is called stored that is not there, whenever this ends. What the store keeps is in its listing.
         // What another machine needs is no longer this one's: its catalogue would hold it for the other one, else.
-        try await ledger.finish { try $0.forgetProjectObjects(known) }
+        // Whose it is stays known until it is gone: asked again, this finds it among the other machine's.
+        try await ledger.finish { try $0.forgetProjectObjects(known, remembering: own) }
         guard !keys.isEmpty else { return [] }
         do {
-            return try await store.delete(keys).sorted { $0.key < $1.key }.map { "\($0.value)" }
+            let failures = try await store.delete(keys)
+            let gone = own.filter { failures[$0] == nil }.sorted()
+            if !gone.isEmpty { try await ledger.finish { try $0.forgetProjectObjects(gone) } }
+            return failures.sorted { $0.key < $1.key }.map { "\($0.value)" }
         } catch let error as StoreError {
             return ["\(error)"]
         }

@@ -2,6 +2,7 @@ package import FoundationEssentials
 package import Logging
 package import SyncCore
 package import SyncLedger
+import SyncSystem
 
 /// Keeps what is replaced under the name of a file in a projects folder: earlier images, states of `projects.json`,
 /// metadata, and what else is in it. Another machine may have stored there what is under the key, or count as its own what
@@ -16,6 +17,8 @@ package struct ProjectVersions: Sendable {
     private let others: OtherReferences
     private let kept: Int
     private let setAside: SetAsideContent
+    private let makers: VersionMakers
+    private let othersVersions = OthersVersions()
     private let now: @Sendable () -> Date
     private let logger: Logger
 
@@ -31,6 +34,7 @@ package struct ProjectVersions: Sendable {
         self.others = others
         self.kept = kept
         setAside = SetAsideContent(store: store, ledger: ledger)
+        makers = VersionMakers(store: store, ledger: ledger)
         self.now = now
         self.logger = logger
     }
@@ -47,7 +51,31 @@ package struct ProjectVersions: Sendable {
     func store(
         _ photo: PreparedPhoto, as file: VersionedFile, upload: (PreparedPhoto) async throws -> Uploader.Receipt
     ) async throws -> Uploader.Receipt {
-        guard let current = try await store.readableHead(photo.plan.key) else { return try await upload(photo) }
+        let current: ObjectInfo?
+        do {
+            current = try await store.head(photo.plan.key)
+        } catch let error as StoreError where error.code == .badDigest {
+            // Nobody can read what is there.
+            return try await upload(photo)
+        }
+        if let current { return try await store(photo, as: file, over: current, upload: upload) }
+        // Of two machines that find nothing there at the same moment, the second one keeps what the first has put there.
+        var first = photo
+        first.plan.condition = .ifAbsent
+        do {
+            return try await upload(first)
+        } catch let error as StoreError {
+            guard error.code == .invalidRequest || error.code == .archived,
+                let current = try await store.readableHead(photo.plan.key)
+            else { throw error }
+            return try await store(photo, as: file, over: current, upload: upload)
+        }
+    }
+
+    private func store(
+        _ photo: PreparedPhoto, as file: VersionedFile, over current: ObjectInfo,
+        upload: (PreparedPhoto) async throws -> Uploader.Receipt
+    ) async throws -> Uploader.Receipt {
         // It has come so far before; or it is the same image, reduced by other settings.
         let isSame = current.photoMD5 == photo.examined.digest.md5
         var isThere = current.proof(of: photo.body) == true
@@ -70,7 +98,7 @@ package struct ProjectVersions: Sendable {
             return try await storeAside(photo, of: file, upload: upload)
         }
         let receipt = try await upload(photo)
-        await prune(file, except: receipt.object.key)
+        await prune(file, at: current.key, except: receipt.object.key)
         return receipt
     }
 
@@ -102,7 +130,9 @@ package struct ProjectVersions: Sendable {
             version.etag = nil
             // What becomes of another machine's, that one tells: it may delete it.
             guard let known = try ledger.object(current.key), known.md5 == version.md5 else { return }
-            try ledger.noteProjectVersion(version, of: file.name, copiedFrom: current.key)
+            let maker: VersionMaker =
+                try ledger.isOfOwnFile(current.key) ? .this : VersionMaker(of: current, ledger.catalogStanding())
+            try ledger.noteProjectVersion(version, of: file.name, maker: maker, copiedFrom: current.key)
         }
         return true
     }
@@ -110,6 +140,7 @@ package struct ProjectVersions: Sendable {
     private func storeAside(
         _ photo: PreparedPhoto, of file: VersionedFile, upload: (PreparedPhoto) async throws -> Uploader.Receipt
     ) async throws -> Uploader.Receipt {
+        let key = photo.plan.key
         var photo = photo
         photo.plan.condition = .ifAbsent
         photo.plan.key = try await versionKey(of: photo, in: file)
@@ -120,7 +151,7 @@ package struct ProjectVersions: Sendable {
             \(file.words): what the store has of it is archived and is not overwritten; the new one is stored as \
             \(photo.plan.key)
             """)
-        await prune(file, except: receipt.object.key)
+        await prune(file, at: key, except: receipt.object.key)
         return receipt
     }
 
@@ -162,10 +193,12 @@ package struct ProjectVersions: Sendable {
 
     /// Removes the versions that are too many, by what the store lists. The next new image finds what could not be removed.
     ///
-    /// What a file on the disk is stored as stays, and so does what another machine's catalogue names (but for lists, which
-    /// change often, and whose last ones stay in any case). So does what is archived: an archive is paid for 90 or 180 days
-    /// at least, also when it is deleted before.
-    private func prune(_ file: VersionedFile, except stored: ObjectKey) async {
+    /// What a file on the disk is stored as stays, and so does what another machine's catalogue names, and, where it names
+    /// the file, what is not this machine's for certain: that one removes its own (but for lists, which change often, and
+    /// whose last ones stay in any case). So does what is archived: an archive is paid for 90 or 180 days at least, also
+    /// when it is deleted before.
+    /// - Parameter key: of the file.
+    private func prune(_ file: VersionedFile, at key: ObjectKey, except stored: ObjectKey) async {
         do {
             let versions = try await versions(of: file)
             guard versions.count > kept else { return }
@@ -176,9 +209,10 @@ package struct ProjectVersions: Sendable {
             guard !tooMany.isEmpty else { return }
             var surplus = tooMany
             if file.kind != .list, try await others.haveCatalogs() {
-                guard tooMany.count >= Self.batch else { return }
-                let named = try await others.named(among: tooMany)
+                guard tooMany.count(where: { !othersVersions.contains($0) }) >= Self.batch else { return }
+                let named = try await others.named(among: tooMany + [key])
                 surplus.removeAll { named.contains($0) }
+                if !named.isEmpty { surplus = try await own(among: surplus, of: file, at: key) }
                 if surplus.isEmpty { return }
             }
             let failures = try await store.delete(surplus)
@@ -188,6 +222,25 @@ package struct ProjectVersions: Sendable {
         } catch {
             logger.warning("old versions of \(file.words) stay for now: \(error)")
         }
+    }
+
+    /// Of versions of a file that another machine has, too, those that this machine has stored. That others stay of which
+    /// nobody knows it is told once.
+    private func own(
+        among versions: [ObjectKey], of file: VersionedFile, at key: ObjectKey
+    ) async throws -> [ObjectKey] {
+        let makers = try await self.makers.makers(of: versions + [key], asks: true)
+        let unknown = versions.filter { makers[$0] == .unknown }
+        if unknown.contains(where: { !othersVersions.contains($0) }) {
+            logger.warning(
+                """
+                \(file.words): \(unknown.count.counted("old version stays", "old versions stay")) in the store: another \
+                machine has such a file, too, and nothing tells which of the two has stored what; that goes once one of \
+                them has deleted its file
+                """)
+        }
+        othersVersions.add(versions.filter { makers[$0] != .this })
+        return versions.filter { makers[$0] == .this }
     }
 
     /// `…/{id}/versions/20260501T101500Z-9e107d9d.jpg`: in the order of their times.
@@ -204,6 +257,15 @@ package struct ProjectVersions: Sendable {
                 message: "what is stored under this name cannot be kept beside the new one: \(error); rename the file")
         }
     }
+}
+
+/// Versions that are not this machine's for certain: they are not asked for again with each new image.
+private final class OthersVersions: Sendable {
+    private let keys = Mutex<Set<ObjectKey>>([])
+
+    func contains(_ key: ObjectKey) -> Bool { keys.withLock { $0.contains(key) } }
+
+    func add(_ versions: [ObjectKey]) { keys.withLock { $0.formUnion(versions) } }
 }
 
 extension VersionedFile {

@@ -20,6 +20,10 @@ package struct PrunedVersions: Sendable {
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func forget(_ gone: ObjectRecord) async throws -> Bool {
         guard let file = VersionedFile(ofVersion: gone.key) else { return false }
+        // What becomes of another machine's, that one tells.
+        if try await ledger({ try $0.maker(ofVersion: gone.key) }) == .other {
+            return try await ledger.finish { try $0.forgetPrunedVersion(gone) }
+        }
         let stored = try await store.all(below: file.versions).objects
         if !ProjectVersions.mayHavePruned(gone, of: file, beside: stored, kept: kept) {
             guard try await isDeleted(file, beside: gone.key) else { return false }
@@ -29,7 +33,7 @@ package struct PrunedVersions: Sendable {
 
     /// Whether another machine has deleted the project: of its image, its metadata, and their versions the store has only
     /// what stays then, and none of ours. What files of this machine are stored as is ours, and so are versions that this
-    /// ledger knows, but for those that another machine's file is stored as.
+    /// ledger knows, but for those that another machine has stored, or has a file that is stored as them.
     private func isDeleted(_ file: VersionedFile, beside gone: ObjectKey) async throws -> Bool {
         guard file.kind == .image || file.kind == .metadata else { return false }
         let inUse = try await ledger { try $0.projectVersionsInUse(below: file.versions) }
@@ -41,7 +45,8 @@ package struct PrunedVersions: Sendable {
         return try await ledger { ledger in
             try left.allSatisfy { key in
                 if try ledger.isOfOwnFile(key) { return false }
-                return try !key.isProjectVersion || inUse.contains(key) || ledger.object(key) == nil
+                if !key.isProjectVersion || inUse.contains(key) { return true }
+                return try ledger.maker(ofVersion: key) == .other || ledger.object(key) == nil
             }
         }
     }

@@ -20,8 +20,8 @@ struct SetAsideContent: Sendable {
         else { return false }
         if let stored = try await store.readableHead(gone.key), stored.photoMD5 == md5 { return false }
         let versions = try await store.all(below: file.versions).objects.map(\.key)
-            .filter { file.isVersion($0) && $0.mayBeVersion(of: md5) && $0 != gone.key }
-        for key in versions.sorted(by: >) {
+            .filter { file.isVersion($0) && $0 != gone.key }
+        for key in file.candidates(with: md5, among: versions) {
             guard let version = try await whole(key, md5, insteadOf: gone) else { continue }
             return try await ledger.finish { try $0.noteSetAside(version, of: file.name, inPlaceOf: gone) }
         }

@@ -77,8 +77,10 @@ package struct Uploader: Sendable {
             if replacing { return try await replace(photo, Self.damage) }
             return try await put(photo)
         }
-        if replacing, try await !isAnother(than: photo) { return try await replace(photo, Self.damage) }
-        return try await versions.store(photo, as: file, upload: put)
+        var signed = photo
+        signed.metadata[MetadataName.machine] = try await ledger { try $0.machineID() }
+        if replacing, try await !isAnother(than: photo) { return try await replace(signed, Self.damage) }
+        return try await versions.store(signed, as: file, upload: put)
     }
 
     private static let damage = "what is stored under this key is damaged"

@@ -83,20 +83,20 @@ extension Database {
         return CataloguedObject(id: lastInsertedRowID, problem: ObjectFault.missing.text, storedAt: time.milliseconds)
     }
 
-    /// The version that was made of a photo when its key got another content: the latest one.
+    /// The version that was made of a photo when its key got another content: the latest one of its file.
     private func version(holding photo: CatalogPhoto) throws -> CataloguedObject? {
-        guard let md5 = photo.md5, let folder = photo.key.projectVersions else { return nil }
-        let range = KeyRange(prefix: folder, after: nil)
+        guard let md5 = photo.md5, let file = photo.key.versionedFile else { return nil }
+        let range = KeyRange(prefix: file.versions, after: nil)
         let rows = try rawRows(
             """
             SELECT id, problem, size, stored_at, md5, sha256, key FROM objects
-            WHERE \(KeyRange.condition) AND problem IS NULL ORDER BY key DESC
-            """, [range.from, range.to])
-        for row in rows {
+            WHERE \(KeyRange.condition) AND problem IS NULL
+            """, [range.from, range.to]
+        ).reduce(into: [ObjectKey: Row]()) { $0[try ObjectKey($1[6] as String)] = $1 }
+        for key in file.candidates(with: md5, among: rows.keys) {
+            guard let row = rows[key] else { continue }
             let stored = StoredContent(size: row[2], md5: MD5Digest(blob: row[4]), sha256: SHA256Digest(blob: row[5]))
-            guard try ObjectKey(row[6] as String).mayBeVersion(of: md5), photo.content(of: stored) == .copy else {
-                continue
-            }
+            guard photo.content(of: stored) == .copy else { continue }
             let version = CataloguedObject(id: row[0], problem: row[1], storedAt: row[3])
             try learn(photo, of: version.id, stored)
             return version

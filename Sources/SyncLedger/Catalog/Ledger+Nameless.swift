@@ -29,14 +29,6 @@ extension Ledger {
         }
     }
 
-    /// Notes of what objects are earlier states: no catalogue tells it.
-    package func noteProjectVersions(_ versions: [(key: ObjectKey, subject: String)]) throws(LedgerError) {
-        if versions.isEmpty { return }
-        try write(
-            "note versions of projects", "INSERT OR IGNORE INTO project_versions (project_id, key) VALUES (?, ?)",
-            each: versions.map { [$0.subject, $0.key.rawValue] })
-    }
-
     private static let hasNoName = """
         NOT EXISTS (SELECT 1 FROM photos WHERE object_id = objects.id)
         AND NOT EXISTS (SELECT 1 FROM photo_versions WHERE object_id = objects.id)

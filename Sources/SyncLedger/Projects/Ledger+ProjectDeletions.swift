@@ -31,6 +31,14 @@ extension Ledger {
             {
                 try ProjectTable(db: db, folder: folder, time: time).remember([project.record])
             }
+            // Of those that were still to be deleted, and that the store has no more.
+            for name in [id, id + ProjectFileName.metadataEnding] {
+                try db.run(
+                    """
+                    DELETE FROM project_versions WHERE project_id = ?
+                    AND NOT EXISTS (SELECT 1 FROM objects WHERE objects.key = project_versions.key)
+                    """, [name])
+            }
             try db.run("DELETE FROM projects WHERE folder = ? AND id = ?", [folder.blob, id])
             try db.run("DELETE FROM project_deletions WHERE folder = ? AND project_id = ?", [folder.blob, id])
             try ProjectTable(db: db, folder: folder, time: time).freeDuplicates(of: id)

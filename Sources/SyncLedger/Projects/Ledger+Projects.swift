@@ -192,23 +192,27 @@ extension Database {
 
 extension Ledger {
     /// Notes an image of a project that is stored under a key of its own, beside the one that counts.
-    /// - Parameter original: the key of which it is a copy, and which is about to get another content. What counts as
-    ///   stored there is stored here from now on.
+    /// - Parameters:
+    ///   - maker: who has stored it, or that of which it is a copy.
+    ///   - original: the key of which it is a copy, and which is about to get another content. What counts as stored there
+    ///     is stored here from now on.
     package func noteProjectVersion(
-        _ object: ObjectRecord, of project: String, copiedFrom original: ObjectKey? = nil
+        _ object: ObjectRecord, of project: String, maker: VersionMaker = .this, copiedFrom original: ObjectKey? = nil
     ) throws(LedgerError) {
         try write("note a version of a project") { db in
             let version = try db.store(object)
-            try db.run(
-                "INSERT OR IGNORE INTO project_versions (project_id, key) VALUES (?, ?)",
-                [project, object.key.rawValue])
+            try db.noteVersion(object.key, of: project, maker)
             if let original { try db.lead(holdersOf: original, to: version, object) }
         }
     }
 
-    /// The earlier images of a project that are stored, the latest first.
+    /// The earlier images of a project that are stored, the latest first. A file without an ending may be called as the
+    /// project is.
     package func projectVersions(of project: String) throws(LedgerError) -> [ObjectRecord] {
-        try read("list the versions of a project") { try $0.rows(LedgerQuery.versionsOfProject, [project]) }
+        try read("list the versions of a project") { db in
+            try db.rows(LedgerQuery.versionsOfProject, [project], as: ObjectRecord.self)
+                .filter { $0.key.isOfProject }
+        }
     }
 
     /// What is the stored copy of a file: removed, that would be stored nowhere. A ledger that was rebuilt knows it by
@@ -233,16 +237,33 @@ extension Ledger {
     /// How many earlier images each project has.
     package func projectVersionCounts() throws(LedgerError) -> [ByteString: Int] {
         try read("count the versions of projects") { db in
-            let rows = try db.rawRows("SELECT project_id, COUNT(*) FROM project_versions GROUP BY project_id")
-            return rows.reduce(into: [:]) { $0[($1[0] as String).inBytes] = $1[1] }
+            let rows = try db.rawRows(
+                """
+                SELECT project_versions.project_id, project_versions.key FROM project_versions
+                JOIN objects ON objects.key = project_versions.key
+                """)
+            var counts: [ByteString: Int] = [:]
+            for row in rows {
+                let key = try ObjectKey(row[1] as String)
+                if key.isOfProject { counts[(row[0] as String).inBytes, default: 0] += 1 }
+            }
+            return counts
         }
     }
 
     /// Forgets objects of projects that are about to be deleted, and their versions. It is on the disk when this returns.
-    package func forgetProjectObjects(_ keys: [ObjectKey]) throws(LedgerError) {
+    /// - Parameter own: of which it stays known that this machine has stored them, until they are forgotten once more:
+    ///   whoever has to delete them a second time finds them in the store alone.
+    package func forgetProjectObjects(
+        _ keys: [ObjectKey], remembering own: Set<ObjectKey> = []
+    ) throws(LedgerError) {
         try write("forget objects of projects", isDurable: true) { db in
             for key in keys {
-                try db.run("DELETE FROM project_versions WHERE key = ?", [key.rawValue])
+                if own.contains(key), let file = VersionedFile(ofVersion: key) {
+                    try db.noteVersion(key, of: file.name, .this)
+                } else {
+                    try db.run("DELETE FROM project_versions WHERE key = ?", [key.rawValue])
+                }
                 try db.forgetObject(key)
             }
         }

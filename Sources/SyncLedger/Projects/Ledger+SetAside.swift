@@ -16,8 +16,8 @@ extension Ledger {
                 known.storedAt.milliseconds == gone.storedAt.milliseconds
             else { return false }
             let stored = try db.store(version)
-            try db.run(
-                "INSERT OR IGNORE INTO project_versions (project_id, key) VALUES (?, ?)", [name, version.key.rawValue])
+            let isOwn = try db.number(LedgerQuery.ownPhotoOfObject, [gone.key.rawValue]) != nil
+            try db.noteVersion(version.key, of: name, isOwn ? .this : .unknown)
             try db.lead(holdersOf: gone.key, to: stored, version)
             // Photos that were lost for want of it are not.
             try db.takeBackAsStored(stored)

@@ -188,4 +188,15 @@ extension Migration {
             problem TEXT NOT NULL
         ) STRICT, WITHOUT ROWID;
         """)
+
+    /// A rebuild had noted all versions that the store has as known here. Where it has found other machines, their folders
+    /// are known, and nobody can tell whose the versions are.
+    static let versionMakers = Migration(
+        "whose versions of projects are",
+        """
+        ALTER TABLE project_versions ADD COLUMN maker TEXT NOT NULL DEFAULT 'unknown'
+            CHECK (maker IN ('this', 'other', 'unknown'));
+        UPDATE project_versions SET maker = 'this'
+            WHERE NOT EXISTS (SELECT 1 FROM folders WHERE machine IS NOT NULL);
+        """)
 }

@@ -36,7 +36,7 @@ enum Schema {
         .restoreReservations, .shareTwins, .catalogProofs, .madeFolders, .unclearObjects, .givenUp, .goneShares,
         .listing, .undecidedObjects, .folderDrives, .archiveOrder, .storeRefusal, .guestObjects, .photoDrives,
         .otherProjectContents, .restoreEnds, .supposedDrives, .deniedObjects, .untoldDrives, .formerNames,
-        .forgottenRuins,
+        .forgottenRuins, .versionMakers,
     ]
 
     private static let first = Migration(

@@ -535,7 +535,8 @@ CREATE TABLE project_versions (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     project_id TEXT NOT NULL,
     key TEXT NOT NULL UNIQUE
-) STRICT;
+, maker TEXT NOT NULL DEFAULT 'unknown'
+    CHECK (maker IN ('this', 'other', 'unknown'))) STRICT;
 
 CREATE INDEX project_versions_by_project ON project_versions (project_id, key);
 
@@ -1107,7 +1108,8 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('objects that the store denied'),
     ('photos of drives that told nothing'),
     ('names of before that look like wildcards'),
-    ('damaged objects that were forgotten');
+    ('damaged objects that were forgotten'),
+    ('whose versions of projects are');
 
 INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects, store_refuses) VALUES
     (1, 0, 0, 1, 0, 0, 0);

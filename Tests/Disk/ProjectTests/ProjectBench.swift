@@ -92,18 +92,27 @@ struct ProjectBench {
         try await pipeline.run(.untilDone(patience: .seconds(30)))
     }
 
-    private var others: OtherReferences {
+    var others: OtherReferences {
         OtherReferences(
             store: store, ledger: queue, keys: keys, spool: tree.path("others.part"),
             pool: BlockingPool(name: "disk", threads: 1), time: clock.source)
     }
 
     /// Writes the catalogue of this machine.
-    func writeCatalog() async throws {
+    func writeCatalog(as name: String = "other") async throws {
         let writer = CatalogWriter(
-            store: store, ledger: queue, keys: keys, name: "other", spool: tree.path("catalog.part"),
+            store: store, ledger: queue, keys: keys, name: name, spool: tree.path("catalog.part"),
             pool: BlockingPool(name: "disk", threads: 1), time: clock.source, logger: words.logger)
         _ = try await writer.run()
+    }
+
+    /// Makes the ledger of what is in the store.
+    func rebuild(as name: String) async throws {
+        let rebuild = LedgerRebuild(
+            store: store, ledger: queue, keys: keys, folders: [record], machineName: name,
+            spool: tree.path("rebuild.part"), scanner: FileTreeScanner(),
+            pool: BlockingPool(name: "disk", threads: 1), time: clock.source)
+        _ = try await rebuild.run()
     }
 
     /// Holds the ledger against what the store lists, a minute later.

@@ -143,6 +143,19 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
+    @Test func `a file without an ending that is called like a project is none of its images`() throws {
+        for ending in [".jpg", ""] {
+            let object = ObjectRecord(
+                key: try ObjectKey("users/ana/projects/scan/versions/20260501T101500Z-0a\(ending)"), size: 10, md5: nil,
+                sha256: nil, contentType: "image/jpeg", storedAt: world.now)
+            let file = try #require(VersionedFile(ofVersion: object.key))
+            #expect(file.name == "scan")
+            try world.ledger.noteProjectVersion(object, of: file.name)
+        }
+        #expect(try world.ledger.projectVersions(of: "scan").map(\.key.lastSegment) == ["20260501T101500Z-0a.jpg"])
+        #expect(try world.ledger.projectVersionCounts() == ["scan": 1])
+    }
+
     /// Watches another projects folder in place of the first one, or that one again, and scans it.
     private func watch(_ folder: WatchedFolder) throws {
         try world.register([folder])

@@ -1,0 +1,147 @@
+import Foundation
+import SyncCore
+import SyncLedger
+import SyncTestSupport
+import Testing
+
+@testable import SyncEngine
+
+/// Whose the earlier images of a project are, where two machines have one of its name.
+@Suite struct VersionMakerTests {
+    private func makeBench(_ memory: InMemoryStore) throws -> ProjectBench {
+        let bench = try ProjectBench(memory: memory)
+        try bench.list([ProjectBench.record("a")])
+        return bench
+    }
+
+    private func store(_ numbers: ClosedRange<Int>, _ name: String = "a.jpg", in bench: ProjectBench) async throws {
+        for number in numbers {
+            try bench.write("image \(number).", to: name)
+            try await bench.pass()
+        }
+    }
+
+    private func remove(in bench: ProjectBench) async throws -> [ProjectRemover.Outcome] {
+        let remover = bench.makeRemover()
+        return try await remover.remove(try await remover.find("a", in: [bench.folder]))
+    }
+
+    private func versions(of name: String = "a.jpg", _ bench: ProjectBench) throws -> [ObjectKey: String] {
+        let file = try #require(VersionedFile(try bench.key(name)))
+        return bench.memory.keys.filter { file.isVersion($0) }.reduce(into: [:]) { $0[$1] = bench.text($1) }
+    }
+
+    /// The laptop has stored images 1 to 3, the tower then 3 to 5, and both have catalogues.
+    private func makeBoth() async throws -> (laptop: ProjectBench, tower: ProjectBench) {
+        let laptop = try makeBench(InMemoryStore())
+        try await store(1...3, in: laptop)
+        try await laptop.writeCatalog(as: "laptop")
+        let tower = try makeBench(laptop.memory)
+        try await store(3...5, in: tower)
+        try await tower.writeCatalog(as: "tower")
+        try await laptop.refresh()
+        #expect(try Set(versions(tower).values) == Set((1...4).map { "image \($0)." }))
+        return (laptop, tower)
+    }
+
+    @Test func `a rebuilt machine deletes no earlier image of another one, and calls none lost that went there`()
+        async throws
+    {
+        let (laptop, tower) = try await makeBoth()
+        try await laptop.rebuild(as: "laptop")
+        try await tower.rebuild(as: "tower")
+        #expect(try await remove(in: tower).map(\.failures) == [[]])
+        #expect(try Set(versions(laptop).values) == Set((1...3).map { "image \($0)." }))
+        try await laptop.refresh()
+        #expect(try laptop.ledger.lostBesidePhotos(limit: 9).isEmpty)
+        #expect(try laptop.ledger.overview().lost == 0)
+        #expect(try laptop.ledger.check() == [] && tower.ledger.check() == [])
+    }
+
+    @Test func `a machine that has lost its ledger knows again what it had stored`() async throws {
+        let (laptop, _) = try await makeBoth()
+        let rebuilt = try makeBench(laptop.memory)
+        try await rebuilt.rebuild(as: "laptop")
+        for (key, text) in try versions(laptop) where text != "image 3." {
+            let maker: VersionMaker = text == "image 4." ? .other : .this
+            #expect(try rebuilt.ledger.maker(ofVersion: key) == maker)
+        }
+    }
+
+    @Test func `a deletion that the store has refused is brought to its end by the next one`() async throws {
+        let (laptop, tower) = try await makeBoth()
+        tower.store.add(StoreFault(.deleteMany, number: 1, .failBefore(.serverFailed)))
+        #expect(try await remove(in: tower).map(\.failures.count) == [1])
+        #expect(try versions(laptop).count == 4)
+        let own = try #require(try versions(laptop).first { $0.value == "image 4." }?.key)
+        #expect(try tower.ledger.object(own) == nil && tower.ledger.projectVersionCounts().isEmpty)
+        #expect(try await remove(in: tower).map(\.failures) == [[]])
+        #expect(try Set(versions(laptop).values) == Set((1...3).map { "image \($0)." }))
+        #expect(try tower.ledger.maker(ofVersion: own) == nil)
+        #expect(try tower.ledger.check() == [])
+    }
+
+    /// Stores versions of `a.jpg` that tell nothing of who has stored them, as those of earlier releases.
+    private func storeUnknown(_ count: Int, in memory: InMemoryStore) async throws {
+        for number in 0..<count {
+            let body = ObjectBody(Array("old image \(number).".utf8))
+            let name = "a/versions/202501\(number + 10)T101500Z-\("\(body.digest.md5)".prefix(8)).jpg"
+            _ = try await memory.put(
+                body, at: KeyLayout(user: "ana").projectFile(name),
+                attributes: ObjectAttributes(
+                    contentType: "image/jpeg", metadata: [MetadataName.md5: "\(body.digest.md5)"]),
+                condition: .ifAbsent)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a version of which nobody knows whose it is stays, and is told, while another machine has the project`(
+        hasCatalog: Bool
+    ) async throws {
+        let other = try makeBench(InMemoryStore())
+        try await store(1...1, in: other)
+        if hasCatalog { try await other.writeCatalog() }
+        try await storeUnknown(16, in: other.memory)
+        let bench = try makeBench(other.memory)
+        try await store(2...2, in: bench)
+        let old = try versions(bench).values.count { $0.hasPrefix("old image") }
+        #expect(old == (hasCatalog ? 16 : 4))
+        let told = bench.words.all.filter { $0.contains("nothing tells which of the two has stored what") }
+        #expect(told.count == (hasCatalog ? 1 : 0))
+        let outcomes = try await remove(in: bench)
+        let outcome = try #require(outcomes.first)
+        #expect(outcome.failures == [])
+        // It is told of each that stays.
+        let left = try versions(bench).values.filter { $0.hasPrefix("old image") }
+        #expect(left.count == (hasCatalog ? 16 : 0))
+        #expect(outcome.target.needed.count(where: \.isProjectVersion) == (hasCatalog ? 17 : 0))
+    }
+
+    @Test func `of two files that differ in their endings, and have one content, a catalogue names a version each`()
+        async throws
+    {
+        let names = ["sub/x.jpg", "sub/x.png"]
+        let other = try makeBench(InMemoryStore())
+        for name in names { try await store(1...1, name, in: other) }
+        try await other.writeCatalog()
+        let bench = try makeBench(other.memory)
+        for name in names { try await store(2...2, name, in: bench) }
+        let keys = try names.flatMap { try Array(versions(of: $0, bench).keys) }
+        #expect(keys.count == 2)
+        #expect(try await bench.others.named(among: keys) == Set(keys))
+    }
+
+    @Test(arguments: ["a.jpg", "sub/x.jpg", "extra.json"])
+    func `of two machines that store a file of one name at the same moment, the second keeps what the first has stored`(
+        name: String
+    ) async throws {
+        let other = try makeBench(InMemoryStore())
+        try await store(1...1, name, in: other)
+        let bench = try makeBench(other.memory)
+        let key = try bench.key(name)
+        bench.store.add(StoreFault(.head, key: key.rawValue, number: 1, .sayAbsent))
+        try await store(2...2, name, in: bench)
+        #expect(bench.text(key) == "image 2.")
+        #expect(try Array(versions(of: name, bench).values) == ["image 1."])
+    }
+}
