@@ -179,10 +179,8 @@ extension LedgerQuery {
         SELECT earlier.photo_id FROM photo_versions AS earlier WHERE earlier.object_id IN (\(objectAndCopy))
         """
 
-    /// As ``ObjectKey/copyOfOriginal`` has it.
     static let objectAndCopy = """
-        SELECT named.id FROM objects AS named
-        WHERE named.key IN (objects.key, REPLACE(objects.key, '/originals/', '/photos/'))
+        SELECT named.id FROM objects AS named WHERE named.key IN (objects.key, \(keyOfCopy))
         """
 }
 

@@ -64,8 +64,7 @@ extension Database {
         let keys = try texts(LedgerQuery.copiesToMakeAnew).map { try ObjectKey($0) }
         if keys.isEmpty { return [] }
         let others = try leftToOthers()
-        // A file of a project may be in a folder `photos`, and has no original.
-        return keys.filter { $0.original != nil && others[$0] == nil }
+        return keys.filter { others[$0] == nil }
     }
 }
 
@@ -75,7 +74,7 @@ extension LedgerQuery {
         SELECT key FROM objects INDEXED BY objects_broken
         WHERE problem IS NOT NULL AND key > '' AND EXISTS (
             SELECT 1 FROM objects AS original
-            WHERE original.key = REPLACE(objects.key, '/photos/', '/originals/') AND original.problem IS NULL
+            WHERE original.key = \(keyOfOriginal) AND original.problem IS NULL
         )
         AND NOT EXISTS (
             SELECT 1 FROM photos INDEXED BY photos_by_object

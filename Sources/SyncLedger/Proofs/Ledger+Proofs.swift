@@ -293,7 +293,7 @@ extension LedgerQuery {
         )
         AND NOT EXISTS (
             SELECT 1 FROM objects AS original
-            WHERE original.key = REPLACE(objects.key, '/photos/', '/originals/') AND original.problem IS NULL
+            WHERE original.key = \(keyOfOriginal) AND original.problem IS NULL
         )
         """
     package static let firstLost = """

@@ -97,6 +97,22 @@ import Testing
         try await lookInVain(left: 0)
     }
 
+    @Test(arguments: ["photos", "originals"])
+    func `an original is left to the machine of its photo, whatever the user is called`(user: String) async throws {
+        let bench = try CatalogBench(user: user)
+        let (tower, laptop) = (try bench.machine("tower"), try bench.machine("laptop"))
+        let original = try #require(try bench.photoKey("sunset").original)
+        try await laptop.see(["a.jpg": "sunset"])
+        try await bench.memory.store(Array("the sunset itself".utf8), at: original)
+        try await laptop.write()
+        try await tower.see(["own.jpg": "own"])
+        try await tower.write()
+        #expect(try await tower.rebuild().lost == 0)
+        bench.memory.lose(original)
+        try await tower.refresh()
+        #expect(try tower.ledger.leftToOthers() == [original])
+    }
+
     @Test func `what is gone of a machine that is silent is told until it is there again`() async throws {
         let key = try bench.photoKey("sunset")
         try await laptop.see(["a.jpg": "sunset"])
