@@ -136,9 +136,11 @@ package struct ForgetPlanner: Sendable {
                 )
             }
             var held: [Int64: StoredReference] = [:]
-            // Nobody could have a lost photo back: it is forgotten in any case, and what is left of it stays.
+            // Nobody could have a lost photo back: it is forgotten though what is left of it stays.
             for case (let object, let reference?) in references where reference.holdsPath {
-                for photo in object.photos where !plan.lost.contains(photo) { held[photo] = reference }
+                for photo in object.photos where reference.holdsRuin || !plan.lost.contains(photo) {
+                    held[photo] = reference
+                }
             }
             if held.isEmpty {
                 plan.photos = photos
