@@ -96,7 +96,8 @@ struct ForgetCommand: WorkspaceCommand {
         let now = workspace.time.now()
         if age != nil { try await requireClock(workspace) }
         let since = age.map { now.addingTimeInterval(-Double($0.days) * 86_400) }
-        let plan = try await parts.planner.plan(found.photos, onlyGone: missing, since: since)
+        let plan = try await parts.planner.plan(
+            found.photos, objects: found.objects, onlyGone: missing, since: since)
         let preview = try report(plan, found, workspace)
         if dryRun { return Answer(preview, failure: found.unknown.failure) }
         if !consent.yes { try await workspace.afterAsking { try ask(plan, found, preview, workspace.console.people) } }
@@ -117,8 +118,7 @@ struct ForgetCommand: WorkspaceCommand {
     private func carryOut(_ plan: ForgetPlan, _ found: Found, _ parts: ForgetServices) async throws -> Answer {
         let workspace = parts.workspace
         let objects = found.objects
-        // Asked for before anything is forgotten: the store may not answer.
-        let ruins = try await parts.planner.unneeded(objects)
+        let ruins = Set(plan.deleted.map(\.record.key))
         let done = try await parts.planner.begin(plan)
         if !objects.isEmpty {
             let now = workspace.time.now()

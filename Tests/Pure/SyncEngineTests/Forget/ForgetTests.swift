@@ -197,6 +197,25 @@ import Testing
         #expect(try bench.status(path) == nil)
     }
 
+    @Test func `what is forgotten by its key is in the plan with its ruin, where the store has one`() async throws {
+        try await bench.pass()
+        let record = try #require(try bench.status(path)?.object)
+        bench.disk.write("stars", to: path)
+        try await bench.pass()
+        func plan() async throws -> [ForgottenObject] {
+            try await forget.planner().plan([], objects: [record.key], onlyGone: false).deleted
+        }
+        #expect(try await plan().isEmpty)
+        try bench.ledger.markBroken([BrokenObject(record, .missing)], at: bench.time.now)
+        #expect(try await plan().isEmpty)
+        try bench.ledger.markBroken([BrokenObject(record, .damaged("its bytes are others"))], at: bench.time.now)
+        let deleted = try await plan()
+        #expect(deleted.map(\.record.key) == [record.key] && deleted.map(\.record.size) == [record.size])
+        let keys = Set(deleted.map(\.record.key))
+        #expect(try bench.ledger.forget(photos: [], objects: [record.key], deleting: keys, at: bench.time.now) == 1)
+        #expect(try bench.ledger.openDeletions().map(\.key) == [record.key])
+    }
+
     @Test func `it is known since when a file is gone`() async throws {
         try await bench.pass()
         await bench.time.advance(by: .seconds(1_000))
