@@ -132,6 +132,28 @@ import Testing
         #expect(try world.ledger.copiesToMakeAnew().isEmpty)
     }
 
+    @Test(arguments: [true, false])
+    func `of a folder that is not watched, a photo is stored as soon as its copy is there again`(
+        isMade: Bool
+    ) throws {
+        world.write(path)
+        try world.storeReduced()
+        try world.keepOriginals()
+        let copy = try #require(try world.status(path)?.object)
+        try world.register([World.trips, World.projects])
+        try world.ledger.markBroken([BrokenObject(copy, .damaged("its bytes are others"))], at: world.now)
+        #expect(try world.state(path) == .pending)
+        #expect(try world.ledger.copiesToMakeAnew() == [copy.key])
+        if isMade {
+            #expect(try world.ledger.noteMadeAnew(copy, at: world.now))
+        } else {
+            try world.ledger.noteProof(try #require(try world.ledger.object(copy.key)), isRead: true, at: world.now)
+        }
+        let photo = try #require(try world.status(path))
+        #expect(photo.state == .uploaded && photo.error == nil)
+        #expect(try world.ledger.check() == [])
+    }
+
     @Test func `an archived photo of a profile of that name has no original`() throws {
         let keys = try KeyLayout(user: "ana")
         let month = try #require(CalendarDay("2024-05-01"))
