@@ -177,6 +177,7 @@ struct ForgetCommand: WorkspaceCommand {
         let (names, places, watched) = (
             paths.map(\.text), workspace.installation.restorePlaces, workspace.settings.watch.map(\.path)
         )
+        let now = workspace.time.now()
         return try await workspace.ledger { ledger in
             var found = Found()
             var seen: Set<Int64> = []
@@ -189,7 +190,7 @@ struct ForgetCommand: WorkspaceCommand {
                         ?? ledger.lostOriginal(key) ?? ledger.lostVersion(key)
                 {
                     found.objects.append(object.key)
-                } else if let key = try? ObjectKey(name), let reason = try Self.whyKept(key, ledger) {
+                } else if let key = try? ObjectKey(name), let reason = try Self.whyKept(key, ledger, at: now) {
                     found.kept.append((key, reason))
                 } else {
                     found.unknown.add(name)
@@ -200,10 +201,10 @@ struct ForgetCommand: WorkspaceCommand {
     }
 
     /// What is to be done about an object that is not lost, in place of forgetting it by its key.
-    private static func whyKept(_ key: ObjectKey, _ ledger: Ledger) throws -> String? {
+    private static func whyKept(_ key: ObjectKey, _ ledger: Ledger, at now: Date) throws -> String? {
         guard let object = try ledger.object(key) else { return nil }
         let standing =
-            if let broken = try ledger.brokenCopy(key) {
+            if let broken = try ledger.brokenCopy(key, at: now) {
                 broken.words
             } else if object.problem != nil {
                 "is damaged or gone"

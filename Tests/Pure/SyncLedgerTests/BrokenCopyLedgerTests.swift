@@ -127,7 +127,7 @@ import Testing
         for record in records { try world.ledger.noteStoredAgain(record) }
         try world.ledger.markBroken([BrokenObject(records[0], .missing)], at: world.now)
         #expect(try world.ledger.copiesToMakeAnew() == [records[0].key])
-        #expect(try world.ledger.brokenCopy(records[0].key)?.original.key == records[1].key)
+        #expect(try world.ledger.brokenCopy(records[0].key, at: world.now)?.original.key == records[1].key)
         try world.ledger.markBroken([BrokenObject(records[1], .missing)], at: world.now)
         #expect(try world.ledger.copiesToMakeAnew().isEmpty)
     }
