@@ -60,7 +60,7 @@ struct ForgetReport: Report {
             + plan.shared.map { shared in
                 Kept(
                     path: shared.object.photos.first.flatMap { paths[$0] }, key: shared.object.record.key.rawValue,
-                    reason: Self.words(shared.reference))
+                    reason: Self.wordsOfRest(shared.reference))
             }
             + known.map { Kept(path: nil, key: $0.key.rawValue, reason: $0.reason) }
         let cost = plan.cost(prices, at: time)
@@ -145,6 +145,12 @@ struct ForgetReport: Report {
         case .needed(let reference): words(reference)
         case .changed: "was changed meanwhile; try again"
         }
+    }
+
+    /// Of what stays though its path is forgotten.
+    private static func wordsOfRest(_ reference: StoredReference) -> String {
+        guard case .unread(let reason) = reference else { return words(reference) }
+        return "stays: whether anybody else needs it is not known (\(reason.escapingControls))"
     }
 
     private static func words(_ reference: StoredReference) -> String {

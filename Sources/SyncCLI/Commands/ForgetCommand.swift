@@ -96,7 +96,8 @@ struct ForgetCommand: WorkspaceCommand {
         let now = workspace.time.now()
         if age != nil { try await requireClock(workspace) }
         let since = age.map { now.addingTimeInterval(-Double($0.days) * 86_400) }
-        let plan = try await parts.planner.plan(found.photos, onlyGone: missing, since: since)
+        let plan = try await parts.planner.plan(
+            found.photos, objects: found.objects, onlyGone: missing, since: since)
         let preview = try report(plan, found, workspace)
         if dryRun { return Answer(preview, failure: found.unknown.failure) }
         if !consent.yes { try await workspace.afterAsking { try ask(plan, found, preview, workspace.console.people) } }
@@ -117,8 +118,7 @@ struct ForgetCommand: WorkspaceCommand {
     private func carryOut(_ plan: ForgetPlan, _ found: Found, _ parts: ForgetServices) async throws -> Answer {
         let workspace = parts.workspace
         let objects = found.objects
-        // Asked for before anything is forgotten: the store may not answer.
-        let ruins = try await parts.planner.unneeded(objects)
+        let ruins = Set(plan.deleted.map(\.record.key))
         let done = try await parts.planner.begin(plan)
         if !objects.isEmpty {
             let now = workspace.time.now()
@@ -177,6 +177,7 @@ struct ForgetCommand: WorkspaceCommand {
         let (names, places, watched) = (
             paths.map(\.text), workspace.installation.restorePlaces, workspace.settings.watch.map(\.path)
         )
+        let now = workspace.time.now()
         return try await workspace.ledger { ledger in
             var found = Found()
             var seen: Set<Int64> = []
@@ -189,7 +190,7 @@ struct ForgetCommand: WorkspaceCommand {
                         ?? ledger.lostOriginal(key) ?? ledger.lostVersion(key)
                 {
                     found.objects.append(object.key)
-                } else if let key = try? ObjectKey(name), let reason = try Self.whyKept(key, ledger) {
+                } else if let key = try? ObjectKey(name), let reason = try Self.whyKept(key, ledger, at: now) {
                     found.kept.append((key, reason))
                 } else {
                     found.unknown.add(name)
@@ -200,10 +201,10 @@ struct ForgetCommand: WorkspaceCommand {
     }
 
     /// What is to be done about an object that is not lost, in place of forgetting it by its key.
-    private static func whyKept(_ key: ObjectKey, _ ledger: Ledger) throws -> String? {
+    private static func whyKept(_ key: ObjectKey, _ ledger: Ledger, at now: Date) throws -> String? {
         guard let object = try ledger.object(key) else { return nil }
         let standing =
-            if let broken = try ledger.brokenCopy(key) {
+            if let broken = try ledger.brokenCopy(key, at: now) {
                 broken.words
             } else if object.problem != nil {
                 "is damaged or gone"

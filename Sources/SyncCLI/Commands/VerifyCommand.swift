@@ -100,7 +100,7 @@ struct VerifyCommand: WorkspaceCommand {
         }
         let (now, keys) = (workspace.time.now(), result.broken.map(\.key))
         let advice = try await ledger { ledger in
-            try keys.reduce(into: [ObjectKey: String]()) { $0[$1] = try ledger.brokenCopy($1)?.advice }
+            try keys.reduce(into: [ObjectKey: String]()) { $0[$1] = try ledger.brokenCopy($1, at: now)?.advice }
         }
         let (standing, lost) = try await ledger { (try $0.verificationStanding(at: now), try $0.overview().lost) }
         let report = VerifyReport(

@@ -154,7 +154,7 @@ struct PhotoStatusText {
         badge = Badge(photo, restore: restore)
         self.elsewhere = elsewhere
         var broken: BrokenCopy?
-        if photo.object?.problem != nil, let key = photo.key { broken = try ledger.brokenCopy(key) }
+        if photo.object?.problem != nil, let key = photo.key { broken = try ledger.brokenCopy(key, at: now) }
         brokenCopy = broken
     }
 

@@ -137,6 +137,7 @@ package struct LedgerRebuild: Sendable {
         try await RebuiltVersions(store: store, ledger: ledger, keys: keys, asks: takesOver && hasOthers).run()
         let archive = RebuiltArchive(store: store, ledger: ledger, keys: keys, denied: denied)
         summary.unread.note(contentsOf: try await archive.run())
+        summary.unread.note(contentsOf: try await RebuiltDamage(store: store, ledger: ledger, time: time).read(left))
         if takesOver {
             let own = plan.first { $0.machine.role == .this }
             if isOwnRead { try await ledger.noteOwnCatalogRead(upTo: max(own?.last ?? 0, told ?? 0)) }

@@ -7,7 +7,7 @@ struct RebuiltListing: Sendable {
     let store: any ReadableStore
     let ledger: LedgerQueue
     let keys: KeyLayout
-    let damaged: [ObjectKey: DamagedVersion]
+    let damaged: [ObjectKey: ObjectRecord]
     let denied: DeniedObjects
     let time: TimeSource
 
@@ -67,6 +67,31 @@ struct RebuiltListing: Sendable {
             (info.metadata, info.contentType) = (told.metadata, told.contentType)
             return info
         }
+    }
+}
+
+/// What was known to be damaged of other machines, and is taken up as such. Where the store tells otherwise of it than
+/// before, it may be stored anew, and its bytes tell: an ETag does not.
+struct RebuiltDamage: Sendable {
+    let store: any ReadableStore
+    let ledger: LedgerQueue
+    let time: TimeSource
+
+    /// - Returns: what could not be read, in plain words: it counts as damaged until it is.
+    /// - Throws: ``StoreError`` about the whole store, ``LedgerError``, `CancellationError`.
+    func read(_ left: LeftBehind) async throws -> [String] {
+        if left.damaged.isEmpty { return [] }
+        let suspects = try await ledger { ledger in
+            try left.damaged.values.compactMap { before -> (record: ObjectRecord, isUnlisted: Bool)? in
+                guard let record = try ledger.object(before.key), record.problem?.isDamage == true,
+                    record.etag != before.etag || record.size != before.size || record.storedAt != before.storedAt
+                else { return nil }
+                return (record, false)
+            }
+        }
+        var findings = ObjectAudit.Findings()
+        let unclear = try await ObjectAudit(store: store, ledger: ledger, time: time).look(at: suspects, &findings)
+        return unclear.map { "\($0.error)" }
     }
 }
 

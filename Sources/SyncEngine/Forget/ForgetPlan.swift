@@ -25,7 +25,7 @@ package struct ForgetPlan: Sendable {
 
     /// What is forgotten: paths.
     package var photos: [PhotoStatus] = []
-    /// What goes with them.
+    /// What goes with them, and what is damaged of that which goes by its key.
     package var deleted: [ForgottenObject] = []
     /// What stays in the store, and for what.
     package var shared: [(object: ForgottenObject, reference: StoredReference)] = []
@@ -77,10 +77,13 @@ package struct ForgetPlanner: Sendable {
 
     /// - Parameters:
     ///   - found: what was named.
+    ///   - objects: keys of what is lost and of no file.
     ///   - gone: leaves out what is still here, and files of events, and tells nothing of them.
     ///   - since: leaves out what was there after this moment, likewise.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
-    package func plan(_ found: [PhotoStatus], onlyGone gone: Bool, since: Date? = nil) async throws -> ForgetPlan {
+    package func plan(
+        _ found: [PhotoStatus], objects: [ObjectKey] = [], onlyGone gone: Bool, since: Date? = nil
+    ) async throws -> ForgetPlan {
         var plan = ForgetPlan()
         var candidates: [PhotoStatus] = []
         let (scanner, watched, queue) = (scanner, watched, ledger.ledger)
@@ -110,6 +113,7 @@ package struct ForgetPlanner: Sendable {
             }
         }
         try await weigh(candidates, &plan)
+        try await weigh(objects, &plan)
         return plan
     }
 
@@ -136,9 +140,11 @@ package struct ForgetPlanner: Sendable {
                 )
             }
             var held: [Int64: StoredReference] = [:]
-            // Nobody could have a lost photo back: it is forgotten in any case, and what is left of it stays.
+            // Nobody could have a lost photo back: it is forgotten though what is left of it stays.
             for case (let object, let reference?) in references where reference.holdsPath {
-                for photo in object.photos where !plan.lost.contains(photo) { held[photo] = reference }
+                for photo in object.photos where reference.holdsRuin || !plan.lost.contains(photo) {
+                    held[photo] = reference
+                }
             }
             if held.isEmpty {
                 plan.photos = photos
@@ -151,12 +157,14 @@ package struct ForgetPlanner: Sendable {
         }
     }
 
-    /// Of what is lost and of no file, that which no other machine needs.
-    /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
-    package func unneeded(_ objects: [ObjectKey]) async throws -> Set<ObjectKey> {
-        if objects.isEmpty { return [] }
+    /// What is damaged of that which is of no file goes where no other machine needs it.
+    private func weigh(_ objects: [ObjectKey], _ plan: inout ForgetPlan) async throws {
+        if objects.isEmpty { return }
         let found = try await others.look(for: objects)
-        return Set(objects.filter { found.reference(to: $0) == nil })
+        let unneeded = Set(objects.filter { found.reference(to: $0) == nil })
+        let known = Set(plan.deleted.map(\.record.key))
+        plan.deleted += try await ledger { try $0.ruins(of: objects, unneeded: unneeded) }
+            .filter { !known.contains($0.record.key) }
     }
 
     /// Forgets the photos of a plan, and notes what is to be deleted. What was changed meanwhile stays, and is among the

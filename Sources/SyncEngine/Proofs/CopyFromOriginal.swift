@@ -55,17 +55,17 @@ package struct CopyFromOriginal: Sendable {
     }
 
     func isResting(_ broken: BrokenCopy, at now: Date) -> Bool {
-        rests.withLock { $0.holds(broken.copy.key, Self.attempt(broken, at: now), at: now) }
+        rests.withLock { $0.holds(broken.copy.key, Self.attempt(broken), at: now) }
     }
 
     func noteFailure(_ broken: BrokenCopy, at now: Date) {
-        rests.withLock { _ = $0.add(broken.copy.key, Self.attempt(broken, at: now), at: now, for: Self.rest) }
+        rests.withLock { _ = $0.add(broken.copy.key, Self.attempt(broken), at: now, for: Self.rest) }
     }
 
     func noteMade(_ key: ObjectKey) { rests.withLock { $0.end(key) } }
 
-    private static func attempt(_ broken: BrokenCopy, at now: Date) -> Attempt {
-        Attempt(storedAt: broken.original.storedAt, isReadable: broken.original.isReadable(at: now))
+    private static func attempt(_ broken: BrokenCopy) -> Attempt {
+        Attempt(storedAt: broken.original.storedAt, isReadable: broken.isReadable)
     }
 }
 
@@ -79,6 +79,8 @@ extension StoredCopyRepair {
         package fileprivate(set) var failures: [(key: ObjectKey, reason: String)] = []
         /// Whether the month's money was over before the copies were.
         package fileprivate(set) var isOverBudget = false
+        /// Of which reading the original costs more than a whole month's money, in US dollars.
+        package fileprivate(set) var unaffordable: [(key: ObjectKey, usd: Double)] = []
     }
 
     /// Makes them anew. What cannot be made now stays as it is.
@@ -86,21 +88,28 @@ extension StoredCopyRepair {
     package func makeCopies() async throws -> Copies {
         var result = Copies()
         guard let copies else { return result }
-        for key in try await ledger({ try $0.copiesToMakeAnew() }) {
-            // It may have come back meanwhile.
-            guard let broken = try await ledger({ try $0.brokenCopy(key) }) else { continue }
+        let due = try await ledger { try $0.copiesToMakeAnew() }
+        let tried = try await readInVain(due)
+        for key in due {
             let now = time.now()
-            if copies.isResting(broken, at: now) { continue }
+            // It may have come back meanwhile.
+            guard let broken = try await ledger({ try $0.brokenCopy(key, at: now) }) else { continue }
+            if copies.isResting(broken, at: now) || broken.rests(since: tried[key], at: now) { continue }
             do {
                 switch try await make(broken, copies, at: now) {
                 case .made: result.made += 1
-                case .archived: result.archived.append(broken)
+                case .archived:
+                    var locked = broken
+                    locked.isReadable = false
+                    result.archived.append(locked)
                 case .tooDear: result.isOverBudget = true
+                case .unaffordable(let usd): result.unaffordable.append((key, usd))
                 case .forgotten: break
                 case .failed(let reason): result.failures.append((key, reason))
                 }
-                if try await ledger({ try $0.brokenCopy(key) }) == nil {
+                if try await ledger({ try $0.brokenCopy(key, at: now) }) == nil {
                     copies.noteMade(key)
+                    try await ledger.finish { try $0.endDenials([key], of: .copies) }
                 } else {
                     copies.noteFailure(broken, at: now)
                 }
@@ -112,10 +121,22 @@ extension StoredCopyRepair {
         return result
     }
 
+    /// Of which copies originals were read, and when, without that a copy came of it: by whichever process, since that
+    /// may have been paid for. What needs no copy any more is forgotten.
+    private func readInVain(_ due: [ObjectKey]) async throws -> [ObjectKey: Date] {
+        let noted = try await ledger { try $0.denials(of: .copies) }
+        let over = Array(Set(noted.keys).subtracting(due))
+        if !over.isEmpty { try await ledger.finish { try $0.endDenials(over, of: .copies) } }
+        return noted
+    }
+
     private enum Ending {
         case made
         case archived
+        /// This month.
         case tooDear
+        /// In any month, at this price in US dollars.
+        case unaffordable(Double)
         /// While it was made.
         case forgotten
         case failed(String)
@@ -123,7 +144,7 @@ extension StoredCopyRepair {
 
     private func make(_ broken: BrokenCopy, _ copies: CopyFromOriginal, at now: Date) async throws -> Ending {
         var original = broken.original
-        guard original.isReadable(at: now) else { return .archived }
+        guard broken.isReadable else { return .archived }
         // A ledger that was rebuilt does not know how it is stored.
         if original.encoding == nil, let info = try await store.readableHead(original.key) {
             original.encoding = info.originalEncoding
@@ -142,10 +163,12 @@ extension StoredCopyRepair {
                 "what is stored under its key is damaged and archived, and archived objects are never rewritten; "
                     + "remove it from the store by hand")
         }
+        let price = usd(toRead: broken)
+        guard price <= verification.maximumUSDPerMonth else { return .unaffordable(price) }
         let audit = ObjectAudit(store: store, ledger: ledger, time: time)
         let stored: [UInt8]
         do {
-            guard let bytes = try await read(broken, at: now) else { return .tooDear }
+            guard let bytes = try await read(broken, paying: price, at: now) else { return .tooDear }
             stored = bytes
         } catch let error as StoreError where error.code == .archived {
             return .archived
@@ -153,6 +176,8 @@ extension StoredCopyRepair {
             try await audit.recheck(original.key, after: error)
             throw error
         }
+        // Before it is made: whoever is killed over it has read the original, too.
+        try await ledger.finish { try $0.noteDenial(key, of: .copies, at: now) }
         do {
             guard let photo = try await copies.photo(md5, broken, of: original, stored, at: key) else {
                 try await audit.recheck(original.key)
@@ -170,15 +195,19 @@ extension StoredCopyRepair {
         }
     }
 
-    /// Pays for it before, as for what is verified: also for the look at what is damaged, before it is replaced.
-    /// - Returns: `nil` where the month's money is over.
-    private func read(_ broken: BrokenCopy, at now: Date) async throws -> [UInt8]? {
-        let (cost, month, original) = (verification.cost, verification.maximumUSDPerMonth, broken.original)
-        var price = cost.usd(bytes: original.size, in: Self.readClass(original))
+    /// With the look at what is damaged, before it is replaced.
+    private func usd(toRead broken: BrokenCopy) -> Double {
+        var price = verification.cost.usd(bytes: broken.original.size, in: Self.readClass(broken.original))
         if broken.copy.problem?.isDamage == true, !broken.copy.storageClass.isArchive {
-            price += cost.usd(bytes: broken.copy.size, in: broken.copy.storageClass)
+            price += verification.cost.usd(bytes: broken.copy.size, in: broken.copy.storageClass)
         }
-        let paid = price
+        return price
+    }
+
+    /// Pays for it before, as for what is verified.
+    /// - Returns: `nil` where the month's money is over.
+    private func read(_ broken: BrokenCopy, paying paid: Double, at now: Date) async throws -> [UInt8]? {
+        let (cost, month, original) = (verification.cost, verification.maximumUSDPerMonth, broken.original)
         guard try await ledger({ try $0.payForLooks([paid], ofMonth: month, at: now) }) > 0 else { return nil }
         let source = CountingStore(base: store)
         do {
@@ -197,6 +226,17 @@ extension StoredCopyRepair {
     }
 }
 
+extension BrokenCopy {
+    /// Seconds until its original is read again, by whichever process, where no copy came of it.
+    private static let rest: TimeInterval = 86_400
+
+    fileprivate func rests(since reading: Date?, at now: Date) -> Bool {
+        guard let reading, original.storedAt <= reading else { return false }
+        // One that is still to come was noted by a clock that was ahead.
+        return (0..<Self.rest).contains(now.timeIntervalSince(reading))
+    }
+}
+
 extension StoredCopyRepair.Copies {
     private static let problemsTold = 10
 
@@ -210,7 +250,14 @@ extension StoredCopyRepair.Copies {
         }
         if isOverBudget {
             logger.warning(
-                "copies are made anew from their originals next month: verify.max_usd_per_month does not suffice")
+                "copies are made anew from their originals next month, or with a higher verify.max_usd_per_month: "
+                    + "this month's is used up")
+        }
+        for copy in unaffordable.prefix(Self.problemsTold) {
+            let dollars = (copy.usd * 100).rounded(.up) / 100
+            logger.warning(
+                "not made anew from its original: \(copy.key): to read that costs \(dollars) US dollars, more than "
+                    + "verify.max_usd_per_month gives in any month; raise it to that or more")
         }
     }
 }

@@ -379,12 +379,3 @@ extension Date {
     /// Whether both are the same millisecond, as the ledger keeps times.
     fileprivate func isSameInLedger(as other: Date) -> Bool { abs(timeIntervalSince(other)) < 0.001 }
 }
-
-extension ObjectRecord {
-    /// Whether its bytes can be read without a restore, as far as is known.
-    func isReadable(at now: Date) -> Bool {
-        if !storageClass.isArchive { return true }
-        if case .restored(let end) = restore { return end.map { $0 > now } ?? true }
-        return false
-    }
-}

@@ -42,7 +42,7 @@ extension Ledger {
     /// files they are copies, where that is told.
     /// - Parameter damaged: what was known of it until now.
     package func noteListed(
-        _ page: [ObjectInfo], keys: KeyLayout, damaged: [ObjectKey: DamagedVersion] = [:], tellsRestores: Bool,
+        _ page: [ObjectInfo], keys: KeyLayout, damaged: [ObjectKey: ObjectRecord] = [:], tellsRestores: Bool,
         at time: Date
     ) throws(LedgerError) {
         _ = try mergeReport(page, tellsRestores: tellsRestores, at: time)
@@ -59,10 +59,13 @@ extension Ledger {
                     continue
                 }
                 // What was gone is there again. A listing alone does not say of what was damaged that it is right.
-                let known = damaged[info.key].flatMap { $0.etag == info.etag ? $0.problem : nil }
+                // Nor does another ETag than that of what was stored: it may be the ruin's.
+                let known = damaged[info.key]
                 let ruin = try hasRuins ? db.forgottenRuin(info.key) : nil
-                guard let fault = faults[info.key] ?? known ?? ruin, fault.isDamage else { continue }
+                let found = [faults[info.key], known?.problem, ruin].compactMap(\.self)
+                guard let fault = found.first(where: \.isDamage) else { continue }
                 try db.run("UPDATE objects SET problem = ? WHERE key = ?", [fault.text, info.key.rawValue])
+                if let known, (record.md5 ?? known.md5) == known.md5 { try db.keepDigests(of: known) }
             }
         }
     }
@@ -199,6 +202,13 @@ extension KeyLayout {
 }
 
 extension Database {
+    /// Notes of a damaged object what was stored there: the store may tell the digests of the ruin.
+    fileprivate func keepDigests(of known: ObjectRecord) throws {
+        try run(
+            "UPDATE objects SET sha256 = COALESCE(?, sha256), stored_md5 = COALESCE(?, stored_md5) WHERE key = ?",
+            [known.sha256?.blob, known.storedMD5?.blob, known.key.rawValue])
+    }
+
     /// Whether an object is the photo of an event in a file of this folder that is on the disk.
     fileprivate func isOfEventsHere(_ object: Int64, in directory: DirectoryID) throws -> Bool {
         try number(

@@ -91,8 +91,8 @@ extension Database {
 
     /// Whether something holds the object of which the path is needed to name it later.
     func isHeld(_ object: Int64) throws -> Bool {
-        guard let known = try record(ofObject: object), known.problem == nil else { return false }
-        return try holders(of: known).contains(where: \.holdsPath)
+        guard let known = try record(ofObject: object), known.isInStore else { return false }
+        return try holders(of: known).contains { known.problem == nil ? $0.holdsPath : $0.holdsRuin }
     }
 
     /// - Parameters:
@@ -172,6 +172,15 @@ package enum StoredReference: Hashable, Sendable {
         switch self {
         case .share, .restore, .unread, .others, .project: true
         case .path, .version, .machine, .vacation, .event, .archivedEvent: false
+        }
+    }
+
+    /// Whether the same is so of a photo that is lost: what is left of it goes when this is over, which is soon. For all
+    /// else, which may never end, it is forgotten, and its ruin stays.
+    package var holdsRuin: Bool {
+        switch self {
+        case .share, .restore: true
+        case .path, .version, .machine, .vacation, .event, .archivedEvent, .project, .unread, .others: false
         }
     }
 }

@@ -27,8 +27,7 @@ extension Ledger {
                 return ForgottenObject(
                     record: record, photos: photos,
                     references: try db.references(of: id, record, except: named, lists, left: left),
-                    since: try db.number("SELECT COALESCE(class_since, stored_at) FROM objects WHERE id = ?", [id])
-                        .map(Date.init(milliseconds:)) ?? record.storedAt)
+                    since: try db.classSince(of: id, record))
             }
         }
     }
@@ -242,6 +241,12 @@ extension ObjectDeletion: FetchableRecord {
 }
 
 extension Database {
+    /// Since when an object is in its class, which is billed for a minimum of days.
+    func classSince(of object: Int64, _ record: ObjectRecord) throws -> Date {
+        try number("SELECT COALESCE(class_since, stored_at) FROM objects WHERE id = ?", [object])
+            .map(Date.init(milliseconds:)) ?? record.storedAt
+    }
+
     /// Notes an object as one that is to be deleted. An original on its way there counts no more, and is deleted when it has
     /// come.
     func beginDeletion(_ object: ObjectDeletion, at time: Date) throws {

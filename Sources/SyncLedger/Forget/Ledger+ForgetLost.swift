@@ -28,19 +28,33 @@ extension Ledger {
             }
             for key in objects {
                 guard let id = try db.number(LedgerQuery.brokenObject, [key.rawValue]) else { continue }
-                let isGoing = try ruins.contains(key) || db.hasWholeCopy(key)
                 guard let ruin = try db.record(ofObject: id) else { continue }
+                let isGoing = try db.isToBeDeleted(ruin, unneeded: ruins)
                 // The record of what was signed off stays: it tells that there was an event.
                 try db.run("DELETE FROM project_versions WHERE key = ?", [key.rawValue])
                 if try db.forgetUnused(id) == 0 { continue }
                 count += 1
                 try db.noteForgottenRuin(ruin)
-                if isGoing, ruin.isInStore {
+                if isGoing {
                     try db.beginDeletion(
                         ObjectDeletion(key: key, size: ruin.size, storageClass: ruin.storageClass), at: time)
                 }
             }
             return count
+        }
+    }
+
+    /// What ``forget(photos:objects:deleting:at:)`` puts on the list of deletions of objects that are forgotten by their keys.
+    /// - Parameter unneeded: those of them that nobody else needs.
+    package func ruins(of objects: [ObjectKey], unneeded: Set<ObjectKey>) throws(LedgerError) -> [ForgottenObject] {
+        try read("look up what is damaged") { db in
+            try objects.compactMap { key -> ForgottenObject? in
+                guard let id = try db.number(LedgerQuery.brokenObject, [key.rawValue]),
+                    let ruin = try db.record(ofObject: id), try db.isToBeDeleted(ruin, unneeded: unneeded)
+                else { return nil }
+                return ForgottenObject(
+                    record: ruin, photos: [], references: [], since: try db.classSince(of: id, ruin))
+            }
         }
     }
 }
@@ -56,6 +70,10 @@ extension Database {
             AND NOT EXISTS (SELECT 1 FROM photos WHERE object_id = ?1)
             AND NOT EXISTS (SELECT 1 FROM events WHERE object_id = ?1)
             """, [object])
+    }
+
+    fileprivate func isToBeDeleted(_ ruin: ObjectRecord, unneeded: Set<ObjectKey>) throws -> Bool {
+        try ruin.isInStore && (unneeded.contains(ruin.key) || hasWholeCopy(ruin.key))
     }
 
     /// What is damaged is so until it is proved to be gone, or is stored anew: it may turn out that others need it, and

@@ -27,18 +27,12 @@ package struct OtherDamage: Hashable, Sendable {
 
 /// What was known to be gone or damaged of other machines before a rebuild.
 package struct LeftBehind: Sendable {
-    /// What is damaged, and may be found again.
-    package var damaged: [ObjectKey: DamagedVersion] = [:]
+    /// What is damaged, and may be found again, with what was stored there.
+    package var damaged: [ObjectKey: ObjectRecord] = [:]
     /// What nobody is left to name.
     package var unowned: [ObjectRecord] = []
 
     package init() {}
-}
-
-/// What is wrong with an object as long as the store tells this ETag of it: it may be stored anew.
-package struct DamagedVersion: Hashable, Sendable {
-    var etag: String?
-    var problem: ObjectFault
 }
 
 extension Ledger {
@@ -140,8 +134,8 @@ extension Ledger {
                 try db.record(ofObject: $0)
             }
             for object in owned {
-                if let record = try db.record(ofObject: object), let problem = record.problem, problem.isDamage {
-                    left.damaged[record.key] = DamagedVersion(etag: record.etag, problem: problem)
+                if let record = try db.record(ofObject: object), record.problem?.isDamage == true {
+                    left.damaged[record.key] = record
                 }
                 try db.run("DELETE FROM photos WHERE object_id = ?", [object])
                 try db.forgetUnused(object)
@@ -179,10 +173,8 @@ extension LedgerQuery {
         SELECT earlier.photo_id FROM photo_versions AS earlier WHERE earlier.object_id IN (\(objectAndCopy))
         """
 
-    /// As ``ObjectKey/copyOfOriginal`` has it.
     static let objectAndCopy = """
-        SELECT named.id FROM objects AS named
-        WHERE named.key IN (objects.key, REPLACE(objects.key, '/originals/', '/photos/'))
+        SELECT named.id FROM objects AS named WHERE named.key IN (objects.key, \(keyOfCopy))
         """
 }
 

@@ -5,6 +5,8 @@ package import SyncCore
 /// Work that comes to the same objects again in each of its runs.
 package enum RecurringWork: String, Hashable, Sendable, CaseIterable {
     case restores, archive, originals, verification, vacations, cleanup, profiles
+    /// Copies that are made anew from originals: here, also one that was begun and did not come to its end.
+    case copies
 }
 
 /// Objects that the store denied. It is no state of theirs: it tells only what a work begins its next run with.

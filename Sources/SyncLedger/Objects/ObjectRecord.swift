@@ -64,6 +64,15 @@ package struct ObjectRecord: Hashable, Sendable {
 }
 
 extension ObjectRecord {
+    /// Whether its bytes can be read without a restore, as far as is known.
+    package func isReadable(at now: Date) -> Bool {
+        if !storageClass.isArchive { return true }
+        if case .restored(let end) = restore { return end.map { $0 > now } ?? true }
+        return false
+    }
+}
+
+extension ObjectRecord {
     /// What a store tells of an object; where it has no digest of its own, what was written beside the bytes.
     package init(_ info: ObjectInfo) {
         self.init(

@@ -9,15 +9,15 @@ package struct BrokenCopy: Hashable, Sendable {
     package let original: ObjectRecord
     /// A photo whose file is gone, and of which it is the copy; `nil` where it is that of an earlier content alone.
     package let path: FilePath?
+    /// Whether the original can be read without a restore, as far as is known.
+    package var isReadable: Bool
 
     /// What is wrong, and what becomes of it, in words that follow the copy's name.
     package var words: String { "is \(copy.problem?.isDamage == true ? "damaged" : "gone from the store"); \(advice)" }
 
     /// Who makes the copy anew, or what has to be done before.
     package var advice: String {
-        var isLocked = original.storageClass.isArchive
-        if case .restored = original.restore { isLocked = false }
-        guard isLocked else {
+        if isReadable {
             return "its original is whole, and the copy is made anew from it by sync-agent sync, or the agent"
         }
         let command = path.map { "restore --original \($0.text.escapingControls)" } ?? "restore \(original.key)"
@@ -33,13 +33,14 @@ extension Ledger {
     }
 
     /// - Returns: `nil` where the copy is whole or not known, or its original is none of both.
-    package func brokenCopy(_ key: ObjectKey) throws(LedgerError) -> BrokenCopy? {
+    package func brokenCopy(_ key: ObjectKey, at now: Date) throws(LedgerError) -> BrokenCopy? {
         try read("look up a broken copy") { db in
             guard let copy = try db.row(LedgerQuery.object, [key.rawValue], as: ObjectRecord.self),
                 copy.problem != nil, let original = try db.original(of: key)
             else { return nil }
             let place = try db.row(LedgerQuery.missingPhotoOfObject, [key.rawValue], as: PhotoPlace.self)
-            return BrokenCopy(copy: copy, original: original, path: place?.absolute)
+            return BrokenCopy(
+                copy: copy, original: original, path: place?.absolute, isReadable: original.isReadable(at: now))
         }
     }
 
@@ -64,8 +65,7 @@ extension Database {
         let keys = try texts(LedgerQuery.copiesToMakeAnew).map { try ObjectKey($0) }
         if keys.isEmpty { return [] }
         let others = try leftToOthers()
-        // A file of a project may be in a folder `photos`, and has no original.
-        return keys.filter { $0.original != nil && others[$0] == nil }
+        return keys.filter { others[$0] == nil }
     }
 }
 
@@ -75,7 +75,7 @@ extension LedgerQuery {
         SELECT key FROM objects INDEXED BY objects_broken
         WHERE problem IS NOT NULL AND key > '' AND EXISTS (
             SELECT 1 FROM objects AS original
-            WHERE original.key = REPLACE(objects.key, '/photos/', '/originals/') AND original.problem IS NULL
+            WHERE original.key = \(keyOfOriginal) AND original.problem IS NULL
         )
         AND NOT EXISTS (
             SELECT 1 FROM photos INDEXED BY photos_by_object

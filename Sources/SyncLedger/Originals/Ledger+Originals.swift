@@ -237,6 +237,20 @@ extension ObjectRecord {
 }
 
 extension LedgerQuery {
+    /// Of a row of `objects`, as ``ObjectKey/original`` has it: `NULL` where it is no photo in the pool.
+    static let keyOfOriginal = siblingKey(of: "photos", in: "originals")
+    /// As ``ObjectKey/copyOfOriginal`` has it: `NULL` where it is no original.
+    static let keyOfCopy = siblingKey(of: "originals", in: "photos")
+
+    /// By its family, which is the first three segments: a user, a profile or a project's folder may be called `photos`, too.
+    private static func siblingKey(of folder: String, in other: String) -> String {
+        let name = "substr(objects.key, length(objects.family) + 1)"
+        return """
+            CASE WHEN objects.family GLOB 'users/*/\(folder)/' AND instr(\(name), '/') = 0
+            THEN substr(objects.family, 1, length(objects.family) - length('\(folder)/')) || '\(other)/' || \(name) END
+            """
+    }
+
     package static let photosWithoutOriginal = """
         SELECT photos.id, photos.generation, photos.sha256,
             EXISTS (SELECT 1 FROM event_notes WHERE event_notes.photo_id = photos.id),

@@ -168,6 +168,14 @@ extension Database {
             try run("UPDATE photos SET state = 'missing', error = NULL WHERE object_id = ? AND state = 'lost'", [copy])
         }
         try run("UPDATE photos SET state = 'missing', error = NULL WHERE object_id = ? AND state = 'lost'", [object])
+        // In a folder that is not watched, nobody stores again what waits for that, and what was stored of it is there.
+        try run(
+            """
+            UPDATE photos SET state = 'uploaded', attempts = 0, next_try_at = 0, error = NULL
+            WHERE object_id = ?1 AND state = 'pending' AND object_generation = generation AND error IS NOT NULL
+            AND supposed_drive IS NULL AND md5 IS (SELECT md5 FROM objects WHERE id = ?1)
+            AND folder_id IN (SELECT id FROM folders WHERE active = 0)
+            """, [object])
         try run(
             """
             UPDATE events SET photo_state = 'stored', problem = NULL, photo_name = NULL,
@@ -293,7 +301,7 @@ extension LedgerQuery {
         )
         AND NOT EXISTS (
             SELECT 1 FROM objects AS original
-            WHERE original.key = REPLACE(objects.key, '/photos/', '/originals/') AND original.problem IS NULL
+            WHERE original.key = \(keyOfOriginal) AND original.problem IS NULL
         )
         """
     package static let firstLost = """

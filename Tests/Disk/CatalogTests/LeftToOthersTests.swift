@@ -1,5 +1,6 @@
 import FoundationEssentials
 import SyncCore
+import SyncDigest
 import SyncEngine
 import SyncLedger
 import SyncTestSupport
@@ -95,6 +96,22 @@ import Testing
         try await lookInVain(left: 3)
         #expect(try await tower.rebuild().lost == 0)
         try await lookInVain(left: 0)
+    }
+
+    @Test(arguments: ["photos", "originals"])
+    func `an original is left to the machine of its photo, whatever the user is called`(user: String) async throws {
+        let bench = try CatalogBench(user: user)
+        let (tower, laptop) = (try bench.machine("tower"), try bench.machine("laptop"))
+        let original = try #require(try bench.photoKey("sunset").original)
+        try await laptop.see(["a.jpg": "sunset"])
+        try await bench.memory.store(Array("the sunset itself".utf8), at: original)
+        try await laptop.write()
+        try await tower.see(["own.jpg": "own"])
+        try await tower.write()
+        #expect(try await tower.rebuild().lost == 0)
+        bench.memory.lose(original)
+        try await tower.refresh()
+        #expect(try tower.ledger.leftToOthers() == [original])
     }
 
     @Test func `what is gone of a machine that is silent is told until it is there again`() async throws {
@@ -211,10 +228,56 @@ import Testing
             #expect(try await tower.rebuild().lost == 1)
             #expect(try tower.ledger.object(key)?.problem?.isDamage == true)
         }
-        bench.memory.lose(key)
-        try await bench.memory.store(Array("sunset, stored anew".utf8), at: key)
+        try await put("sunset, stored anew", at: key)
         #expect(try await tower.rebuild().lost == 0)
         #expect(try tower.ledger.object(key)?.problem == nil)
+    }
+
+    @Test(arguments: [InMemoryStore.ListedDigests.all, .marks])
+    func `what somebody has overwritten is no whole photo by another ETag, and by its bytes it is`(
+        listed: InMemoryStore.ListedDigests
+    ) async throws {
+        let bench = try CatalogBench(listedDigests: listed)
+        let (tower, laptop) = (try bench.machine("tower"), try bench.machine("laptop"))
+        let key = try bench.photoKey("sunset")
+        try await laptop.see(["a.jpg": "sunset"])
+        try await laptop.write()
+        try await tower.see(["own.jpg": "own"])
+        try await tower.write()
+        #expect(try await tower.rebuild().lost == 0)
+        let whole = bench.memory.copy()
+        func verify() async throws -> Bool {
+            await bench.time.advance(by: Self.day)
+            return try await Verifier(
+                store: bench.store, ledger: LedgerQueue(tower.ledger), cost: VerificationCost(prices: nil),
+                time: bench.time.source
+            ).run(.keys([key]), costingAtMost: nil).broken.isEmpty
+        }
+        for ruin in ["tesnus", "something else, and longer"] {
+            try await bench.memory.store(Array(ruin.utf8), at: key)
+            #expect(try await !verify())
+            for _ in 1...2 {
+                #expect(try await tower.rebuild().lost == 1)
+                #expect(try tower.ledger.object(key)?.problem?.isDamage == true)
+            }
+            #expect(try await !verify())
+        }
+        bench.memory.bringBack(key, from: whole)
+        #expect(try await tower.rebuild().lost == 0)
+        #expect(try tower.ledger.object(key)?.problem == nil)
+        #expect(try await verify())
+    }
+
+    /// Stores another copy of the photo "sunset", as its machine does.
+    private func put(_ text: String, at key: ObjectKey) async throws {
+        let body = ObjectBody(Array(text.utf8))
+        let attributes = ObjectAttributes(
+            contentType: "image/jpeg",
+            metadata: [
+                MetadataName.md5: "\(ContentDigest(of: Array("sunset".utf8)).md5)",
+                MetadataName.sha256: "\(body.digest.sha256)",
+            ])
+        _ = try await bench.memory.put(body, at: key, attributes: attributes, condition: .overwrite)
     }
 
     @Test func `verify counts it, and tells it of what is asked for by name alone`() async throws {

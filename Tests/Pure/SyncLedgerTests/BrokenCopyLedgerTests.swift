@@ -114,6 +114,59 @@ import Testing
         #expect(try world.ledger.overview().copiesToMakeAnew == 0)
     }
 
+    @Test(arguments: ["ana", "photos", "originals", "projects", "é'%_*"])
+    func `a copy is made anew of its original, whatever the user is called`(user: String) throws {
+        let keys = try KeyLayout(user: user)
+        let id = "0123456789abcdef0123456789abcdef"
+        let names = [keys.photos, keys.originals].map { "\($0)\(id).dat" }
+        let records = try names.map { name in
+            ObjectRecord(
+                key: try ObjectKey(name), size: 10, md5: nil, sha256: nil, contentType: "image/jpeg",
+                storedAt: world.now)
+        }
+        for record in records { try world.ledger.noteStoredAgain(record) }
+        try world.ledger.markBroken([BrokenObject(records[0], .missing)], at: world.now)
+        #expect(try world.ledger.copiesToMakeAnew() == [records[0].key])
+        #expect(try world.ledger.brokenCopy(records[0].key, at: world.now)?.original.key == records[1].key)
+        try world.ledger.markBroken([BrokenObject(records[1], .missing)], at: world.now)
+        #expect(try world.ledger.copiesToMakeAnew().isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func `of a folder that is not watched, a photo is stored as soon as its copy is there again`(
+        isMade: Bool
+    ) throws {
+        world.write(path)
+        try world.storeReduced()
+        try world.keepOriginals()
+        let copy = try #require(try world.status(path)?.object)
+        try world.register([World.trips, World.projects])
+        try world.ledger.markBroken([BrokenObject(copy, .damaged("its bytes are others"))], at: world.now)
+        #expect(try world.state(path) == .pending)
+        #expect(try world.ledger.copiesToMakeAnew() == [copy.key])
+        if isMade {
+            #expect(try world.ledger.noteMadeAnew(copy, at: world.now))
+        } else {
+            try world.ledger.noteProof(try #require(try world.ledger.object(copy.key)), isRead: true, at: world.now)
+        }
+        let photo = try #require(try world.status(path))
+        #expect(photo.state == .uploaded && photo.error == nil)
+        #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `an archived photo of a profile of that name has no original`() throws {
+        let keys = try KeyLayout(user: "ana")
+        let month = try #require(CalendarDay("2024-05-01"))
+        let photos = try ["photos", "originals"].map { profile in
+            ObjectRecord(
+                key: try keys.archivedPhoto(profile: profile, month: month, event: "e1"), size: 10, md5: nil,
+                sha256: nil, contentType: "image/jpeg", storedAt: world.now)
+        }
+        for photo in photos { try world.ledger.noteStoredAgain(photo) }
+        try world.ledger.markBroken([BrokenObject(photos[0], .missing)], at: world.now)
+        #expect(try world.ledger.copiesToMakeAnew().isEmpty)
+    }
+
     private func forgetLost() throws {
         let photo = try #require(try world.status(path))
         #expect(photo.state == .lost)

@@ -95,6 +95,22 @@ import Testing
         #expect(try archive.ledger.openDeletions().map(\.key) == (isHeld ? [] : archive.keys))
     }
 
+    @Test func `a lost photo stays known while what is left of it is being restored, and goes with that then`() throws {
+        let archive = try Archive()
+        _ = try archive.ask()
+        try archive.bring(1, to: .retrieving)
+        let object = try #require(try archive.ledger.object(archive.keys[0]))
+        _ = try lose("/pictures/gallery/0.jpg", in: archive.world)
+        try archive.ledger.markBroken([BrokenObject(object, .damaged("its bytes are others"))], at: archive.now)
+        let photo = try #require(try archive.world.status("/pictures/gallery/0.jpg"))
+        #expect(photo.state == .lost)
+        #expect(try !forget(photo, in: archive.world))
+        #expect(try archive.ledger.openDeletions() == [])
+        try archive.bring(1, to: .failed)
+        #expect(try forget(photo, in: archive.world))
+        #expect(try archive.ledger.openDeletions().map(\.key) == archive.keys)
+    }
+
     @Test(arguments: [PhotoState.uploading, .missing])
     func `a photo of which something is in hand is not forgotten, whatever it was seen as`(seen: PhotoState) throws {
         world.write(path)

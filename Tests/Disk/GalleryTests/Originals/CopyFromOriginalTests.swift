@@ -108,16 +108,25 @@ import Testing
         bench.memory.setClass(.deepArchive, of: original)
         let result = try await makeCopies()
         #expect(result.made == 0 && result.archived.map(\.original.key) == [original])
+        #expect(result.archived.first?.advice.contains("restore --original") == true)
         #expect(bench.memory.info(original)?.restore == RestoreState.none)
-        let broken = try #require(try bench.ledger.brokenCopy(copy))
+        let broken = try #require(try bench.ledger.brokenCopy(copy, at: bench.time.now))
         let path = bench.tree.path("photos/Rome/1.jpg")
         #expect(broken.path == path && broken.advice.contains("sync-agent sync"))
         // As a look at the classes tells it.
         var record = broken.original
         record.storageClass = .deepArchive
         try bench.ledger.noteStoredAgain(record)
-        let advice = try #require(try bench.ledger.brokenCopy(copy)?.advice)
-        #expect(advice.contains("sync-agent restore --original \(path)"), "\(advice)")
+        func advice() throws -> String {
+            try #require(try bench.ledger.brokenCopy(copy, at: bench.time.now)?.advice)
+        }
+        #expect(try advice().contains("sync-agent restore --original \(path)"))
+        // A restored one is readable until its end, whenever a listing tells that next.
+        record.restore = .restored(until: bench.time.now.addingTimeInterval(60))
+        try bench.ledger.noteStoredAgain(record)
+        #expect(try advice().contains("sync-agent sync"))
+        await bench.time.advance(by: .seconds(61))
+        #expect(try advice().contains("sync-agent restore --original \(path)"))
         #expect(try await makeCopies().archived.map(\.copy.key) == [copy])
     }
 
@@ -129,12 +138,34 @@ import Testing
             VerificationRule(
                 percentPerDay: 1, maximumUSDPerMonth: usd, cost: VerificationCost(prices: Self.prices))
         }
-        let poor = try await makeCopies(rule(0.5))
-        #expect(poor.made == 0 && poor.isOverBudget)
+        for limit in [0, 0.5] {
+            let poor = try await makeCopies(rule(limit))
+            #expect(poor.made == 0 && !poor.isOverBudget && poor.unaffordable.map(\.usd) == [2])
+        }
         #expect(try bench.ledger.verificationStanding(at: bench.time.now).spentUSD == 0)
         #expect(try await makeCopies(rule(10)).made == 1)
         // The original, and the look at what is replaced.
         #expect(try bench.ledger.verificationStanding(at: bench.time.now).spentUSD == 2)
+        bench.memory.damage(copy)
+        try await verify()
+        let spent = try await makeCopies(rule(3))
+        #expect(spent.made == 0 && spent.isOverBudget && spent.unaffordable.isEmpty)
+    }
+
+    @Test func `an original of which no copy comes is read once a day, whichever process tries it`() async throws {
+        let copy = try await stored()
+        bench.memory.damage(copy)
+        try await verify()
+        bench.store.add(StoreFault(.put, key: copy.rawValue, numbers: 1...2, .failBefore(.accessDenied)))
+        #expect(try await makeCopies().failures.map { $0.key } == [copy])
+        let reads = bench.store.count(.get)
+        #expect(try await makeCopies().failures.isEmpty)
+        #expect(bench.store.count(.get) == reads)
+        await bench.time.advance(by: .seconds(86_400))
+        #expect(try await makeCopies().failures.map { $0.key } == [copy])
+        await bench.time.advance(by: .seconds(86_400))
+        #expect(try await makeCopies().made == 1)
+        #expect(try bench.ledger.denials(of: .copies).isEmpty)
     }
 
     @Test func `an original that turns out to be damaged is known as such, and the photo is lost`() async throws {

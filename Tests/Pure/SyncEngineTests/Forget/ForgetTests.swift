@@ -178,6 +178,44 @@ import Testing
         #expect(try bench.ledger.beginForget([(photo.id, photo.state)], at: bench.time.now).isEmpty)
     }
 
+    @Test func `a lost photo whose ruin is shared keeps its path until the share ends`() async throws {
+        try await lose(path)
+        let record = try #require(try bench.status(path)?.object)
+        try bench.ledger.openShare(of: try #require(record.md5), at: path)
+        try bench.ledger.markBroken([BrokenObject(record, .damaged("its bytes are others"))], at: bench.time.now)
+        #expect(try bench.status(path)?.state == .lost)
+        let plan = try await forget.plan(path)
+        #expect(plan.photos.isEmpty && plan.deleted.isEmpty && plan.shared.isEmpty)
+        guard case .needed(.share(let id)) = plan.refused.first?.refusal else {
+            Issue.record("\(plan.refused)")
+            return
+        }
+        let photo = try #require(try bench.status(path))
+        #expect(try bench.ledger.beginForget([(photo.id, photo.state)], at: bench.time.now).isEmpty)
+        _ = try bench.ledger.endShare(try #require(ShareID(id)), .revoked)
+        #expect(try await forget.forget(path).plan.deleted.map(\.record.key) == [record.key])
+        #expect(try bench.status(path) == nil)
+    }
+
+    @Test func `what is forgotten by its key is in the plan with its ruin, where the store has one`() async throws {
+        try await bench.pass()
+        let record = try #require(try bench.status(path)?.object)
+        bench.disk.write("stars", to: path)
+        try await bench.pass()
+        func plan() async throws -> [ForgottenObject] {
+            try await forget.planner().plan([], objects: [record.key], onlyGone: false).deleted
+        }
+        #expect(try await plan().isEmpty)
+        try bench.ledger.markBroken([BrokenObject(record, .missing)], at: bench.time.now)
+        #expect(try await plan().isEmpty)
+        try bench.ledger.markBroken([BrokenObject(record, .damaged("its bytes are others"))], at: bench.time.now)
+        let deleted = try await plan()
+        #expect(deleted.map(\.record.key) == [record.key] && deleted.map(\.record.size) == [record.size])
+        let keys = Set(deleted.map(\.record.key))
+        #expect(try bench.ledger.forget(photos: [], objects: [record.key], deleting: keys, at: bench.time.now) == 1)
+        #expect(try bench.ledger.openDeletions().map(\.key) == [record.key])
+    }
+
     @Test func `it is known since when a file is gone`() async throws {
         try await bench.pass()
         await bench.time.advance(by: .seconds(1_000))
