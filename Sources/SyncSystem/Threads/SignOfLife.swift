@@ -13,5 +13,12 @@ package enum SignOfLife {
         try Self.$listener.withValue(listener) { try work() }
     }
 
-    package static func give() { listener?() }
+    package static func give() {
+        listener?()
+        PooledWork.giveSign()
+    }
 }
+
+/// A thread has given no sign of life for so long that its caller goes on without it
+/// (``BlockingPool/run(givingUpAfter:onSilence:_:)``).
+package struct NoSignOfLife: Error {}
