@@ -21,8 +21,8 @@ package final class PooledWork: Sendable {
     let flag = CancellationFlag()
     private let watch: StepWatch
     private let state = Mutex(State())
-    private let signsGiven = Atomic(0)
-    private let waitsElsewhere = Atomic(0)
+    private let signsGiven = Atomic<Int>(0)
+    private let waitsElsewhere = Atomic<Int>(0)
 
     init(_ watch: StepWatch) {
         self.watch = watch

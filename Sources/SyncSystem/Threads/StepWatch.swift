@@ -27,8 +27,6 @@ package final class StepWatch: Sendable {
     /// Threads.
     package static let mostStuck = 8
     private static let interval: UInt32 = 1
-    /// Of the processor, by which a thread shows between two looks that no disk holds it.
-    private static let sign = Duration.milliseconds(1)
     /// So much counts at most between two looks: while a process is stopped, no thread can give a sign.
     private static let longestGap = Duration.seconds(2)
     /// Looks without a step, after which the thread ends.
@@ -128,7 +126,7 @@ package final class StepWatch: Sendable {
             for (ticket, guest) in state.guests where !guest.isOver {
                 let (now, signs) = (guest.clock(), guest.work.signs)
                 var next = guest
-                let isHeard = signs != guest.signs || now.processor - guest.seen.processor >= Self.sign
+                let isHeard = signs != guest.signs || now.processor > guest.seen.processor
                 next.quiet = isHeard ? .zero : guest.quiet + min(now.wall - guest.seen.wall, Self.longestGap)
                 (next.seen, next.signs) = (now, signs)
                 next.isOver = next.quiet >= guest.visit.patience
