@@ -47,9 +47,9 @@ extension LookingCommand {
 struct WorkThreads: Sendable {
     /// For what burns CPU: hashing, decoding, reducing. As many as there are cores; Foundation reads files to say so.
     let photos = BlockingPool(
-        name: "photos", lendingAfter: DiskReads.patience, threads: { ProcessEnvironment.processorCount })
+        name: "photos", lendingAfter: SignOfLife.patience, threads: { ProcessEnvironment.processorCount })
     /// For what waits for disks, each of which may hang. Three photos are downloaded at once.
-    let disk = BlockingPool(name: "disk", threads: 4, lendingAfter: DiskReads.patience)
+    let disk = BlockingPool(name: "disk", threads: 4, lendingAfter: SignOfLife.patience)
     /// One for each watched folder, whose looks and scans never overtake each other.
     let intake = DiskLanes(name: "intake")
     /// Waits for programs that tell people.

@@ -8,10 +8,7 @@ import SystemPackage
 /// A disk that hangs would take one thread after the other, and none were left for what lies on others. So a thread
 /// that gives no sign of life is given up, and its folder is left alone until it comes back: no more of them hang at a
 /// disk than were at it when it began to.
-package final class DiskReads: Sendable {
-    /// For so long a thread may wait for a disk: one that has to wake up takes some seconds.
-    package static let patience = Duration.seconds(15)
-
+final class DiskReads: Sendable {
     private struct Read {
         let folder: FolderRecord
         /// Whether nobody waits for it any more.
@@ -46,7 +43,7 @@ package final class DiskReads: Sendable {
         }
         let onSilence: @Sendable () -> Void = { [state] in state.withLock { $0.reads[number]?.isHeld = true } }
         do {
-            return try await pool.run(givingUpAfter: Self.patience, onSilence: onSilence) { [self] in
+            return try await pool.run(givingUpAfter: SignOfLife.patience, onSilence: onSilence) { [self] in
                 // It may have waited for a thread until now, which was given up.
                 try check(folder)
                 state.withLock { $0.reads[number] = Read(folder: folder) }

@@ -4,6 +4,9 @@
 /// It is found as ``PooledWork`` is: code that reads a folder gives signs however deep it lies, and needs no parameter.
 /// Where nobody listens, nothing is done.
 package enum SignOfLife {
+    /// For so long a thread waits for a disk before others go on without it: one that has to wake up takes some seconds.
+    package static let patience = Duration.seconds(15)
+
     @TaskLocal private static var listener: (@Sendable () -> Void)?
 
     /// - Parameter listener: hears the signs of `work`, on its thread.

@@ -58,7 +58,7 @@ import Testing
         // Both threads of the pool.
         var iterator = entries.makeAsyncIterator()
         for _ in 1...2 { _ = await iterator.next() }
-        pass(DiskReads.patience - .seconds(1), watch)
+        pass(SignOfLife.patience - .seconds(1), watch)
         #expect(looks.silent().isEmpty)
         pass(.seconds(1), watch)
         try await run
@@ -97,7 +97,7 @@ import Testing
         var iterator = entries.makeAsyncIterator()
         for _ in 1...3 {
             _ = await iterator.next()
-            pass(DiskReads.patience - .seconds(2), watch)
+            pass(SignOfLife.patience - .seconds(2), watch)
             gate.signal()
         }
         try await run
