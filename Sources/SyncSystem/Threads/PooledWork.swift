@@ -110,7 +110,9 @@ package final class PooledWork: Sendable {
     ) -> Result<Value, any Error>? {
         state.withLock { $0.answer = answer }
         let ticket = visit.map { watch.begin(self, $0) }
-        defer { if let ticket { watch.end(ticket) } }
+        defer {
+            if let ticket { watch.end(ticket) }
+        }
         let result = Self.$current.withValue(self) {
             Result {
                 try flag.check()

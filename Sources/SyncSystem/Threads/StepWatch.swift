@@ -159,10 +159,11 @@ package final class StepWatch: Sendable {
 
     private func add(_ insert: (inout State, Int) -> Void) -> Int {
         let (ticket, mustLook) = state.withLock { state in
-            state.lastTicket += 1
-            insert(&state, state.lastTicket)
+            let ticket = state.lastTicket + 1
+            state.lastTicket = ticket
+            insert(&state, ticket)
             defer { state.isLooking = state.isLooking || isAutomatic }
-            return (state.lastTicket, isAutomatic && !state.isLooking)
+            return (ticket, isAutomatic && !state.isLooking)
         }
         if mustLook { startLooking() }
         return ticket

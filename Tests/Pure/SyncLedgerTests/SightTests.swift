@@ -112,7 +112,7 @@ import Testing
         let moved: FilePath = "/pictures/gallery/new/a.jpg"
         world.move(Self.photo, to: moved)
         var asked: [FilePath] = []
-        let stillThere = { (path: FilePath) in
+        let stillThere = { (path: FilePath) -> Bool in
             asked.append(path)
             // Whoever writes is held up by no disk. In a transaction, this would be one within another.
             try? world.ledger.countOverflows(1)
