@@ -28,7 +28,8 @@ import Testing
     ///   - disks: one thread for all folders, else.
     ///   - folders: those of the bench, else.
     func running(
-        _ logger: Logger? = nil, disks: DiskLanes? = nil, folders: [FolderRecord]? = nil, _ body: @Sendable () async throws -> Void
+        _ logger: Logger? = nil, disks: DiskLanes? = nil, folders: [FolderRecord]? = nil,
+        _ body: @Sendable () async throws -> Void
     ) async throws {
         let intake = Intake(
             folders: folders ?? bench.folders, ledger: LedgerQueue(bench.ledger), scanner: bench.disk,
