@@ -180,8 +180,10 @@ extension Ledger {
     func read<Value>(_ operation: String, _ body: (Database) throws -> Value) throws(LedgerError) -> Value {
         try requireUnmoved(operation)
         do {
-            guard let single = database as? DatabaseQueue else { return try database.read(body) }
-            return try single.unsafeRead { try $0.reading(body) }
+            return try PooledWork.elsewhere {
+                guard let single = database as? DatabaseQueue else { return try database.read(body) }
+                return try single.unsafeRead { try $0.reading(body) }
+            }
         } catch {
             throw LedgerError(error, operation: operation, path: path)
         }
@@ -199,7 +201,7 @@ extension Ledger {
         try requireUnmoved(operation)
         if isDurable { return try onWriter(operation) { try $0.durably(body) } }
         do {
-            return try database.write(body)
+            return try PooledWork.elsewhere { try database.write(body) }
         } catch {
             throw LedgerError(error, operation: operation, path: path)
         }
@@ -229,7 +231,7 @@ extension Ledger {
     /// On the connection that writes, in no transaction.
     func onWriter<Value>(_ operation: String, _ body: (Database) throws -> Value) throws(LedgerError) -> Value {
         do {
-            return try database.writeWithoutTransaction(body)
+            return try PooledWork.elsewhere { try database.writeWithoutTransaction(body) }
         } catch {
             throw LedgerError(error, operation: operation, path: path)
         }

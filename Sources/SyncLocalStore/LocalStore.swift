@@ -79,7 +79,7 @@ package final class LocalStore: ObjectStore {
         self.windowCapacity = windowCapacity
         self.capitalsProbe = capitalsProbe
         self.onStep = onStep
-        pool = BlockingPool(name: "local-store", threads: threads)
+        pool = BlockingPool(name: "local-store", threads: threads, lendingAfter: SignOfLife.patience)
     }
 
     package var identity: StoreIdentity {

@@ -113,7 +113,7 @@ struct AgentServices: Sendable {
                 kept: settings.projectVersions, now: time.now, logger: logger),
             pool: threads.photos,
             batchSize: settings.upload.batchSize, mostInFlight: Self.mostInFlight(settings),
-            throttling: workspace.installation.throttling, work: work, passes: passes, silent: looks.silent, time: time,
+            throttling: workspace.installation.throttling, work: work, passes: passes, looks: looks, time: time,
             logger: logger,
             observe: { event in
                 observe(event)

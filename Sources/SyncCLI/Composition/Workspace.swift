@@ -46,9 +46,10 @@ extension LookingCommand {
 /// are started when there is work for them.
 struct WorkThreads: Sendable {
     /// For what burns CPU: hashing, decoding, reducing. As many as there are cores; Foundation reads files to say so.
-    let photos = BlockingPool(name: "photos", threads: { ProcessEnvironment.processorCount })
-    /// For what waits for disks. Three photos are downloaded at once, to a disk that may hang.
-    let disk = BlockingPool(name: "disk", threads: 4)
+    let photos = BlockingPool(
+        name: "photos", lendingAfter: SignOfLife.patience, threads: { ProcessEnvironment.processorCount })
+    /// For what waits for disks, each of which may hang. Three photos are downloaded at once.
+    let disk = BlockingPool(name: "disk", threads: 4, lendingAfter: SignOfLife.patience)
     /// One for each watched folder, whose looks and scans never overtake each other.
     let intake = DiskLanes(name: "intake")
     /// Waits for programs that tell people.

@@ -27,7 +27,10 @@ struct EventFileUploader: Sendable {
     let ledger: LedgerQueue
     let preparer: Preparer
     let uploader: Uploader
+    let reads: DiskReads
     let pool: BlockingPool
+    /// Signalled when a disk answers again.
+    let work: Wakeup
     let suspects: Slots
     let slots: Slots
     /// Events by their rows. An id may stand in two files that are in hand: the second one then finds it stored.
@@ -159,10 +162,16 @@ struct EventFileUploader: Sendable {
 
     /// One suspect at a time is decoded, as of photos that are files: an agent that ends tells by it which one it was.
     private func alone<Value: Sendable>(
-        _ claim: Claim, _ work: @escaping @Sendable () throws -> Value
+        _ claim: Claim, _ look: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        guard claim.isSuspect else { return try await pool.run(work) }
-        return try await suspects.withSlot { try await pool.run(work) }
+        guard claim.isSuspect else { return try await read(claim, look) }
+        return try await suspects.withSlot { try await read(claim, look) }
+    }
+
+    private func read<Value: Sendable>(
+        _ claim: Claim, _ look: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await reads.run(in: claim.folder, on: pool, onReturn: work.signal, look)
     }
 
     private static func link(

@@ -85,6 +85,8 @@ package final class DiskLooks: Sendable {
 
     private let state = Mutex(State())
     private let time: TimeSource
+    /// The threads that read what the looks have found.
+    let reads = DiskReads()
     /// Signalled when it was seen who is quiet. A pass waits for it.
     let checked = Wakeup()
 
@@ -173,12 +175,14 @@ package final class DiskLooks: Sendable {
         }
     }
 
-    /// The folders of which it is told that they cannot be looked at, or be watched.
+    /// The folders of which it is told that they cannot be looked at, or be watched, and those of which files cannot be
+    /// read.
     package func silentFolders() -> [FolderRecord] {
-        state.withLock { state -> [FolderRecord] in
+        let unseen = state.withLock { state -> [FolderRecord] in
             let looks = state.looks + [state.start?.look].compactMap(\.self)
             return Array(state.givenUp.values) + looks.filter { $0.told != nil }.map(\.folder)
         }
+        return unseen + reads.held
     }
 
     /// As ``silentFolders()``.

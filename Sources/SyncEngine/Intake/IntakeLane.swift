@@ -19,6 +19,8 @@ struct IntakeLane {
     let hinted = Wakeup()
     var treesToScan: [FilePath] = []
     let treesChanged = Wakeup()
+    /// Signalled when another lane's scan has ended.
+    let turn = Wakeup()
     /// Whether some of its folders are still to be read anew, as all are now and then.
     var isRescanning = false
 

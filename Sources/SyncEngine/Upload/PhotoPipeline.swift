@@ -51,9 +51,9 @@ package final class PhotoPipeline: Sendable {
     private let batchSize: Int
     private let largestGrouped: Int64
     private let groupWidth: Int
-    private let work: Wakeup
+    let work: Wakeup
     private let passes: Wakeup?
-    private let silent: @Sendable () -> Set<FolderID>
+    let looks: DiskLooks
     let gate: CircuitBreaker
     let time: TimeSource
     let logger: Logger
@@ -74,24 +74,25 @@ package final class PhotoPipeline: Sendable {
     ///   - throttling: what the store's retries tell when it asks to slow down.
     ///   - work: signalled when the queue has got something new.
     ///   - passes: signalled when everything is stored, after work.
-    ///   - silent: folders that do not answer: their files would hold up the threads for all others.
+    ///   - looks: tell which folders do not answer: their files would hold up the threads for all others.
     ///   - observe: called for each photo that is done with, from any thread.
     package init(
         ledger: LedgerQueue, store: any ObjectStore, preparer: Preparer, versions: ProjectVersions? = nil,
         pool: BlockingPool, batchSize: Int, mostInFlight: Int? = nil, throttling: Throttling? = nil, work: Wakeup,
-        passes: Wakeup? = nil, silent: @escaping @Sendable () -> Set<FolderID> = { [] }, time: TimeSource,
-        logger: Logger,
+        passes: Wakeup? = nil, looks: DiskLooks? = nil, time: TimeSource, logger: Logger,
         observe: @escaping @Sendable (PipelineEvent) -> Void
     ) {
         self.ledger = ledger
         self.store = store
         self.preparer = preparer
+        let looks = looks ?? DiskLooks(time: time)
+        self.looks = looks
         uploader = Uploader(ledger: ledger, store: store, versions: versions, now: time.now)
         flights = Flights(
             from: batchSize, to: mostInFlight ?? batchSize, throttling: throttling, clock: time.monotonic)
         events = EventFileUploader(
-            ledger: ledger, preparer: preparer, uploader: uploader, pool: pool, suspects: suspects,
-            slots: flights.slots)
+            ledger: ledger, preparer: preparer, uploader: uploader, reads: looks.reads, pool: pool, work: work,
+            suspects: suspects, slots: flights.slots)
         self.pool = pool
         largePool = pool.sibling(name: "large-file", threads: 1)
         self.batchSize = batchSize
@@ -249,7 +250,7 @@ package final class PhotoPipeline: Sendable {
             // Asked first: what is in hand may come back into the queue, and must not do so between the two questions.
             let isIdle = state.withLock { $0.inHand.isEmpty }
             let due: Date?
-            let leftOut = silent()
+            let leftOut = looks.silent()
             switch try await claimNext(leavingOut: leftOut, at: time.now()) {
             case .photos(let claims): return claims
             case .nothing(let moment): due = moment

@@ -123,12 +123,15 @@ package struct Preparer: Sendable {
         case .missing: try gone(claim)
         case .changed, .notAFile: try changed(claim)
         case .notStored: .skipped(error.message)
-        case .unreadable, .outOfResources:
-            .postponed(error.message, until: now() + RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 1))
+        case .unreadable, .outOfResources: postponed(claim, error)
         case .truncated, .corrupt, .unsupported, .overLimit, .notAPhoto, .tellsPlace, .tooSlow:
             .failed(error.message, nil)
         case .stopped: .released
         }
+    }
+
+    func postponed(_ claim: Claim, _ error: PhotoError) -> Outcome {
+        .postponed(error.message, until: now() + RetryPolicy.queue.delay(afterAttempt: claim.attempts, random: 1))
     }
 
     /// The file is another one by now. Once it is quiet, the ledger learns its new stamp, and it is queued anew.
@@ -250,12 +253,15 @@ extension PhotoPipeline {
     /// - Returns: what became of the first ones, of one at least.
     private func read(_ claims: ArraySlice<Claim>) async throws -> [Preparer.Preparation] {
         let results = Mutex<[Preparer.Preparation]>([])
+        let first = claims[claims.startIndex]
         do {
-            let pool = claims.first?.isLarge == true ? largePool : pool
-            try await cancelWhenGracefulShutdown { [preparer, time] in
-                try await pool.run {
+            let pool = first.isLarge ? largePool : pool
+            try await cancelWhenGracefulShutdown { [preparer, time, looks, work] in
+                // A thread that a disk holds has one folder: that one is left alone.
+                let together = claims.prefix { $0.folder.id == first.folder.id }
+                try await looks.reads.run(in: first.folder, on: pool, onReturn: work.signal) {
                     let end = time.monotonic() + Self.slice
-                    for claim in claims {
+                    for claim in together {
                         let result = try preparer.prepare(claim)
                         // Somebody else has answered for it.
                         if PooledWork.isGivenUp { return }
@@ -265,17 +271,25 @@ extension PhotoPipeline {
                 }
             }
         } catch let error as PhotoError {
-            // Its thread was given up.
-            let outcome = try await outcome(of: error, for: claims[claims.startIndex + results.withLock { $0.count }])
-            results.withLock { $0.append(.done(outcome)) }
+            // Its thread was given up, or its folder is left alone.
+            let done = results.withLock { $0 }
+            let outcome = try await outcome(of: error, for: claims[claims.startIndex + done.count])
+            return done + [.done(outcome)]
         } catch is CancellationError {
             try Task.checkCancellation()
-            results.withLock { $0.append(.done(.released)) }
+            return results.withLock { $0 } + [.done(.released)]
         }
         return results.withLock { $0 }
     }
 
     func outcome(of error: PhotoError, for claim: Claim) async throws -> Outcome {
-        try await pool.run { [preparer] in try preparer.outcome(of: error, for: claim) }
+        do {
+            return try await looks.reads.run(in: claim.folder, on: pool, onReturn: work.signal) { [preparer] in
+                try preparer.outcome(of: error, for: claim)
+            }
+        } catch let silence as PhotoError {
+            // Whatever was wrong with it cannot be seen now.
+            return preparer.postponed(claim, silence)
+        }
     }
 }

@@ -25,7 +25,8 @@ extension Ledger {
     ///   - drive: on which drive they are. It is asked once, after the files were read and before anything is written.
     ///   - settled: whether a new or changed file with this stamp is whole. It may be asked twice.
     ///   - hold: for how long at most one that is not is left alone, from now.
-    ///   - stillThere: whether there is a file at an absolute path. It is asked only about photos that may have moved.
+    ///   - stillThere: whether there is a file at an absolute path. It is asked only about photos that may have moved,
+    ///     and before anything is written.
     ///   - whySkipped: why nothing is stored of a new file; `nil` where it has to be read for that. It is asked before
     ///     anything is written: what writes to the ledger waits for no disk.
     package func reconcile(
@@ -35,15 +36,18 @@ extension Ledger {
     ) throws(LedgerError) -> DirectoryDifference {
         let operation = "reconcile a directory"
         // Most directories of a scan are as they were: a read does for them, and holds nobody up.
-        let (found, id, path, drives) = try read(operation) { db in
+        let (found, places, id, path, drives) = try read(operation) { db in
             let path = try directory.relative(to: db.folder(folder).path)
             let id = try DirectoryTable(db).find(path, in: folder)
-            return (try PhotoTable(db).plan(of: id, files, settled), id, path, try DriveTable(db).all())
+            let plan = try PhotoTable(db).plan(of: id, files, settled)
+            let places = try RenameFinder(db: db).places(for: plan, in: id)
+            return (plan, places, id, path, try DriveTable(db).all())
         }
         var seen = found
         let (seenDrive, dependsOnDrive) = (drive(), seen.dependsOnDrive)
         seen.decide(on: DriveComparison(seenDrive, in: path, among: drives), settled)
         if seen.isEmpty { return DirectoryDifference(seen, directoryID: id) }
+        let gone = Set(places.filter { !stillThere($0) })
         let skipped = seen.skipped(whySkipped)
         return try write(operation) { db in
             let record = try db.folder(folder)
@@ -57,8 +61,7 @@ extension Ledger {
             let intake = Intake(
                 db: db, folder: record, directory: id, place: path, drive: comparison, hold: hold, time: time)
             return try intake.carryOut(
-                plan, isSeen: { $0.directoryID == id && names.contains($0.name) }, stillThere: stillThere,
-                skipped: skipped)
+                plan, isSeen: { $0.directoryID == id && names.contains($0.name) }, gone: gone, skipped: skipped)
         }
     }
 }
@@ -92,9 +95,10 @@ struct Intake {
 
     /// - Parameters:
     ///   - isSeen: whether a row's own file is among those that the plan was made of.
+    ///   - gone: as ``RenameFinder/origin(of:except:gone:)`` takes it.
     ///   - skipped: for each of those files why nothing is stored of it; empty where nothing is skipped.
     func carryOut(
-        _ plan: DirectoryPlan, isSeen: (PhotoRow) -> Bool, stillThere: (FilePath) -> Bool, skipped: [SkipReason?]
+        _ plan: DirectoryPlan, isSeen: (PhotoRow) -> Bool, gone: Set<FilePath>, skipped: [SkipReason?]
     ) throws -> DirectoryDifference {
         let table = PhotoTable(db)
         let driveID = try DriveTable(db).id(of: drive.seen)
@@ -104,7 +108,7 @@ struct Intake {
         let finder = RenameFinder(db: db)
         for index in plan.new {
             let file = plan.files[index]
-            if let origin = try origin(of: file.stamp, finder, except: isSeen, stillThere) {
+            if let origin = try origin(of: file.stamp, finder, except: isSeen, gone) {
                 if try move(origin, to: file, on: driveID) { difference.requeued += 1 }
                 moved.insert(origin.row.id)
                 difference.moved += 1
@@ -117,7 +121,7 @@ struct Intake {
         }
         for index in plan.newlyHeld {
             let file = plan.files[index]
-            if let origin = try origin(of: file.stamp, finder, except: isSeen, stillThere) {
+            if let origin = try origin(of: file.stamp, finder, except: isSeen, gone) {
                 _ = try move(origin, to: file, on: driveID, isWhole: false)
                 moved.insert(origin.row.id)
                 difference.moved += 1
@@ -168,8 +172,7 @@ struct Intake {
     /// No file is renamed from one drive to another, whatever the stamps say. Of photos in other watched folders this
     /// folder's drives tell nothing.
     private func origin(
-        of stamp: FileStamp, _ finder: RenameFinder, except isSeen: (PhotoRow) -> Bool,
-        _ stillThere: (FilePath) -> Bool
+        of stamp: FileStamp, _ finder: RenameFinder, except isSeen: (PhotoRow) -> Bool, _ gone: Set<FilePath>
     ) throws -> RenameFinder.Origin? {
         try finder.origin(
             of: stamp,
@@ -178,7 +181,7 @@ struct Intake {
                 let isOfCopy = row.supposition?.isOpen == true && drive.isElsewhere(row.drive)
                 return isSeen(row) || row.folderID == folder.id && (isOfCopy || drive.isKnownElsewhere(row.drive))
             },
-            stillThere: stillThere)
+            gone: gone)
     }
 
     /// - Returns: whether the photo waits for its upload, and did not before.

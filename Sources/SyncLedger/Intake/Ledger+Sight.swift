@@ -32,6 +32,7 @@ extension Ledger {
             for look in looks { result.note(look) }
             return
         }
+        let gone = looks.gone(stillThere)
         let reasons = zip(group, looks).map { $1.plan.worthALook.isEmpty ? nil : whySkipped($0) }
         let before = result
         result = try write(operation) { db in
@@ -39,7 +40,7 @@ extension Ledger {
             let drives = try DriveTable(db).all()
             for (look, reason) in zip(looks, reasons) {
                 let sight = try Sight(look, isWhole: true, among: drives, in: db)
-                try sight.carryOut(stillThere: stillThere, skipped: reason, at: time, &result)
+                try sight.carryOut(gone: gone, skipped: reason, at: time, &result)
             }
             return result
         }
@@ -60,11 +61,12 @@ extension Ledger {
             let group = files[start..<min(start + SettledFile.groupSize, files.count)]
             let looks = try looks(at: group, isWhole: false, drive, operation)
             if looks.allSatisfy(\.plan.isEmpty) { continue }
+            let gone = looks.gone(stillThere)
             try write(operation) { db in
                 let drives = try DriveTable(db).all()
                 for look in looks {
                     let sight = try Sight(look, isWhole: false, among: drives, in: db)
-                    try sight.hold(for: hold, stillThere: stillThere, at: time)
+                    try sight.hold(for: hold, gone: gone, at: time)
                 }
             }
         }
@@ -83,7 +85,7 @@ extension Ledger {
                 let sight = try Sight(file, isWhole: isWhole, on: drive, among: drives, in: db)
                 return SightLook(
                     file: file, plan: sight.plan, drive: drive, dependsOnDrive: sight.dependsOnDrive,
-                    pending: try sight.pending())
+                    pending: try sight.pending(), places: try sight.places())
             }
         }
     }
@@ -97,6 +99,15 @@ private struct SightLook {
     let dependsOnDrive: Bool
     /// As ``Sight/pending()`` tells.
     let pending: (id: Int64, isDelayed: Bool)?
+    /// Where its file may have been.
+    let places: [FilePath]
+}
+
+extension [SightLook] {
+    /// As ``RenameFinder/origin(of:except:gone:)`` takes it.
+    fileprivate func gone(_ stillThere: (FilePath) -> Bool) -> Set<FilePath> {
+        Set(flatMap(\.places).filter { !stillThere($0) })
+    }
 }
 
 /// A file that has not changed for a while, or is to be held until then, as it was looked at.
@@ -184,35 +195,35 @@ private struct Sight {
         return (known.id, next > 0)
     }
 
+    func places() throws -> [FilePath] { try RenameFinder(db: db).places(for: plan, in: nil) }
+
     func carryOut(
-        stillThere: (FilePath) -> Bool, skipped reason: SkipReason?, at time: Date, _ result: inout SightedFiles
+        gone: Set<FilePath>, skipped reason: SkipReason?, at time: Date, _ result: inout SightedFiles
     ) throws {
         result.waiting += plan.waiting
         let pending = try pending()
         if let pending { result.note(pending) }
         if plan.isEmpty { return }
         let id = try DirectoryTable(db).findOrAdd(place, in: folder.id)
-        let difference = try carryOut(in: id, holding: .zero, stillThere: stillThere, skipped: [reason], at: time)
+        let difference = try carryOut(in: id, holding: .zero, gone: gone, skipped: [reason], at: time)
         result.skipped += difference.skipped
         if pending != nil { return }
         if try PhotoTable(db).row(in: id, named: file.name)?.state == .pending { result.queued += 1 }
     }
 
-    func hold(for hold: Duration, stillThere: (FilePath) -> Bool, at time: Date) throws {
+    func hold(for hold: Duration, gone: Set<FilePath>, at time: Date) throws {
         if plan.isEmpty { return }
         let id = try DirectoryTable(db).findOrAdd(place, in: folder.id)
-        _ = try carryOut(in: id, holding: hold, stillThere: stillThere, skipped: [], at: time)
+        _ = try carryOut(in: id, holding: hold, gone: gone, skipped: [], at: time)
     }
 
     private func carryOut(
-        in id: DirectoryID, holding hold: Duration, stillThere: (FilePath) -> Bool, skipped: [SkipReason?],
-        at time: Date
+        in id: DirectoryID, holding hold: Duration, gone: Set<FilePath>, skipped: [SkipReason?], at time: Date
     ) throws -> DirectoryDifference {
         let intake = Intake(
             db: db, folder: folder, directory: id, place: place, drive: drive, hold: hold, time: time)
         return try intake.carryOut(
-            plan, isSeen: { $0.directoryID == id && $0.name == file.name.bytes }, stillThere: stillThere,
-            skipped: skipped)
+            plan, isSeen: { $0.directoryID == id && $0.name == file.name.bytes }, gone: gone, skipped: skipped)
     }
 }
 

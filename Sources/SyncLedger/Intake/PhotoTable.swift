@@ -299,24 +299,57 @@ struct RenameFinder {
         var isProved: Bool
     }
 
+    /// Where files may have been that are new by a plan. Whether they are still there is asked before anything is
+    /// written: what writes to the ledger waits for no disk.
+    /// - Parameter directory: that of the plan; `nil` for one that is not known.
+    func places(for plan: DirectoryPlan, in directory: DirectoryID?) throws -> [FilePath] {
+        let indexes = plan.new + plan.newlyHeld
+        if indexes.isEmpty { return [] }
+        let names = Set(plan.files.map(\.name.bytes))
+        var places: [FilePath] = []
+        for index in indexes {
+            let candidates = try candidates(of: plan.files[index].stamp) { row in
+                row.directoryID == directory && names.contains(row.name)
+            }
+            for (row, _) in candidates {
+                if let place = try place(of: row) { places.append(place.absolute) }
+            }
+        }
+        return places
+    }
+
     /// - Parameters:
     ///   - except: rows whose file was seen a moment ago.
-    ///   - stillThere: whether there is a file at an absolute path.
-    func origin(of stamp: FileStamp, except: (PhotoRow) -> Bool, stillThere: (FilePath) -> Bool) throws -> Origin? {
-        let candidates = try db.rows(
-            LedgerQuery.rowsOfStamp,
-            [
-                Int64(bitPattern: stamp.inode), Int64(bitPattern: stamp.device), stamp.size, stamp.modified,
-            ], as: PhotoRow.self)
-        for row in candidates where !except(row) {
-            let isProved = row.stamp == stamp && stamp.changed != nil
-            guard isProved || stamp.born != nil && stamp.isRenamed(from: row.stamp) else { continue }
-            let place = try db.row(LedgerQuery.placeOfRow, [row.id], as: PhotoPlace.self)
-            if let place, !stillThere(place.absolute) {
+    ///   - gone: absolute paths at which there was no file when it was asked. At all others there may be one.
+    func origin(of stamp: FileStamp, except: (PhotoRow) -> Bool, gone: Set<FilePath>) throws -> Origin? {
+        if gone.isEmpty { return nil }
+        for (row, isProved) in try candidates(of: stamp, except: except) {
+            if let place = try place(of: row), gone.contains(place.absolute) {
                 return Origin(row: row, kind: place.folder.kind, isProved: isProved)
             }
         }
         return nil
+    }
+
+    private func candidates(
+        of stamp: FileStamp, except: (PhotoRow) -> Bool
+    ) throws -> [(row: PhotoRow, isProved: Bool)] {
+        let rows = try db.rows(
+            LedgerQuery.rowsOfStamp,
+            [
+                Int64(bitPattern: stamp.inode), Int64(bitPattern: stamp.device), stamp.size, stamp.modified,
+            ], as: PhotoRow.self)
+        var candidates: [(row: PhotoRow, isProved: Bool)] = []
+        for row in rows where !except(row) {
+            let isProved = row.stamp == stamp && stamp.changed != nil
+            guard isProved || stamp.born != nil && stamp.isRenamed(from: row.stamp) else { continue }
+            candidates.append((row, isProved))
+        }
+        return candidates
+    }
+
+    private func place(of row: PhotoRow) throws -> PhotoPlace? {
+        try db.row(LedgerQuery.placeOfRow, [row.id], as: PhotoPlace.self)
     }
 }
 

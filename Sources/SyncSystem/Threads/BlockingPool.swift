@@ -1,4 +1,3 @@
-import Glibc
 import SystemPackage
 
 /// A fixed number of threads of our own for calls that block or burn CPU, so that they never stall the cooperative pool.
@@ -10,6 +9,7 @@ package final class BlockingPool: Sendable {
     private let queue: WorkQueue
     private let watch: StepWatch
     private let patienceAfterCancelling: Duration?
+    private let lending: Duration?
     private let siblings = Mutex<[WorkQueue]>([])
 
     /// How long a thread waits for work before it ends.
@@ -28,17 +28,24 @@ package final class BlockingPool: Sendable {
     ///   - patience: how long cancelled work that is under way may still take. Then its caller gets
     ///     `CancellationError`, and its thread is given up: for calls that a disk may hold for ever. Work that comes
     ///     back after all finds its flag set, and must not change anything. `nil`: it is waited for.
+    ///   - lending: how long a thread may give no sign of life. Then another one works in its place until it comes
+    ///     back: a disk that hangs holds up its own callers, who go on waiting, and not those of other disks. There are
+    ///     twice as many threads at most. `nil`: what is queued waits.
     package convenience init(
-        name: String, threads: Int, watch: StepWatch = .ofProcess, abandoningAfter patience: Duration? = nil
+        name: String, threads: Int, watch: StepWatch = .ofProcess, abandoningAfter patience: Duration? = nil,
+        lendingAfter lending: Duration? = nil
     ) {
         self.init(
-            name: name, threads: threads, watch: watch, abandoningAfter: patience, start: OwnedThread.start)
+            name: name, threads: threads, watch: watch, abandoningAfter: patience, lendingAfter: lending,
+            start: OwnedThread.start)
     }
 
     /// - Parameter threads: asked with the first work, and once, for what takes long to find out.
-    package convenience init(name: String, threads: @escaping @Sendable () -> Int) {
+    package convenience init(
+        name: String, lendingAfter lending: Duration? = nil, threads: @escaping @Sendable () -> Int
+    ) {
         let queue = WorkQueue(name: name, limit: threads, patience: Self.patience, start: OwnedThread.start)
-        self.init(queue, .ofProcess, abandoningAfter: nil)
+        self.init(queue, .ofProcess, abandoningAfter: nil, lendingAfter: lending)
     }
 
     /// - Parameters:
@@ -46,22 +53,25 @@ package final class BlockingPool: Sendable {
     ///   - start: starts a thread. Tests script it.
     convenience init(
         name: String, threads: Int, watch: StepWatch = .ofProcess, abandoningAfter: Duration? = nil,
-        patience: Duration = BlockingPool.patience, start: @escaping Start
+        lendingAfter: Duration? = nil, patience: Duration = BlockingPool.patience, start: @escaping Start
     ) {
         precondition(threads > 0, "a pool needs a thread")
         let queue = WorkQueue(name: name, limit: { threads }, patience: patience, start: start)
-        self.init(queue, watch, abandoningAfter: abandoningAfter)
+        self.init(queue, watch, abandoningAfter: abandoningAfter, lendingAfter: lendingAfter)
     }
 
-    private init(_ queue: WorkQueue, _ watch: StepWatch, abandoningAfter patience: Duration?) {
+    private init(
+        _ queue: WorkQueue, _ watch: StepWatch, abandoningAfter patience: Duration?, lendingAfter lending: Duration?
+    ) {
         self.queue = queue
         self.watch = watch
         patienceAfterCancelling = patience
+        self.lending = lending
     }
 
     /// Further threads, whose steps the same watch looks after. They are shut down with these.
     package func sibling(name: String, threads: Int) -> BlockingPool {
-        let sibling = BlockingPool(name: name, threads: threads, watch: watch)
+        let sibling = BlockingPool(name: name, threads: threads, watch: watch, lendingAfter: lending)
         siblings.withLock { $0.append(sibling.queue) }
         return sibling
     }
@@ -97,16 +107,41 @@ package final class BlockingPool: Sendable {
         }
     }
 
+    /// As ``run(_:)``, for work at a disk that may hang, and whose caller is to go on then. Its thread gives a sign of
+    /// life when it asks whether it shall stop (``PooledWork/isCancelled``), uses the processor, or waits elsewhere
+    /// (``PooledWork/elsewhere(_:)``). What it does when it comes back interests nobody, and must not change anything.
+    /// - Parameters:
+    ///   - silence: how long it may give none.
+    ///   - onSilence: called when that is over, before another thread takes its place. It must not wait.
+    /// - Throws: what `work` throws; ``NoSignOfLife``.
+    package func run<Value: Sendable>(
+        givingUpAfter silence: Duration, onSilence: @escaping @Sendable () -> Void,
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        let visit = StepWatch.Visit(patience: silence, isGivenUp: true, onSilence: onSilence)
+        return try await perform(visit) { _ in try work() }
+    }
+
     /// As ``run(_:)``, for long work that asks now and then whether its task was cancelled.
     package func runChecking<Value: Sendable>(
         _ work: @escaping @Sendable (CancellationFlag) throws -> Value
     ) async throws -> Value {
-        let (job, patience) = (PooledWork(watch), patienceAfterCancelling)
+        try await perform(nil, work)
+    }
+
+    /// - Parameter visit: `nil` for what lends its thread's place, in a pool that does so.
+    private func perform<Value: Sendable>(
+        _ visit: StepWatch.Visit?, _ work: @escaping @Sendable (CancellationFlag) throws -> Value
+    ) async throws -> Value {
+        let (job, patience, lending) = (PooledWork(watch), patienceAfterCancelling, self.lending)
         let body: @Sendable () throws -> Value = { try work(job.flag) }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 queue.add { [queue] thread in
-                    let result = job.run(body) { error in
+                    let lent = lending.map { patience in
+                        StepWatch.Visit(patience: patience, isGivenUp: false) { queue.lendPlace(of: thread) }
+                    }
+                    let result = job.run(body, visit: visit ?? lent) { error in
                         continuation.resume(throwing: error)
                         // The thread may never come back: another one takes its place.
                         queue.replaceThread(thread)
@@ -122,201 +157,5 @@ package final class BlockingPool: Sendable {
                 if !isOver { job.giveUp(CancellationError(), anywhere: true) }
             }
         }
-    }
-}
-
-/// A queue that threads wait on. `Mutex` has no condition variable, hence the pthread calls.
-///
-/// `@unchecked Sendable`: `mutex` guards all that changes.
-private final class WorkQueue: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let ready = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private let name: String
-    private let askLimit: @Sendable () -> Int
-    private lazy var limit = max(askLimit(), 1)
-    private let patience: Duration
-    private let start: BlockingPool.Start
-    private var pending: [Work] = []
-    /// Where the oldest of `pending` stands; what is before it is done.
-    private var first = 0
-    /// Whether threads end when nothing is queued.
-    private var isClosed = false
-    /// Whether all of them were joined: no other is started.
-    private var hasEnded = false
-    private var started = 0
-    /// That take work.
-    private var threads = 0
-    /// Of these, those that wait for it.
-    private var idle = 0
-    /// All that were not given up, by their number.
-    private var owned: [Int: OwnedThread] = [:]
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-
-    /// Takes the number of its thread.
-    /// - Returns: whether its thread goes on to the next; `false` when another one has its place.
-    typealias Work = @Sendable (Int) -> Bool
-
-    init(
-        name: String, limit: @escaping @Sendable () -> Int, patience: Duration, start: @escaping BlockingPool.Start
-    ) {
-        self.name = name
-        askLimit = limit
-        self.patience = patience
-        self.start = start
-        pthread_mutex_init(mutex, nil)
-        // Patience is none of the wall clock's business, which people set.
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(ready, &attributes)
-        pthread_condattr_destroy(&attributes)
-    }
-
-    /// The last thread has let go: nobody waits any more.
-    deinit {
-        pthread_cond_destroy(ready)
-        pthread_mutex_destroy(mutex)
-        ready.deallocate()
-        mutex.deallocate()
-    }
-
-    func add(_ work: @escaping Work) {
-        let isTaken = locked {
-            pending.append(work)
-            pthread_cond_signal(ready)
-            startThread()
-            return threads > 0
-        }
-        if !isTaken { workHere() }
-    }
-
-    func close() {
-        locked {
-            isClosed = true
-            pthread_cond_broadcast(ready)
-        }
-    }
-
-    /// Closes, and waits for the threads.
-    func end() async {
-        close()
-        await withCheckedContinuation { continuation in
-            let isOver = locked {
-                if isDrained { return true }
-                waiters.append(continuation)
-                return false
-            }
-            if isOver { continuation.resume() }
-        }
-        let threads = locked {
-            hasEnded = true
-            defer { owned = [:] }
-            return owned.values
-        }
-        for thread in threads { await thread.join() }
-    }
-
-    /// For one that does not come back from its work. It is not waited for any more; what is queued gets another.
-    func replaceThread(_ number: Int) {
-        let isTaken = locked {
-            if owned.removeValue(forKey: number) != nil {
-                threads -= 1
-                IdleMemory.endWork()
-            }
-            startThread()
-            return threads > 0
-        }
-        if !isTaken { workHere() }
-    }
-
-    /// Starts a thread that works until the queue is closed and empty, if there is work that nobody is free for. The lock is
-    /// held: the thread's first step waits until it is known.
-    private func startThread() {
-        guard !hasEnded, threads < limit, pending.count - first > idle else { return }
-        let number = started + 1
-        guard let thread = try? start("\(name)-\(number)", { self.takeWork(number, isWaiting: true) }) else { return }
-        started = number
-        threads += 1
-        owned[number] = thread
-        IdleMemory.beginWork()
-    }
-
-    /// Does what is queued on this thread, which is none of the queue's: there is none.
-    private func workHere() {
-        takeWork(0, isWaiting: false)
-    }
-
-    private func takeWork(_ number: Int, isWaiting: Bool) {
-        while let work = next(number, isWaiting: isWaiting) {
-            guard work(number) else { return }
-        }
-        let waiters = locked {
-            guard isDrained else { return [CheckedContinuation<Void, Never>]() }
-            defer { self.waiters = [] }
-            return self.waiters
-        }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    private var isDrained: Bool { isClosed && threads == 0 && first == pending.count }
-
-    private enum Found {
-        case work(Work)
-        /// The thread takes no more.
-        case end(isIdle: Bool)
-    }
-
-    /// Waits for work; `nil` when the queue is closed and empty or there was none for long, and the thread takes no more of it.
-    private func next(_ number: Int, isWaiting: Bool) -> Work? {
-        var deadline = Self.time(after: patience)
-        switch locked({ look(number, isWaiting, &deadline) }) {
-        case .work(let work): return work
-        case .end(let isIdle):
-            if isWaiting { IdleMemory.endThread(isIdle: isIdle) }
-            return nil
-        }
-    }
-
-    private func look(_ number: Int, _ isWaiting: Bool, _ deadline: inout timespec) -> Found {
-        while first == pending.count {
-            guard isWaiting else { return .end(isIdle: false) }
-            if isClosed {
-                threads -= 1
-                return .end(isIdle: false)
-            }
-            idle += 1
-            IdleMemory.endWork()
-            let isLate = pthread_cond_timedwait(ready, mutex, &deadline) == ETIMEDOUT
-            IdleMemory.beginWork()
-            idle -= 1
-            guard isLate, first == pending.count, !isClosed else { continue }
-            threads -= 1
-            // Without its last reference it takes itself off the process.
-            owned.removeValue(forKey: number)
-            return .end(isIdle: true)
-        }
-        let work = pending[first]
-        first += 1
-        // Compacting in batches keeps both ends of the queue at constant cost.
-        if first == pending.count || first >= 1_024 {
-            pending.removeFirst(first)
-            first = 0
-        }
-        return .work(work)
-    }
-
-    private static func time(after duration: Duration) -> timespec {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        let (seconds, attoseconds) = duration.components
-        let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
-        return timespec(
-            tv_sec: time.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
-    }
-
-    private func locked<Value>(_ body: () -> Value) -> Value {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return body()
     }
 }

@@ -4,6 +4,9 @@
 /// It is found as ``PooledWork`` is: code that reads a folder gives signs however deep it lies, and needs no parameter.
 /// Where nobody listens, nothing is done.
 package enum SignOfLife {
+    /// For so long a thread waits for a disk before others go on without it: one that has to wake up takes some seconds.
+    package static let patience = Duration.seconds(15)
+
     @TaskLocal private static var listener: (@Sendable () -> Void)?
 
     /// - Parameter listener: hears the signs of `work`, on its thread.
@@ -13,5 +16,12 @@ package enum SignOfLife {
         try Self.$listener.withValue(listener) { try work() }
     }
 
-    package static func give() { listener?() }
+    package static func give() {
+        listener?()
+        PooledWork.giveSign()
+    }
 }
+
+/// A thread has given no sign of life for so long that its caller goes on without it
+/// (``BlockingPool/run(givingUpAfter:onSilence:_:)``).
+package struct NoSignOfLife: Error {}

@@ -8,6 +8,9 @@ import SyncCore
 /// A minute is over when it has passed on the clock, and the thread has used the processor for five seconds of it: a slow
 /// disk is no fault of the file. Threads that were given up burn what the others leave of the processor until the process
 /// ends; of more than a few, it has to be started anew.
+///
+/// It also sees which threads a disk holds: those of visits (``Visit``) that give no sign of life. They use nothing but
+/// their memory, and come back when the disk answers.
 package final class StepWatch: Sendable {
     /// That of all pools, unless they are given another. A thread of its own looks once a second while there are steps.
     package static let ofProcess = StepWatch(isAutomatic: true)
@@ -24,6 +27,8 @@ package final class StepWatch: Sendable {
     /// Threads.
     package static let mostStuck = 8
     private static let interval: UInt32 = 1
+    /// So much counts at most between two looks: while a process is stopped, no thread can give a sign.
+    private static let longestGap = Duration.seconds(2)
     /// Looks without a step, after which the thread ends.
     private static let mostIdleLooks = 30
 
@@ -36,11 +41,34 @@ package final class StepWatch: Sendable {
         var isGivenUp = false
     }
 
+    /// Work that may wait for a disk which hangs, and what becomes of it then.
+    struct Visit: Sendable {
+        /// For how long its thread gives no sign.
+        let patience: Duration
+        /// Whether the work is given up then.
+        let isGivenUp: Bool
+        /// Called once, before that, and while the work is under way for certain. It must not wait.
+        let onSilence: @Sendable () -> Void
+    }
+
+    private struct Guest {
+        let work: PooledWork
+        let visit: Visit
+        let clock: @Sendable () -> Reading
+        var seen: Reading
+        var signs: Int
+        var quiet = Duration.zero
+        var isOver = false
+    }
+
     private struct State {
         var steps: [Int: Step] = [:]
+        var guests: [Int: Guest] = [:]
         var lastTicket = 0
         var isLooking = false
         var onExhaustion: (@Sendable () -> Void)?
+
+        var isEmpty: Bool { steps.isEmpty && guests.isEmpty }
     }
 
     private let isAutomatic: Bool
@@ -68,6 +96,7 @@ package final class StepWatch: Sendable {
 
     /// Gives up what has lasted too long. Those who waited for it have had a second to note why before the process ends.
     package func look() {
+        for work in findSilent() { work.giveUp(NoSignOfLife(), anywhere: true) }
         let (overdue, handler) = state.withLock { state in
             let stuck = state.steps.values.count(where: \.isGivenUp)
             if stuck >= Self.mostStuck { return ([PooledWork](), state.onExhaustion) }
@@ -89,25 +118,64 @@ package final class StepWatch: Sendable {
         for work in overdue { work.giveUp(PhotoError.tooSlow) }
     }
 
+    /// - Returns: the work that is to be given up.
+    private func findSilent() -> [PooledWork] {
+        state.withLock { state in
+            // A thread of a visit that is over belongs to others: none ends while the lock is held.
+            var silent: [PooledWork] = []
+            for (ticket, guest) in state.guests where !guest.isOver {
+                let (now, signs) = (guest.clock(), guest.work.signs)
+                var next = guest
+                let isHeard = signs != guest.signs || now.processor > guest.seen.processor
+                next.quiet = isHeard ? .zero : guest.quiet + min(now.wall - guest.seen.wall, Self.longestGap)
+                (next.seen, next.signs) = (now, signs)
+                next.isOver = next.quiet >= guest.visit.patience
+                state.guests[ticket] = next
+                guard next.isOver else { continue }
+                guest.visit.onSilence()
+                if guest.visit.isGivenUp { silent.append(guest.work) }
+            }
+            return silent
+        }
+    }
+
+    // MARK: Visits
+
+    func begin(_ work: PooledWork, _ visit: Visit) -> Int {
+        let clock = makeClock()
+        let guest = Guest(work: work, visit: visit, clock: clock, seen: clock(), signs: work.signs)
+        return add { $0.guests[$1] = guest }
+    }
+
     // MARK: Steps
 
     func begin(_ work: PooledWork) -> Int {
         let clock = makeClock()
         let start = clock()
         let thread = isAutomatic ? CSyncLinux_ThreadID() : nil
+        let step = Step(work: work, clock: clock, thread: thread, start: start)
+        return add { $0.steps[$1] = step }
+    }
+
+    private func add(_ insert: (inout State, Int) -> Void) -> Int {
         let (ticket, mustLook) = state.withLock { state in
-            state.lastTicket += 1
-            state.steps[state.lastTicket] = Step(work: work, clock: clock, thread: thread, start: start)
+            let ticket = state.lastTicket + 1
+            state.lastTicket = ticket
+            insert(&state, ticket)
             defer { state.isLooking = state.isLooking || isAutomatic }
-            return (state.lastTicket, isAutomatic && !state.isLooking)
+            return (ticket, isAutomatic && !state.isLooking)
         }
         if mustLook { startLooking() }
         return ticket
     }
 
+    /// Of a step or a visit.
     func end(_ ticket: Int) {
-        // Under the lock: the thread of a step that is looked at is there.
-        state.withLock { _ = $0.steps.removeValue(forKey: ticket) }
+        // Under the lock: the thread of one that is looked at is there.
+        state.withLock { state in
+            state.steps[ticket] = nil
+            state.guests[ticket] = nil
+        }
     }
 
     func restart(_ work: PooledWork) {
@@ -124,7 +192,7 @@ package final class StepWatch: Sendable {
             while idle < Self.mostIdleLooks {
                 sleep(Self.interval)
                 look()
-                idle = state.withLock { $0.steps.isEmpty } ? idle + 1 : 0
+                idle = state.withLock { $0.isEmpty } ? idle + 1 : 0
                 if idle == Self.mostIdleLooks, !stopLooking() { idle = 0 }
             }
         }
@@ -132,11 +200,11 @@ package final class StepWatch: Sendable {
         if thread == nil { state.withLock { $0.isLooking = false } }
     }
 
-    /// - Returns: `false` when a step has begun meanwhile.
+    /// - Returns: `false` when something has begun meanwhile.
     private func stopLooking() -> Bool {
         state.withLock { state in
-            state.isLooking = !state.steps.isEmpty
-            return state.steps.isEmpty
+            state.isLooking = !state.isEmpty
+            return state.isEmpty
         }
     }
 

@@ -59,8 +59,8 @@ struct Bench {
 
     /// - Parameter time: another clock than ``time``.
     func makePipeline(
-        batchSize: Int = 3, mostInFlight: Int? = nil, retries: Bool = false, watch: StepWatch = .ofProcess,
-        time clock: TimeSource? = nil, observe: (@Sendable (PipelineEvent) -> Void)? = nil
+        batchSize: Int = 3, mostInFlight: Int? = nil, retries: Bool = false, watch: StepWatch = StepWatch(),
+        looks: DiskLooks? = nil, time clock: TimeSource? = nil, observe: (@Sendable (PipelineEvent) -> Void)? = nil
     ) throws -> PhotoPipeline {
         let time = clock ?? self.time.source
         let base: any ObjectStore = retries ? RetryingStore(store, time: time, logger: logger) : store
@@ -70,7 +70,8 @@ struct Bench {
                 ledger: ledger, scanner: disk, reducer: disk, planner: UploadPlanner(keys: try KeyLayout(user: "ana")),
                 policy: ReducePolicy(), settle: .seconds(2), now: time.now),
             pool: BlockingPool(name: "test", threads: 2, watch: watch), batchSize: batchSize,
-            mostInFlight: mostInFlight, work: work, time: time, logger: logger, observe: observe ?? events.note)
+            mostInFlight: mostInFlight, work: work, looks: looks, time: time, logger: logger,
+            observe: observe ?? events.note)
     }
 
     /// Scans every folder, as a pass does; what was written to the disk is old enough to be settled.

@@ -77,6 +77,46 @@ extension IntakeTests {
         await lanes.shutDown()
     }
 
+    @Test func `a few folders are scanned at once, and those that are quiet take nobody's turn`() async throws {
+        let roots = (1...5).map { FilePath("/pictures/card\($0)") }
+        let folders = try bench.ledger.register(roots.map { WatchedFolder(kind: .gallery, path: $0) })
+        let (gate, begun, lanes) = (DispatchSemaphore(value: 0), Mutex(Set<FilePath>()), DiskLanes(name: "intake"))
+        bench.disk.onScan { folder in
+            guard begun.withLock({ $0.insert(folder).inserted }) else { return }
+            gate.wait()
+        }
+        try await running(disks: lanes, folders: folders) {
+            for root in roots { source.send(.tree(root)) }
+            try await eventually("the first scans") { begun.withLock { $0.count } == 3 ? () : nil }
+            // Two wait for their turn, beside the hourly rescan.
+            await bench.time.waitForSleepers(3)
+            #expect(begun.withLock { $0.count } == 3)
+            await bench.time.advance(by: DiskLooks.turn)
+            try await eventually("the others") { begun.withLock { $0.count } == 5 ? () : nil }
+            for _ in roots { gate.signal() }
+        }
+        await lanes.shutDown()
+    }
+
+    @Test func `the next folder is scanned when one before it is through`() async throws {
+        let roots = (1...4).map { FilePath("/pictures/card\($0)") }
+        let folders = try bench.ledger.register(roots.map { WatchedFolder(kind: .gallery, path: $0) })
+        let (gate, begun, lanes) = (DispatchSemaphore(value: 0), Mutex(Set<FilePath>()), DiskLanes(name: "intake"))
+        bench.disk.onScan { folder in
+            guard begun.withLock({ $0.insert(folder).inserted }) else { return }
+            gate.wait()
+        }
+        try await running(disks: lanes, folders: folders) {
+            for root in roots { source.send(.tree(root)) }
+            try await eventually("the first scans") { begun.withLock { $0.count } == 3 ? () : nil }
+            await bench.time.waitForSleepers(2)
+            gate.signal()
+            try await eventually("the last one") { begun.withLock { $0.count } == 4 ? () : nil }
+            for _ in 1...3 { gate.signal() }
+        }
+        await lanes.shutDown()
+    }
+
     @Test func `an intake ends although a disk holds one of its threads`() async throws {
         let (gate, isAsked, lanes) = (DispatchSemaphore(value: 0), Mutex(false), DiskLanes(name: "intake"))
         defer { gate.signal() }

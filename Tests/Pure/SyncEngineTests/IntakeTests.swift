@@ -26,11 +26,13 @@ import Testing
     /// - Parameters:
     ///   - logger: that of the bench, which says nothing, else.
     ///   - disks: one thread for all folders, else.
+    ///   - folders: those of the bench, else.
     func running(
-        _ logger: Logger? = nil, disks: DiskLanes? = nil, _ body: @Sendable () async throws -> Void
+        _ logger: Logger? = nil, disks: DiskLanes? = nil, folders: [FolderRecord]? = nil,
+        _ body: @Sendable () async throws -> Void
     ) async throws {
         let intake = Intake(
-            folders: bench.folders, ledger: LedgerQueue(bench.ledger), scanner: bench.disk,
+            folders: folders ?? bench.folders, ledger: LedgerQueue(bench.ledger), scanner: bench.disk,
             reducer: bench.disk, source: source,
             disks: disks ?? DiskLanes(sharing: BlockingPool(name: "intake", threads: 1)), settle: .seconds(2),
             rescanEvery: .seconds(3_600), patience: bench.patience, looks: looks, work: bench.work,

@@ -105,6 +105,47 @@ import Testing
         #expect(try world.state("/pictures/gallery/1/1.jpg") == .pending)
     }
 
+    @Test(arguments: [true, false])
+    func `whether a photo has moved is asked before anything is written`(isWhole: Bool) throws {
+        let world = try World()
+        try PhotoState.uploaded.prepare(Self.photo, in: world)
+        let moved: FilePath = "/pictures/gallery/new/a.jpg"
+        world.move(Self.photo, to: moved)
+        var asked: [FilePath] = []
+        let stillThere = { (path: FilePath) -> Bool in
+            asked.append(path)
+            // Whoever writes is held up by no disk. In a transaction, this would be one within another.
+            try? world.ledger.countOverflows(1)
+            return world.isThere(path)
+        }
+        let (folder, stamp) = (world.folders[0].id, try #require(world.disk[moved]))
+        let files = [SettledFile(folder: folder, path: moved.relative(to: world.folders[0].path), stamp: stamp)]
+        if isWhole {
+            _ = try world.ledger.sight(files, drive: { _ in .known }, stillThere: stillThere, at: world.now)
+        } else {
+            try world.ledger.hold(
+                files, for: .seconds(10), drive: { _ in .known }, stillThere: stillThere, at: world.now)
+        }
+        #expect(asked == [Self.photo])
+        #expect(try world.status(moved)?.object != nil && world.status(Self.photo) == nil)
+    }
+
+    @Test func `whether a photo in a scanned folder has moved is asked before anything is written`() throws {
+        let world = try World()
+        try PhotoState.uploaded.prepare(Self.photo, in: world)
+        let moved: FilePath = "/pictures/gallery/new/a.jpg"
+        world.move(Self.photo, to: moved)
+        let (name, stamp) = (try #require(moved.lastComponent), try #require(world.disk[moved]))
+        let difference = try world.ledger.reconcile(
+            world.folders[0].id, directory: "new", files: [ScannedFile(name: name, stamp: stamp)],
+            settled: { _ in true },
+            stillThere: { path in
+                try? world.ledger.countOverflows(1)
+                return world.isThere(path)
+            }, at: world.now)
+        #expect(difference.moved == 1)
+    }
+
     @Test func `a new file that is skipped is noted with the reason, and one that is known is not asked about`() throws
     {
         let world = try World()

@@ -1,0 +1,106 @@
+import Dispatch
+import SyncCore
+import SyncLedger
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@testable import SyncEngine
+@testable import SyncSystem
+
+/// Photos on a disk that stops answering while they are read.
+@Suite struct DiskReadsTests {
+    private let bench: Bench
+    private let looks: DiskLooks
+    /// Of all threads; none of them uses the processor.
+    private let wall = Mutex(Duration.zero)
+    private let gate = DispatchSemaphore(value: 0)
+
+    init() throws {
+        bench = try Bench()
+        looks = DiskLooks(time: bench.time.source)
+    }
+
+    private var watch: StepWatch {
+        StepWatch(makeClock: { { StepWatch.Reading(wall: wall.withLock { $0 }, processor: .zero) } })
+    }
+
+    /// Lets so much time pass for a watch that looks each second.
+    private func pass(_ span: Duration, _ watch: StepWatch) {
+        for _ in 0..<Int(span / .seconds(1)) {
+            wall.withLock { $0 += .seconds(1) }
+            watch.look()
+        }
+    }
+
+    /// Photos of the gallery hold their thread.
+    private func hang() -> AsyncStream<Void> {
+        let (entries, signal) = AsyncStream<Void>.makeStream()
+        bench.disk.onExamine { path in
+            guard path.starts(with: Bench.gallery) else { return }
+            signal.yield()
+            gate.wait()
+        }
+        return entries
+    }
+
+    private func stored(below folder: FilePath) throws -> Int {
+        try bench.states().filter { FilePath($0.key).starts(with: folder) && $0.value == .uploaded }.count
+    }
+
+    @Test func `a disk that hangs while its photos are read holds up no photo of another`() async throws {
+        for index in 1...9 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
+        for index in 1...6 { bench.disk.write("other \(index)", to: Bench.vacations.appending("Rome/\(index).jpg")) }
+        let (entries, watch) = (hang(), watch)
+        try bench.scan()
+        let pipeline = try bench.makePipeline(watch: watch, looks: looks)
+        async let run: Void = pipeline.run(.untilDone(patience: .zero))
+        // Both threads of the pool.
+        var iterator = entries.makeAsyncIterator()
+        for _ in 1...2 { _ = await iterator.next() }
+        pass(SignOfLife.patience - .seconds(1), watch)
+        #expect(looks.silent().isEmpty)
+        pass(.seconds(1), watch)
+        try await run
+        #expect(try stored(below: Bench.vacations) == 6)
+        #expect(try stored(below: Bench.gallery) == 0)
+        // No more threads than were there.
+        #expect(looks.reads.held.count == 2)
+        #expect(looks.silent() == [bench.folders[0].id])
+        let waiting = try #require(try bench.status(Bench.gallery.appending("1.jpg")))
+        #expect(waiting.state == .pending && waiting.why?.contains("does not answer") == true, "\(waiting)")
+
+        bench.disk.onExamine { _ in }
+        for _ in 1...2 { gate.signal() }
+        try await eventually("the threads") { looks.silent().isEmpty ? () : nil }
+        // What came back has changed nothing.
+        #expect(try stored(below: Bench.gallery) == 0)
+        await bench.time.advance(by: .seconds(60))
+        try await pipeline.run(.untilDone(patience: .zero))
+        #expect(try stored(below: Bench.gallery) == 9)
+    }
+
+    @Test func `a slow disk that still gives signs of life is waited for`() async throws {
+        bench.disk.write("photo", to: Bench.gallery.appending("1.jpg"))
+        let (entries, signal) = AsyncStream<Void>.makeStream()
+        bench.disk.onExamine { _ in
+            for _ in 1...3 {
+                signal.yield()
+                gate.wait()
+                _ = PooledWork.isCancelled
+            }
+        }
+        let watch = watch
+        try bench.scan()
+        let pipeline = try bench.makePipeline(watch: watch, looks: looks)
+        async let run: Void = pipeline.run(.untilDone(patience: .zero))
+        var iterator = entries.makeAsyncIterator()
+        for _ in 1...3 {
+            _ = await iterator.next()
+            pass(SignOfLife.patience - .seconds(2), watch)
+            gate.signal()
+        }
+        try await run
+        #expect(try stored(below: Bench.gallery) == 1)
+    }
+}
