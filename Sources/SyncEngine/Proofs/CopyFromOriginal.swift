@@ -250,14 +250,18 @@ extension StoredCopyRepair.Copies {
         }
         if isOverBudget {
             logger.warning(
-                "copies are made anew from their originals next month, or with a higher verify.max_usd_per_month: "
-                    + "this month's is used up")
+                """
+                copies are made anew from their originals next month, or with a higher verify.max_usd_per_month: \
+                this month's is used up
+                """)
         }
         for copy in unaffordable.prefix(Self.problemsTold) {
             let dollars = (copy.usd * 100).rounded(.up) / 100
             logger.warning(
-                "not made anew from its original: \(copy.key): to read that costs \(dollars) US dollars, more than "
-                    + "verify.max_usd_per_month gives in any month; raise it to that or more")
+                """
+                not made anew from its original: \(copy.key): to read that costs \(dollars) US dollars, more than \
+                verify.max_usd_per_month gives in any month; raise it to that or more
+                """)
         }
     }
 }

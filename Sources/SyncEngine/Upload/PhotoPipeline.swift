@@ -100,7 +100,6 @@ package final class PhotoPipeline: Sendable {
         groupWidth = largestGrouped > 0 ? Self.mostGrouped : 0
         self.work = work
         self.passes = passes
-        self.silent = silent
         self.gate = CircuitBreaker(time: time)
         self.time = time
         self.logger = logger
