@@ -254,11 +254,11 @@ extension PhotoPipeline {
     private func read(_ claims: ArraySlice<Claim>) async throws -> [Preparer.Preparation] {
         let results = Mutex<[Preparer.Preparation]>([])
         let first = claims[claims.startIndex]
+        // A thread that a disk holds has one folder: that one is left alone.
+        let together = claims.prefix { $0.folder.id == first.folder.id }
         do {
             let pool = first.isLarge ? largePool : pool
             try await cancelWhenGracefulShutdown { [preparer, time, looks, work] in
-                // A thread that a disk holds has one folder: that one is left alone.
-                let together = claims.prefix { $0.folder.id == first.folder.id }
                 try await looks.reads.run(in: first.folder, on: pool, onReturn: work.signal) {
                     let end = time.monotonic() + Self.slice
                     for claim in together {
@@ -273,7 +273,9 @@ extension PhotoPipeline {
         } catch let error as PhotoError {
             // Its thread was given up, or its folder is left alone.
             let done = results.withLock { $0 }
-            let outcome = try await outcome(of: error, for: claims[claims.startIndex + done.count])
+            // It may have been held, or stopped by the system, with all of them behind it.
+            guard done.count < together.count else { return done }
+            let outcome = try await outcome(of: error, for: together[together.startIndex + done.count])
             return done + [.done(outcome)]
         } catch is CancellationError {
             try Task.checkCancellation()

@@ -281,7 +281,9 @@ extension Database {
             if tellsOfPhoto { try setEventNote(ending.note, of: row.id) }
             if case .failed = outcome { try freeDuplicates(ofBroken: claim, at: time) }
         }
-        if claim.isSuspect, outcome.isFinal { try clearSuspicion(of: row.id) }
+        guard claim.isSuspect else { return }
+        // A thread that was given up cannot take back its note that it decodes.
+        if outcome.isFinal { try clearSuspicion(of: row.id) } else { try endDecoding(of: row.id) }
     }
 
     /// Whether its project is judged otherwise by now than when the file was left out: a record has come, or the image

@@ -75,8 +75,13 @@ extension Database {
             SELECT photo_id, photo FROM suspects WHERE photo_id = ? AND photo IS NOT NULL
             """, [photoID])
         guard isOne > 0 else { return false }
-        try run("UPDATE suspects SET decoding = 0, photo = NULL WHERE photo_id = ?", [photoID])
+        try endDecoding(of: photoID)
         return true
+    }
+
+    /// It stays under suspicion.
+    func endDecoding(of photoID: Int64) throws {
+        try run("UPDATE suspects SET decoding = 0, photo = NULL WHERE photo_id = ?", [photoID])
     }
 
     func clearSuspicion(of photoID: Int64) throws {

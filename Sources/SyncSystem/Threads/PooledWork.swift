@@ -28,7 +28,8 @@ package final class PooledWork: Sendable {
         self.watch = watch
     }
 
-    /// Whether the work of this thread shall stop: its task was cancelled. Who asks gives a sign of life.
+    /// Whether the work of this thread shall stop: its task was cancelled, or it was given up. Who asks gives a
+    /// sign of life.
     package static var isCancelled: Bool {
         guard let current else { return false }
         current.signsGiven.wrappingAdd(1, ordering: .relaxed)
@@ -151,9 +152,12 @@ package final class PooledWork: Sendable {
             state.answer = nil
             return (answer, state.releases)
         }
+        guard let answer else { return false }
+        // Its thread holds others up as long as it works for nobody: a film is not read to its end.
+        flag.set()
         for release in releases { release() }
-        answer?(error)
-        return answer != nil
+        answer(error)
+        return true
     }
 
     /// - Returns: whether this is the outermost step.

@@ -29,8 +29,9 @@ package final class StepWatch: Sendable {
     private static let interval: UInt32 = 1
     /// So much counts at most between two looks: while a process is stopped, no thread can give a sign.
     private static let longestGap = Duration.seconds(2)
-    /// Looks without a step, after which the thread ends.
-    private static let mostIdleLooks = 30
+    /// Looks without a step or a visit, after which the thread ends. Few: rounds that visit a disk each minute would
+    /// keep it awake.
+    private static let mostIdleLooks = 3
 
     private struct Step {
         let work: PooledWork
@@ -68,7 +69,8 @@ package final class StepWatch: Sendable {
         var isLooking = false
         var onExhaustion: (@Sendable () -> Void)?
 
-        var isEmpty: Bool { steps.isEmpty && guests.isEmpty }
+        /// Whether there is nothing to look at. For a visit that is over nothing more is done, however long it lasts.
+        var isIdle: Bool { steps.isEmpty && guests.values.allSatisfy(\.isOver) }
     }
 
     private let isAutomatic: Bool
@@ -88,6 +90,9 @@ package final class StepWatch: Sendable {
 
     /// How many threads were given up and are still busy.
     package var stuck: Int { state.withLock { $0.steps.values.count(where: \.isGivenUp) } }
+
+    /// Whether there is nothing to look at.
+    var isIdle: Bool { state.withLock { $0.isIdle } }
 
     /// - Parameter handler: called once so many threads are stuck that the process has to be started anew. It ends it.
     package func onExhaustion(_ handler: @escaping @Sendable () -> Void) {
@@ -192,7 +197,7 @@ package final class StepWatch: Sendable {
             while idle < Self.mostIdleLooks {
                 sleep(Self.interval)
                 look()
-                idle = state.withLock { $0.isEmpty } ? idle + 1 : 0
+                idle = isIdle ? idle + 1 : 0
                 if idle == Self.mostIdleLooks, !stopLooking() { idle = 0 }
             }
         }
@@ -203,8 +208,8 @@ package final class StepWatch: Sendable {
     /// - Returns: `false` when something has begun meanwhile.
     private func stopLooking() -> Bool {
         state.withLock { state in
-            state.isLooking = !state.isEmpty
-            return state.isEmpty
+            state.isLooking = !state.isIdle
+            return state.isIdle
         }
     }
 

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import SyncCore
 import SyncLedger
 import SyncTestSupport
@@ -78,6 +79,45 @@ import Testing
         await bench.time.advance(by: .seconds(60))
         try await pipeline.run(.untilDone(patience: .zero))
         #expect(try stored(below: Bench.gallery) == 9)
+    }
+
+    @Test func `what was read before its thread was given up is stored, and no photo of another folder is blamed`()
+        async throws
+    {
+        bench.disk.write("photo", to: Bench.gallery.appending("1.jpg"))
+        bench.disk.write("other", to: Bench.vacations.appending("Rome/1.jpg"))
+        let (entries, signal) = AsyncStream<Void>.makeStream()
+        let reader = Mutex<pthread_t?>(nil)
+        bench.disk.onExamine { path in
+            if path.starts(with: Bench.gallery) { reader.withLock { $0 = pthread_self() } }
+        }
+        let (source, gate) = (bench.time.source, gate)
+        // Its thread is held with the photo behind it, where it asks for the time.
+        let monotonic: @Sendable () -> Duration = {
+            let isReader = reader.withLock { reader in
+                guard reader == pthread_self() else { return false }
+                reader = nil
+                return true
+            }
+            if isReader {
+                signal.yield()
+                gate.wait()
+            }
+            return source.monotonic()
+        }
+        let time = TimeSource(now: source.now, monotonic: monotonic, sleep: source.sleep, random: source.random)
+        let watch = watch
+        try bench.scan()
+        // One part of both.
+        let pipeline = try bench.makePipeline(batchSize: 1, watch: watch, looks: looks, time: time)
+        async let run: Void = pipeline.run(.untilDone(patience: .zero))
+        var iterator = entries.makeAsyncIterator()
+        _ = await iterator.next()
+        pass(SignOfLife.patience, watch)
+        try await run
+        #expect(try stored(below: Bench.gallery) == 1)
+        #expect(try stored(below: Bench.vacations) == 1)
+        gate.signal()
     }
 
     @Test func `a slow disk that still gives signs of life is waited for`() async throws {

@@ -53,6 +53,20 @@ import Testing
         }
     }
 
+    @Test func `a suspect whose thread was given up while it was decoded is not set aside for that`() throws {
+        try end(holding: "2.jpg", isDecoding: true)
+        let claims = try world.ledger.claim(limit: 9, at: world.now)
+        let suspect = try #require(claims.first(where: \.isSuspect))
+        try world.ledger.whileDecoding(suspect) {
+            // Somebody else answers for it. It is in hand once more, and decoded by nobody, when the agent is killed.
+            try world.ledger.commit(suspect, outcome: .released, at: world.now)
+            let again = try world.ledger.claim(limit: 9, at: world.now)
+            #expect(again.map(\.isSuspect) == [true])
+            try world.ledger.recoverInterrupted(at: world.now)
+        }
+        #expect(try world.state("/pictures/gallery/2.jpg") == .pending)
+    }
+
     @Test func `a photo that changes, is stored or tried again by people is suspected no more`() throws {
         try end(holding: "2.jpg", isDecoding: true)
         world.write("/pictures/gallery/2.jpg")
