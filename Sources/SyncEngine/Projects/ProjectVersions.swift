@@ -130,8 +130,10 @@ package struct ProjectVersions: Sendable {
             version.etag = nil
             // What becomes of another machine's, that one tells: it may delete it.
             guard let known = try ledger.object(current.key), known.md5 == version.md5 else { return }
-            let maker: VersionMaker =
-                try ledger.isOfOwnFile(current.key) ? .this : VersionMaker(of: current, ledger.catalogStanding())
+            // What this machine has found stored there, and has not sent, is that one's which has.
+            let told = VersionMaker(of: current, try ledger.catalogStanding())
+            let isOwn = try told == .unknown && ledger.isOfOwnFile(current.key)
+            let maker = isOwn ? VersionMaker.this : told
             try ledger.noteProjectVersion(version, of: file.name, maker: maker, copiedFrom: current.key)
         }
         return true
@@ -229,9 +231,10 @@ package struct ProjectVersions: Sendable {
     private func own(
         among versions: [ObjectKey], of file: VersionedFile, at key: ObjectKey
     ) async throws -> [ObjectKey] {
-        let makers = try await self.makers.makers(of: versions + [key], asks: true)
-        let unknown = versions.filter { makers[$0] == .unknown }
-        if unknown.contains(where: { !othersVersions.contains($0) }) {
+        let untold = versions.filter { !othersVersions.contains($0) }
+        let makers = try await self.makers.makers(of: untold + [key], asks: true)
+        let unknown = untold.filter { makers[$0] == .unknown }
+        if !unknown.isEmpty {
             logger.warning(
                 """
                 \(file.words): \(unknown.count.counted("old version stays", "old versions stay")) in the store: another \
@@ -239,8 +242,8 @@ package struct ProjectVersions: Sendable {
                 them has deleted its file
                 """)
         }
-        othersVersions.add(versions.filter { makers[$0] != .this })
-        return versions.filter { makers[$0] == .this }
+        othersVersions.add(untold.filter { makers[$0] != .this })
+        return untold.filter { makers[$0] == .this }
     }
 
     /// `…/{id}/versions/20260501T101500Z-9e107d9d.jpg`: in the order of their times.

@@ -22,16 +22,19 @@ struct SetAsideContent: Sendable {
         let versions = try await store.all(below: file.versions).objects.map(\.key)
             .filter { file.isVersion($0) && $0 != gone.key }
         for key in file.candidates(with: md5, among: versions) {
-            guard let version = try await whole(key, md5, insteadOf: gone) else { continue }
-            return try await ledger.finish { try $0.noteSetAside(version, of: file.name, inPlaceOf: gone) }
+            guard let (version, maker) = try await whole(key, md5, insteadOf: gone) else { continue }
+            return try await ledger.finish {
+                try $0.noteSetAside(version, of: file.name, maker: maker, inPlaceOf: gone)
+            }
         }
         return false
     }
 
-    /// - Returns: `nil` for what is not proved to be that content: the name of a version has some digits of its digest.
+    /// - Returns: with whose it is, as it tells; `nil` for what is not proved to be that content: the name of a version has
+    ///   some digits of its digest.
     private func whole(
         _ key: ObjectKey, _ md5: MD5Digest, insteadOf gone: ObjectRecord
-    ) async throws -> ObjectRecord? {
+    ) async throws -> (version: ObjectRecord, maker: VersionMaker)? {
         guard let info = try await store.readableHead(key), info.photoMD5 == md5 else { return nil }
         var version = ObjectRecord(info)
         switch try await ObjectReadback(store).claim(of: info) {
@@ -43,6 +46,6 @@ struct SetAsideContent: Sendable {
         case .contradicted, .none: return nil
         }
         (version.takenAt, version.dropped, version.note) = (gone.takenAt, gone.dropped, gone.note)
-        return version
+        return (version, VersionMaker(of: info, try await ledger { try $0.catalogStanding() }))
     }
 }

@@ -6,10 +6,12 @@ extension Ledger {
     /// Notes that a content which the store no longer has under the key of its file is in a version of it: what counts as
     /// stored under the key is stored as that from now on. An object that was stored anew since it was looked at is left
     /// alone.
-    /// - Parameter name: of the file, as its versions are called.
+    /// - Parameters:
+    ///   - name: of the file, as its versions are called.
+    ///   - maker: whose the version is, as it tells; where it does not, it is this machine's if the file is.
     /// - Returns: whether nothing is stored under the key any more, as far as this ledger knows, which forgets it then.
     package func noteSetAside(
-        _ version: ObjectRecord, of name: String, inPlaceOf gone: ObjectRecord
+        _ version: ObjectRecord, of name: String, maker: VersionMaker, inPlaceOf gone: ObjectRecord
     ) throws(LedgerError) -> Bool {
         try write("note what a file is stored as") { db in
             guard let id = try db.objectID(gone.key), let known = try db.record(ofObject: id), known.md5 == gone.md5,
@@ -17,7 +19,7 @@ extension Ledger {
             else { return false }
             let stored = try db.store(version)
             let isOwn = try db.number(LedgerQuery.ownPhotoOfObject, [gone.key.rawValue]) != nil
-            try db.noteVersion(version.key, of: name, isOwn ? .this : .unknown)
+            try db.noteVersion(version.key, of: name, maker == .unknown && isOwn ? .this : maker)
             try db.lead(holdersOf: gone.key, to: stored, version)
             // Photos that were lost for want of it are not.
             try db.takeBackAsStored(stored)

@@ -65,7 +65,7 @@ extension S3Store {
 /// Whether an endpoint honours `If-None-Match: *`. While nobody knows, each put has a HEAD before it.
 extension S3Store {
     /// What is put a second time to find out. Photos and thumbnails are; a film is not sent twice, and what machines tell each
-    /// other by (claims, notes) may be another one's by then.
+    /// other by (claims, notes), or has the name of a file, may be another one's by then.
     private static let largestProof: Int64 = 1 << 20
     private static let provingType = "image/"
 
@@ -80,7 +80,7 @@ extension S3Store {
         _ body: ObjectBody, at key: ObjectKey, attributes: ObjectAttributes, _ context: S3RequestContext
     ) async {
         guard body.size <= Self.largestProof, attributes.contentType.hasPrefix(Self.provingType),
-            attributes.storageClass == .standard, await client.beginProof()
+            attributes.storageClass == .standard, !key.isNamedByFile, await client.beginProof()
         else { return }
         defer { client.endProof() }
         let response = try? await client.store(

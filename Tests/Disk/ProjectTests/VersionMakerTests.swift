@@ -68,6 +68,23 @@ import Testing
         }
     }
 
+    @Test func `an earlier image that another machine had stored, and this one has found there, stays that one's`()
+        async throws
+    {
+        let laptop = try makeBench(InMemoryStore())
+        try await store(1...3, in: laptop)
+        let tower = try makeBench(laptop.memory)
+        try await store(3...4, in: tower)
+        // Its catalogue does not name the third one any more.
+        try await store(5...5, in: laptop)
+        try await laptop.writeCatalog(as: "laptop")
+        #expect(try await remove(in: tower).map(\.failures) == [[]])
+        #expect(try Set(versions(laptop).values) == Set((1...3).map { "image \($0)." }))
+        try await laptop.refresh()
+        #expect(try laptop.ledger.lostBesidePhotos(limit: 9).isEmpty)
+        #expect(try laptop.ledger.check() == [] && tower.ledger.check() == [])
+    }
+
     @Test func `a deletion that the store has refused is brought to its end by the next one`() async throws {
         let (laptop, tower) = try await makeBoth()
         tower.store.add(StoreFault(.deleteMany, number: 1, .failBefore(.serverFailed)))

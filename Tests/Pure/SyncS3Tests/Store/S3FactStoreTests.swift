@@ -114,6 +114,14 @@ import Testing
         #expect(made.transport.requests.map(\.method) == [.head, .put])
     }
 
+    @Test func `What another machine may have replaced by then is not put twice`() async throws {
+        let made = try ScriptedStore([Self.nothing, Self.stored], endpoint: Self.endpoint, memory: memory)
+        _ = try await made.store.put(
+            body, at: try ObjectKey("users/ana/projects/a.jpg"),
+            attributes: ObjectAttributes(contentType: "image/jpeg"), condition: .ifAbsent)
+        #expect(made.transport.requests.map(\.method) == [.head, .put])
+    }
+
     @Test func `What is known is not written again`() async throws {
         _ = try await put([Self.nothing, .reply(412)])
         #expect(memory.writes == 1)
