@@ -5,7 +5,7 @@ package import SyncSystem
 package import SystemPackage
 
 /// Makes the ledger of what is in the store: names, vacations, shares and restores from the catalogue, and what it lacks from
-/// a listing. Nothing is stored, and no photo is read.
+/// a listing. Nothing is stored, and no photo is read but what is known to be damaged, and is told otherwise now.
 ///
 /// It may be stopped at any moment and run again: what is known stays, what is on the disk is right.
 package struct LedgerRebuild: Sendable {

@@ -133,11 +133,7 @@ package struct ForgetPlanner: Sendable {
                 elsewhere = found
             }
             let references = due.map { object in
-                (
-                    object,
-                    object.references.first(where: \.holdsPath) ?? object.references.first
-                        ?? found.reference(to: object.record.key)
-                )
+                (object, object.references.decisive ?? found.reference(to: object.record.key))
             }
             var held: [Int64: StoredReference] = [:]
             // Nobody could have a lost photo back: it is forgotten though what is left of it stays.

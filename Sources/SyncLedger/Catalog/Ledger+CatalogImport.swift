@@ -202,10 +202,10 @@ extension KeyLayout {
 }
 
 extension Database {
-    /// Notes of a damaged object what was stored there: the store may tell the digests of the ruin.
+    /// Notes of a damaged object what was stored there, known or not: the store may tell the digests of the ruin.
     fileprivate func keepDigests(of known: ObjectRecord) throws {
         try run(
-            "UPDATE objects SET sha256 = COALESCE(?, sha256), stored_md5 = COALESCE(?, stored_md5) WHERE key = ?",
+            "UPDATE objects SET sha256 = ?, stored_md5 = ? WHERE key = ?",
             [known.sha256?.blob, known.storedMD5?.blob, known.key.rawValue])
     }
 

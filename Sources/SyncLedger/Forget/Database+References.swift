@@ -185,6 +185,11 @@ package enum StoredReference: Hashable, Sendable {
     }
 }
 
+extension [StoredReference] {
+    /// The one that is told of an object: what keeps even a lost photo comes first, and then what keeps any.
+    package var decisive: StoredReference? { first(where: \.holdsRuin) ?? first(where: \.holdsPath) ?? first }
+}
+
 /// An object of which a path is to be forgotten.
 package struct ForgottenObject: Hashable, Sendable {
     package var record: ObjectRecord

@@ -154,6 +154,20 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
+    @Test func `what a listing tells of a ruin is not what was stored there, also where that is not known`() throws {
+        let keys = try KeyLayout(user: "ana")
+        let id = "0123456789abcdef0123456789abcdef"
+        let key = try ObjectKey("\(keys.photos)\(id).dat")
+        let known = ObjectRecord(
+            key: key, size: 10, md5: MD5Digest(hex: id), sha256: nil, contentType: "image/jpeg", storedAt: world.now,
+            etag: "of the photo", problem: .damaged("its bytes are others"))
+        let ruin = ObjectInfo(
+            key: key, size: 10, sha256: SHA256Digest(bytes: [UInt8](repeating: 7, count: 32)), etag: "of the ruin")
+        try world.ledger.noteListed([ruin], keys: keys, damaged: [key: known], tellsRestores: false, at: world.now)
+        let found = try #require(try world.ledger.object(key))
+        #expect(found.problem?.isDamage == true && found.sha256 == nil && found.md5 == known.md5)
+    }
+
     @Test func `an archived photo of a profile of that name has no original`() throws {
         let keys = try KeyLayout(user: "ana")
         let month = try #require(CalendarDay("2024-05-01"))

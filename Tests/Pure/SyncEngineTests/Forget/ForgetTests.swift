@@ -197,6 +197,27 @@ import Testing
         #expect(try bench.status(path) == nil)
     }
 
+    @Test func `the image of a project that is lost is kept by the restore that has its ruin, and not by the project`()
+        async throws
+    {
+        let image = Bench.projects.appending("p1.jpg")
+        bench.disk.write("image", to: image)
+        bench.disk.write("another", to: Bench.projects.appending("p2.jpg"))
+        try await lose(image)
+        let record = try #require(try bench.status(image)?.object)
+        try bench.ledger.markBroken([BrokenObject(record, .damaged("its bytes are others"))], at: bench.time.now)
+        let photo = try #require(try bench.status(image))
+        #expect(photo.state == .lost)
+        let item = RestoreJobDraft.Item(
+            key: record.key, size: record.size, storageClass: .deepArchive, tier: .bulk)
+        let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, items: [item])
+        let job = try #require(try bench.ledger.addRestoreJob(draft, at: bench.time.now).job)
+        let plan = try await forget.plan(image)
+        #expect(plan.photos.isEmpty)
+        #expect(plan.refused.map(\.refusal) == [.needed(.restore(job: job.id.rawValue))])
+        #expect(try bench.ledger.beginForget([(photo.id, photo.state)], at: bench.time.now).isEmpty)
+    }
+
     @Test func `what is forgotten by its key is in the plan with its ruin, where the store has one`() async throws {
         try await bench.pass()
         let record = try #require(try bench.status(path)?.object)
