@@ -76,11 +76,14 @@ package final class OwnedThread: Sendable {
     /// interrupts. Whether the task is cancelled makes no difference.
     /// - Returns: whether it has ended. If not, it runs on, and is taken off the process with its last step.
     package func join(within patience: Duration) async -> Bool {
+        let poller = Mutex<OwnedThread?>(nil)
         let hasEnded = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
-            Deadline.poll(for: patience, until: { self.state.withLock { $0.hasEnded } }) {
+            let thread = Deadline.poll(for: patience, until: { self.state.withLock { $0.hasEnded } }) {
                 continuation.resume(returning: $0)
             }
+            poller.withLock { $0 = thread }
         }
+        await poller.withLock { $0 }?.join()
         if hasEnded { await join() }
         return hasEnded
     }
@@ -120,11 +123,15 @@ enum Deadline {
     private static let longest: UInt32 = 50_000
 
     /// - Parameter then: called once, with whether it came in time; on another thread, where the system gives one.
-    static func poll(
+    /// - Returns: that thread.
+    @discardableResult static func poll(
         for patience: Duration, until isOver: @escaping @Sendable () -> Bool,
         then: @escaping @Sendable (Bool) -> Void
-    ) {
-        if isOver() { return then(true) }
+    ) -> OwnedThread? {
+        if isOver() {
+            then(true)
+            return nil
+        }
         let wait: @Sendable () -> Void = {
             let end = ContinuousClock.now + patience
             var pause = shortest
@@ -135,7 +142,9 @@ enum Deadline {
             }
             then(true)
         }
-        if (try? OwnedThread.start(name: "deadline", wait)) == nil { wait() }
+        let thread = try? OwnedThread.start(name: "deadline", wait)
+        if thread == nil { wait() }
+        return thread
     }
 }
 

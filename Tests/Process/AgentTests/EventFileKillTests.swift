@@ -101,10 +101,11 @@ struct EventFileKillTests {
         let agent = try await start(untilPhotos: Self.photos / 2, environment: ["NOTIFY_SOCKET": address])
         agent.send(signal)
         try await manager.received("STOPPING=1")
-        // One after the other: the one that is in flight, and perhaps some more until all of the agent has heard of it.
-        for object in held where !agent.progress.value.isOver {
+        // As many as are in flight, which the store may put together, and perhaps some more until all of the agent has
+        // heard of it.
+        for first in stride(from: 0, to: held.count, by: AgentHome.batchSize) where !agent.progress.value.isOver {
             let before = try home.store.recordPaths().count
-            object.release()
+            for object in held[first..<min(first + AgentHome.batchSize, held.count)] { object.release() }
             try await eventually("a photo more, or the end") {
                 try agent.progress.value.isOver || home.store.recordPaths().count > before ? () : nil
             }

@@ -15,6 +15,9 @@ final class AgentHome: Sendable {
     let store: StoreFolder
     let environment: [String: String]
 
+    /// Objects that are on their way at once.
+    static let batchSize = 3
+
     /// - Parameters:
     ///   - settle: short, so that the suite is; the default of the program is ten times as long.
     ///   - store: the `store` section, in YAML's flow form; by default the embedded one in the tree.
@@ -48,7 +51,7 @@ final class AgentHome: Sendable {
               - {kind: gallery, path: \(gallery), profile: grandma}
               - {kind: vacations, path: \(vacations)}
               - {kind: projects, path: \(projects)}
-            upload: {batch_size: 3, settle_seconds: \(settle)}
+            upload: {batch_size: \(Self.batchSize), settle_seconds: \(settle)}
             \(more)
             """)
     }
