@@ -148,7 +148,13 @@ import Testing
             return
         }
         let without = try ConfigText(row.text(nil)).settings()
-        #expect(try ConfigText(row.text(fallback)).settings() == without)
+        var expected = without
+        if row.key == "upload.batch_size" {
+            // Who names a number in flight has that number, the default, too; without one it grows.
+            #expect(without.upload.mostInFlight > without.upload.batchSize)
+            expected.upload.mostInFlight = without.upload.batchSize
+        }
+        #expect(try ConfigText(row.text(fallback)).settings() == expected)
         #expect(try ConfigText(row.text(row.yaml)).settings() != without)
     }
 
