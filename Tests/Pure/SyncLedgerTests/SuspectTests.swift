@@ -56,7 +56,8 @@ import Testing
     @Test func `a suspect whose thread was given up while it was decoded is not set aside for that`() throws {
         try end(holding: "2.jpg", isDecoding: true)
         let claims = try world.ledger.claim(limit: 9, at: world.now)
-        let suspect = try #require(claims.first(where: \.isSuspect))
+        let found = claims.first(where: \.isSuspect)
+        let suspect = try #require(found)
         try world.ledger.whileDecoding(suspect) {
             // Somebody else answers for it. It is in hand once more, and decoded by nobody, when the agent is killed.
             try world.ledger.commit(suspect, outcome: .released, at: world.now)
