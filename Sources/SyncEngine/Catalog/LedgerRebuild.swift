@@ -134,7 +134,7 @@ package struct LedgerRebuild: Sendable {
         summary.unread.note(contentsOf: try await recover(denied, onStep))
         try await nameLost(left.unowned)
         let hasOthers = summary.machines.contains { $0.role == .other || $0.role == .unreadable }
-        try await RebuiltVersions(store: store, ledger: ledger, keys: keys, asks: takesOver && hasOthers).run()
+        try await RebuiltVersions(store: store, ledger: ledger, keys: keys, asks: hasOthers).run()
         let archive = RebuiltArchive(store: store, ledger: ledger, keys: keys, denied: denied)
         summary.unread.note(contentsOf: try await archive.run())
         summary.unread.note(contentsOf: try await RebuiltDamage(store: store, ledger: ledger, time: time).read(left))

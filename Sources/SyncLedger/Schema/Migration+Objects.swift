@@ -189,14 +189,12 @@ extension Migration {
         ) STRICT, WITHOUT ROWID;
         """)
 
-    /// A rebuild had noted all versions that the store has as known here. Where it has found other machines, their folders
-    /// are known, and nobody can tell whose the versions are.
+    /// Whose the versions of before are, no row tells: this machine may have set aside what another one counts as its
+    /// own, and a rebuild has noted all that the store had.
     static let versionMakers = Migration(
         "whose versions of projects are",
         """
         ALTER TABLE project_versions ADD COLUMN maker TEXT NOT NULL DEFAULT 'unknown'
             CHECK (maker IN ('this', 'other', 'unknown'));
-        UPDATE project_versions SET maker = 'this'
-            WHERE NOT EXISTS (SELECT 1 FROM folders WHERE machine IS NOT NULL);
         """)
 }

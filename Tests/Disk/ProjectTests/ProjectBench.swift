@@ -107,12 +107,13 @@ struct ProjectBench {
     }
 
     /// Makes the ledger of what is in the store.
-    func rebuild(as name: String) async throws {
+    /// - Parameter takesOver: `false`: it learns what the store has, as before a restore of all.
+    func rebuild(as name: String, takesOver: Bool = true) async throws {
         let rebuild = LedgerRebuild(
             store: store, ledger: queue, keys: keys, folders: [record], machineName: name,
             spool: tree.path("rebuild.part"), scanner: FileTreeScanner(),
             pool: BlockingPool(name: "disk", threads: 1), time: clock.source)
-        _ = try await rebuild.run()
+        _ = try await rebuild.run(takesOver: takesOver)
     }
 
     /// Holds the ledger against what the store lists, a minute later.

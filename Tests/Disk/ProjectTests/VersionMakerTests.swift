@@ -44,12 +44,13 @@ import Testing
         return (laptop, tower)
     }
 
-    @Test func `a rebuilt machine deletes no earlier image of another one, and calls none lost that went there`()
-        async throws
-    {
+    @Test(arguments: [true, false])
+    func `after a rebuild, or a restore of all, no earlier image of another machine is deleted, or called lost`(
+        isRebuild: Bool
+    ) async throws {
         let (laptop, tower) = try await makeBoth()
-        try await laptop.rebuild(as: "laptop")
-        try await tower.rebuild(as: "tower")
+        try await laptop.rebuild(as: "laptop", takesOver: isRebuild)
+        try await tower.rebuild(as: "tower", takesOver: isRebuild)
         #expect(try await remove(in: tower).map(\.failures) == [[]])
         #expect(try Set(versions(laptop).values) == Set((1...3).map { "image \($0)." }))
         try await laptop.refresh()
