@@ -158,7 +158,9 @@ package struct Uploader: Sendable {
         let isNamed = stored.photoMD5 == photo.examined.digest.md5
         if !isRuin, stored.proof(of: photo.body) == true { return adopted(photo, stored) }
         guard photo.plan.condition == .ifAbsent, isNamed else {
-            if stored.proof(of: photo.body) == nil, try await readback.holds(photo.body, as: stored) {
+            if stored.proof(of: photo.body) != false,
+                try await readback.holds(photo.body, as: stored, isRuin: isRuin)
+            {
                 return adopted(photo, stored)
             }
             throw Self.other(stored, error)
