@@ -195,8 +195,10 @@ package struct OriginalKeeper: Sendable {
         return try await underWay.withKey(key) {
             guard let upload = try await ledger({ try $0.beginOriginal(key, of: candidate) }) else { return .left }
             do {
-                let there = try await known(key, examined)
-                let object = if let there { there } else { try await put(candidate, examined, at: key) }
+                let isRuin = try await ledger.knowsAsRuin(key)
+                let there = try await known(key, examined, isRuin: isRuin)
+                let object =
+                    if let there { there } else { try await put(candidate, examined, at: key, replacing: isRuin) }
                 guard try await ledger.finish({ try $0.noteOriginal(object, of: candidate, upload) }) else {
                     return .left
                 }
@@ -209,9 +211,14 @@ package struct OriginalKeeper: Sendable {
     }
 
     /// What another machine, or a process that was killed, has stored already.
-    private func known(_ key: ObjectKey, _ examined: PhotoExamination) async throws -> ObjectRecord? {
+    /// - Parameter isRuin: whether the ledger knows it as damaged: only bytes that are read say that it no longer is.
+    private func known(
+        _ key: ObjectKey, _ examined: PhotoExamination, isRuin: Bool = false
+    ) async throws -> ObjectRecord? {
         guard let info = try await store.readableHead(key) else { return nil }
-        switch try await ObjectReadback(store).claim(of: info) {
+        // Whether it is replaced, the store says.
+        if isRuin, info.isLocked { return nil }
+        switch try await ObjectReadback(store).claim(of: info, isRuin: isRuin) {
         case .proven(let sha256) where info.originalSHA256 == examined.digest.sha256:
             var object = ObjectRecord(info)
             object.sha256 = sha256
@@ -222,8 +229,9 @@ package struct OriginalKeeper: Sendable {
         }
     }
 
+    /// - Parameter replacing: whether what is stored under the key is known to be damaged, whatever it says of itself.
     private func put(
-        _ candidate: OriginalCandidate, _ examined: PhotoExamination, at key: ObjectKey
+        _ candidate: OriginalCandidate, _ examined: PhotoExamination, at key: ObjectKey, replacing: Bool
     ) async throws -> ObjectRecord {
         let content = try await pool.run { () throws -> Content in
             try recompressed(candidate.file, examined)
@@ -243,7 +251,9 @@ package struct OriginalKeeper: Sendable {
             ])
         let sent: (etag: String?, storageClass: StorageClass)
         do {
-            sent = try await send(content.body, at: key, attributes, .ifAbsent)
+            sent = try await send(content.body, at: key, attributes, replacing ? .overwrite : .ifAbsent)
+        } catch let error as StoreError where replacing && error.code == .archived {
+            throw error.ofRuin("the original that is stored under this key is damaged", what: "the original")
         } catch let error as StoreError where error.code == .alreadyExists {
             // Another machine's, that has come a moment before; or a ruin, whose own words contradict its bytes. What is
             // archived refuses to be replaced.

@@ -286,7 +286,7 @@ struct ArchivedPhotoMover: Sendable {
         guard let stored = try await store.head(key),
             // One picture of two events.
             stored.metadata[MetadataName.originalCreatedAt] == attributes.metadata[MetadataName.originalCreatedAt],
-            try await ObjectReadback(store).holds(body, as: stored)
+            try await ObjectReadback(store).holds(body, as: stored, isRuin: ledger.knowsAsRuin(key))
         else { return .other }
         guard Self.holds(stored.metadata[MetadataName.taskTitle], title: attributes.metadata[MetadataName.taskTitle])
         else { return .otherTitle }

@@ -37,7 +37,7 @@ struct SetAsideContent: Sendable {
     ) async throws -> (version: ObjectRecord, maker: VersionMaker)? {
         guard let info = try await store.readableHead(key), info.photoMD5 == md5 else { return nil }
         var version = ObjectRecord(info)
-        switch try await ObjectReadback(store).claim(of: info) {
+        switch try await ObjectReadback(store).claim(of: info, isRuin: ledger.knowsAsRuin(key)) {
         case .proven(let sha256): version.sha256 = sha256
         // It is archived: what was copied is known.
         case .unprovable:

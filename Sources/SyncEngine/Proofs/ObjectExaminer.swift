@@ -136,6 +136,13 @@ extension ObjectRecord {
     }
 }
 
+extension LedgerQueue {
+    /// Whether an object was found damaged, and nobody has stored it again or read it as whole since.
+    func knowsAsRuin(_ key: ObjectKey) async throws -> Bool {
+        try await callAsFunction { try $0.object(key) }?.problem?.isDamage == true
+    }
+}
+
 /// Reads stored objects back through a hasher, and proves by it what a store's answers do not. A piece of an object is in
 /// memory at a time.
 package struct ObjectReadback: Sendable {
@@ -190,9 +197,11 @@ package struct ObjectReadback: Sendable {
     }
 
     /// Whether the store holds these bytes: by a digest that it computed, else by reading them back.
-    /// - Parameter info: as `head` tells it.
-    func holds(_ body: ObjectBody, as info: ObjectInfo) async throws -> Bool {
-        if let proof = info.proof(of: body) { return proof }
+    /// - Parameters:
+    ///   - info: as `head` tells it.
+    ///   - isRuin: whether the ledger knows it as damaged: what the store tells of it unread proves nothing.
+    func holds(_ body: ObjectBody, as info: ObjectInfo, isRuin: Bool = false) async throws -> Bool {
+        if !isRuin, let proof = info.proof(of: body) { return proof }
         if info.isLocked { return false }
         guard case .read(_, let digest) = try await read(info.key) else { return false }
         return digest == body.digest
@@ -200,13 +209,15 @@ package struct ObjectReadback: Sendable {
 
     /// Holds an object against the SHA-256 that its own metadata claims. The claim alone proves nothing: it was written
     /// with the object, and stays as it is whatever becomes of the bytes.
-    /// - Parameter info: as `head` tells it.
-    func claim(of info: ObjectInfo) async throws -> Claim {
+    /// - Parameters:
+    ///   - info: as `head` tells it.
+    ///   - isRuin: as of ``holds(_:as:isRuin:)``.
+    func claim(of info: ObjectInfo, isRuin: Bool = false) async throws -> Claim {
         guard let claimed = info.claimedSHA256 else { return .none }
-        if let sha256 = info.sha256 {
+        if !isRuin, let sha256 = info.sha256 {
             return sha256 == claimed ? .proven(claimed) : .contradicted("the store tells another SHA-256")
         }
-        if let md5 = info.md5, let claimedMD5 = info.claimedMD5 {
+        if !isRuin, let md5 = info.md5, let claimedMD5 = info.claimedMD5 {
             return md5 == claimedMD5 ? .proven(claimed) : .contradicted("the store tells another MD5")
         }
         if info.isLocked { return .unprovable }
@@ -245,6 +256,17 @@ extension StoreError {
             .archived, operation: "put", key: key.rawValue,
             message: "\(what) of this photo is archived under this key, and nothing proves its bytes before it is "
                 + "restored. Restore it (sync-agent restore \(key)), and it is tried again")
+    }
+
+    /// Of a put that was to replace what is damaged, and is archived.
+    /// - Parameters:
+    ///   - reason: what is wrong with it, in plain words.
+    ///   - what: what was put: "the photo".
+    func ofRuin(_ reason: String, what: String) -> StoreError {
+        StoreError(
+            .archived, operation: "put", key: key,
+            message: "\(reason), and archived objects are never rewritten. Remove it from the store by hand, and "
+                + "\(what) is stored again", detail: detail)
     }
 }
 

@@ -117,7 +117,8 @@ struct EventArchiver: Sendable {
         if event.photoMD5 == nil, event.isOfUsedID { return nil }
         guard let info = try await store.readableHead(key), info.size > 0,
             info.metadata[MetadataName.eventID]?.inBytes == place.event.inBytes,
-            case .proven(let sha256) = try await ObjectReadback(store).claim(of: info),
+            case .proven(let sha256) = try await ObjectReadback(store)
+                .claim(of: info, isRuin: uploader.knowsAsRuin(key)),
             let md5 = info.photoMD5, event.photoMD5 == nil || event.photoMD5 == md5
         else { return nil }
         var object = ObjectRecord(info)

@@ -139,11 +139,7 @@ package struct Uploader: Sendable {
         do {
             return try await send(photo, .overwrite)
         } catch let error as StoreError where error.code == .archived {
-            throw StoreError(
-                .archived, operation: "put", key: photo.plan.key.rawValue,
-                message: reason
-                    + ", and archived objects are never rewritten. Remove it from the store by hand, and the "
-                    + "photo is stored again", detail: error.detail)
+            throw error.ofRuin(reason, what: "the photo")
         }
     }
 
@@ -152,20 +148,24 @@ package struct Uploader: Sendable {
     /// a copy once, and is damaged, is replaced; nothing else is overwritten.
     private func adopt(_ photo: PreparedPhoto, after error: StoreError) async throws -> Receipt {
         let key = photo.plan.key
+        // What the store says of it without reading it is what it said before it was damaged.
+        let isRuin = try await knowsAsRuin(key)
         guard let stored = try await store.head(key) else {
             throw StoreError(
                 .conflict, operation: "put", key: key.rawValue,
                 message: "the store says that it has it and then that it has not; it will be tried again")
         }
         let isNamed = stored.photoMD5 == photo.examined.digest.md5
-        if stored.proof(of: photo.body) == true { return adopted(photo, stored) }
+        if !isRuin, stored.proof(of: photo.body) == true { return adopted(photo, stored) }
         guard photo.plan.condition == .ifAbsent, isNamed else {
-            if stored.proof(of: photo.body) == nil, try await readback.holds(photo.body, as: stored) {
+            if stored.proof(of: photo.body) != false,
+                try await readback.holds(photo.body, as: stored, isRuin: isRuin)
+            {
                 return adopted(photo, stored)
             }
             throw Self.other(stored, error)
         }
-        switch try await readback.claim(of: stored) {
+        switch try await readback.claim(of: stored, isRuin: isRuin) {
         case .proven(let sha256):
             var object = ObjectRecord(stored)
             object.sha256 = sha256
@@ -180,6 +180,9 @@ package struct Uploader: Sendable {
             throw StoreError.unproved(key, what: "a copy")
         }
     }
+
+    /// As the ledger does.
+    func knowsAsRuin(_ key: ObjectKey) async throws -> Bool { try await ledger.knowsAsRuin(key) }
 
     private func adopted(_ photo: PreparedPhoto, _ stored: ObjectInfo) -> Receipt {
         Receipt(

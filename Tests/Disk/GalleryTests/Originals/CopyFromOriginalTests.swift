@@ -32,10 +32,7 @@ import Testing
 
     private func verify() async throws {
         await bench.time.advance(by: .seconds(60))
-        _ = try await Verifier(
-            store: bench.store, ledger: LedgerQueue(bench.ledger), cost: VerificationCost(prices: nil),
-            time: bench.time.source
-        ).run(.percent(100), costingAtMost: nil)
+        _ = try await bench.verify()
     }
 
     /// A photo whose file is gone, with its original.

@@ -29,6 +29,33 @@ import Testing
         #expect(try await keeper.run().done == 0)
     }
 
+    @Test func `one that only reading finds damaged is put again, whatever the store says of it`() async throws {
+        let key = try bench.write(1)
+        try await bench.sync()
+        _ = try await bench.keeper().run()
+        bench.memory.damage(key)
+        await bench.time.advance(by: .seconds(60))
+        #expect(try await bench.verify().broken.map { $0.key } == [key])
+        #expect(try await bench.keeper().run().kept == 1)
+        #expect(bench.memory.content(key) == (try RetentionBench.jpeg(1)))
+        await bench.time.advance(by: .seconds(60))
+        #expect(try await bench.verify().broken.isEmpty)
+        #expect(try bench.ledger.overview().broken == 0)
+    }
+
+    @Test func `one that was damaged and is whole again is read, and not put`() async throws {
+        let key = try bench.write(1)
+        try await bench.sync()
+        _ = try await bench.keeper().run()
+        bench.memory.damage(key)
+        await bench.time.advance(by: .seconds(60))
+        _ = try await bench.verify()
+        // The same bit once more.
+        bench.memory.damage(key)
+        #expect(try await bench.keeper().run().kept == 0)
+        #expect(try bench.ledger.object(key)?.problem == nil)
+    }
+
     @Test func `photos come first: as soon as one is due, no further original is begun`() async throws {
         try bench.write(1)
         try await bench.sync()
@@ -168,6 +195,13 @@ struct OriginalBench {
             pool: BlockingPool(name: "test", threads: 2), batchSize: 3, work: Wakeup(), time: time.source,
             logger: logger, observe: { _ in }
         ).run(.untilDone(patience: .zero))
+    }
+
+    /// Reads all that is stored.
+    func verify() async throws -> Verifier.Summary {
+        try await Verifier(
+            store: store, ledger: LedgerQueue(ledger), cost: VerificationCost(prices: nil), time: time.source
+        ).run(.percent(100), costingAtMost: nil)
     }
 
     /// - Parameters:

@@ -1,5 +1,6 @@
 import Foundation
 import SyncCore
+import SyncDigest
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
@@ -49,6 +50,26 @@ import Testing
         #expect(try bench.ledger.overview().lost == 0)
         try await verify()
         #expect(try bench.ledger.overview().lost == 0)
+    }
+
+    @Test func `one that is known as damaged is replaced, whatever the store tells of it`() async throws {
+        try await archive()
+        let key = try bench.key("e1")
+        let bytes = try #require(bench.memory.content(key))
+        let md5 = try #require(bench.memory.info(key)?.photoMD5)
+        bench.memory.damage(key)
+        try await verify()
+        let digest = ContentDigest(of: bytes)
+        let photo = PreparedPhoto(
+            bytes,
+            examined: PhotoExamination(
+                stamp: FileStamp(device: 0, inode: 0, size: 0, modified: 0), type: .jpeg,
+                digest: ContentDigest(md5: md5, sha256: digest.sha256)),
+            plan: PlannedUpload(key: key, condition: .ifAbsent, type: .jpeg),
+            copy: StoredCopy(
+                content: .unchanged, type: .jpeg, digest: digest, width: nil, height: nil, takenAt: nil))
+        _ = try await Uploader(ledger: queue, store: bench.store, now: bench.time.source.now).put(photo)
+        #expect(bench.memory.content(key) == bytes)
     }
 
     @Test func `an archived photo of which nothing else is left is lost, until somebody forgets it`() async throws {
