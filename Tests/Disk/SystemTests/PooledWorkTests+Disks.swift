@@ -70,8 +70,10 @@ extension PooledWorkTests {
         let watch = clocks.watch
         let pool = BlockingPool(name: "test", threads: 1, watch: watch)
         async let answer = pool.run(givingUpAfter: .seconds(10), onSilence: {}) {
-            entry.signal.yield()
-            PooledWork.elsewhere { trap.enter() }
+            PooledWork.elsewhere {
+                entry.signal.yield()
+                trap.enter()
+            }
             entry.signal.yield()
             trap.enter()
             return 1
