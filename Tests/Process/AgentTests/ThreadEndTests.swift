@@ -147,12 +147,14 @@ private enum Ending {
         return ["LD_PRELOAD": library.string, "THREADS_AT_THE_END": home.tree.path("threads").string]
     }
 
-    /// Names of threads that were not joined. `step-watch` ends by itself, and uses nothing that goes away.
+    /// Names of threads that were not joined. `step-watch` ends by itself, and `last-resort` sleeps until it ends the
+    /// process; neither uses anything that goes away.
     static func threadsLeft(_ home: AgentHome) throws -> [String] {
         let lines = try String(contentsOfFile: home.tree.path("threads").string, encoding: .utf8)
             .split(separator: "\n")
         // Each of them has a ledger, or looks at a machine.
         #expect(lines.contains { $0.hasPrefix("joined ") })
-        return lines.filter { $0.hasPrefix("left ") && $0 != "left step-watch" }.map(String.init)
+        let expected = ["left step-watch", "left last-resort"]
+        return lines.filter { $0.hasPrefix("left ") }.map(String.init).filter { !expected.contains($0) }
     }
 }
