@@ -10,14 +10,14 @@ import Testing
 struct EventFileKillTests {
     /// `SYNC_AGENT_KILL_ROUNDS` and `SYNC_AGENT_KILL_SEED` make a longer run, or the same one again.
     private static let rounds: Int = Dice.number("SYNC_AGENT_KILL_ROUNDS") ?? 10
-    private static let photos = 60
+    private static let photos = 120
 
     /// After how many stored photos each round kills.
     private static let plan: [Int] = {
         var dice = Dice("SYNC_AGENT_KILL_SEED")
         print(
             "event file kills: SYNC_AGENT_KILL_SEED=\(dice.seed) SYNC_AGENT_KILL_ROUNDS=\(rounds) repeats these rounds")
-        return (0..<rounds).map { _ in Int.random(in: 0..<photos * 2 / 3, using: &dice) }
+        return (0..<rounds).map { _ in Int.random(in: 0..<photos / 3, using: &dice) }
     }()
 
     private let home: AgentHome
@@ -54,14 +54,14 @@ struct EventFileKillTests {
         return agent
     }
 
-    /// Holds the later half of the photos up, so that the agent is in the middle of the file however slowly a busy machine
-    /// lets the test see it.
-    private func holdLaterHalf() throws -> [HeldObject] {
+    /// Holds all photos up but the first `count`, so that the agent is in the middle of the file however slowly a busy
+    /// machine lets the test see it.
+    private func hold(allBut count: Int) throws -> [HeldObject] {
         try home.tree.makeFolder("store/locks")
         let locks = try (0..<Self.photos).map { number in
             home.store.lock(of: "users/ana/photos/\(ContentDigest(of: try SamplePhoto.unique(number)).md5).dat")
         }
-        let (early, late) = (Set(locks.prefix(Self.photos / 2)), locks.dropFirst(Self.photos / 2))
+        let (early, late) = (Set(locks.prefix(count)), locks.dropFirst(count))
         return try Set(late).subtracting(early).sorted {
             (late.firstIndex(of: $0) ?? 0) < (late.firstIndex(of: $1) ?? 0)
         }
@@ -95,10 +95,11 @@ struct EventFileKillTests {
 
     @Test(arguments: [SIGTERM, SIGINT])
     func `a signal in the middle of a file of events leaves the rest to the next pass`(by signal: Int32) async throws {
-        let held = try holdLaterHalf()
+        let early = Self.photos / 4
+        let held = try hold(allBut: early)
         let address = home.tree.path("notify").string
         let manager = try NotifySocket(address)
-        let agent = try await start(untilPhotos: Self.photos / 2, environment: ["NOTIFY_SOCKET": address])
+        let agent = try await start(untilPhotos: early, environment: ["NOTIFY_SOCKET": address])
         agent.send(signal)
         try await manager.received("STOPPING=1")
         // As many as are in flight, which the store may put together, and perhaps some more until all of the agent has
