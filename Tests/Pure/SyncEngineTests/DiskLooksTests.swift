@@ -120,7 +120,10 @@ import Testing
         try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
         await bench.time.advance(by: DiskLooks.turn)
         try await service.tell()
-        try await eventually("the look at the other") { try bench.states()[note.string] == .pending ? () : nil }
+        // To its end: it would have no answer for as long as the first one.
+        try await eventually("the look at the other") {
+            try bench.states()[note.string] == .pending && !looks.isBusy(Bench.projects) ? () : nil
+        }
         await bench.time.advance(by: DiskLooks.patience)
         try await service.tell()
         let result = try await scanned
