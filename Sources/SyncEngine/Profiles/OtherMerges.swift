@@ -245,7 +245,7 @@ package struct MergedPhotosLook: Sendable {
 
     private func holds(_ info: ObjectInfo, _ sha256: SHA256Digest) async throws -> Bool {
         let isRuin = try await photos.ledger.knowsAsRuin(info.key)
-        switch try await ObjectReadback(photos.store).claim(of: info, isRuin: isRuin) {
+        return switch try await ObjectReadback(photos.store).claim(of: info, isRuin: isRuin) {
         case .proven(let proven): proven == sha256
         // It is archived: whoever stored it there had proved it.
         case .unprovable: info.claimedSHA256 == sha256
