@@ -21,12 +21,17 @@ import Testing
         classes: [.standard: ClassPrices(perGBMonth: 1, putPer1000: 1, getPer1000: 1_000)], egressPerGB: 0)
 
     private func makeCopies(_ verification: VerificationRule = .none) async throws -> StoredCopyRepair.Copies {
-        try await StoredCopyRepair(
+        let (clock, source) = (bench.time, bench.time.source)
+        // What is damaged is read again after a pause.
+        let time = TimeSource(
+            now: source.now, monotonic: source.monotonic, sleep: { await clock.advance(by: $0) },
+            random: source.random)
+        return try await StoredCopyRepair(
             store: bench.store, ledger: LedgerQueue(bench.ledger), keys: try KeyLayout(user: "ana"),
             copies: CopyFromOriginal(
                 reducer: PhotoFileReducer(), recompressor: nil, policy: ReducePolicy(maximumDimension: 100),
                 pool: BlockingPool(name: "copies", threads: 1)),
-            verification: verification, time: bench.time.source
+            verification: verification, time: time
         ).makeCopies()
     }
 
