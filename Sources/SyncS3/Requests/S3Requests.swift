@@ -44,13 +44,19 @@ package struct S3Requests: Hashable, Sendable {
             for field in encryption.headers.fields { headers.append(field.name, field.value) }
         }
         if features.contains(.tags), !tags.isEmpty { headers["x-amz-tagging"] = Self.taggingHeader(of: tags) }
-        for (name, value) in attributes.metadata.sorted(by: { $0.key < $1.key }) {
+        try Self.append(attributes.metadata, of: key, to: &headers)
+        return headers
+    }
+
+    private static func append(
+        _ metadata: [String: String], of key: ObjectKey, to headers: inout HTTPHeaders
+    ) throws(StoreError) {
+        for (name, value) in metadata.sorted(by: { $0.key < $1.key }) {
             guard S3Metadata.isName(name) else {
-                throw Self.invalid(key, "\"\(name.escapingControls)\" cannot be the name of user metadata")
+                throw invalid(key, "\"\(name.escapingControls)\" cannot be the name of user metadata")
             }
             headers.append(S3Metadata.headerPrefix + name, S3Metadata.encode(value))
         }
-        return headers
     }
 
     /// `album=holidays%202026&owner=ana`: a query, by the names (S3 User Guide, "Categorizing your objects using
@@ -163,8 +169,20 @@ extension S3Requests {
     }
 
     static func isKept(_ name: String) -> Bool {
-        name.lowercased().hasPrefix(S3Metadata.headerPrefix)
-            || kept.contains { $0.lowercased() == name.lowercased() }
+        name.lowercased().hasPrefix(S3Metadata.headerPrefix) || isSystem(name)
+    }
+
+    private static func isSystem(_ name: String) -> Bool { kept.contains { $0.lowercased() == name.lowercased() } }
+
+    /// What is stored beside the bytes of a copy that has user metadata of its own.
+    /// - Parameter original: the headers of the source.
+    static func naming(
+        _ metadata: [String: String], of key: ObjectKey, beside original: HTTPHeaders
+    ) throws(StoreError) -> HTTPHeaders {
+        var headers: HTTPHeaders = [:]
+        for field in original.fields where isSystem(field.name) { headers.append(field.name, field.value) }
+        try append(metadata, of: key, to: &headers)
+        return headers
     }
 }
 
