@@ -37,7 +37,8 @@ import Testing
         let places = RestoreSelection.Places(workingFolder: bench.folder, vacationRoots: [], candidates: { [$0] })
         let proposal = try await planner(bench).propose(order, in: places)
         #expect(proposal.problems == [])
-        return try #require(try await planner(bench).accept(proposal).job?.id)
+        let job = try await planner(bench).accept(proposal).job
+        return try #require(job).id
     }
 
     private func save(_ job: RestoreJobID, in bench: ProjectBench) async throws -> RestoreDownloader.SaveSummary {
