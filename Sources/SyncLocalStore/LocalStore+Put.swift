@@ -65,7 +65,8 @@ extension LocalStore {
     /// rules count from it. A restored copy ends with the class that it was made in. Elsewhere a copy is a new object; its
     /// bytes are proved on the way.
     package func copy(
-        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, metadata: [String: String]?,
+        condition: PutCondition
     ) async throws {
         try await perform("copy", source.rawValue) { store, flag in
             if source == key { return try store.move(key, to: storageClass, flag) }
@@ -78,7 +79,7 @@ extension LocalStore {
                     let record = ObjectRecord(
                         key: key.rawValue, file: "", size: original.size, contentModified: modified, md5: original.md5,
                         sha256: original.sha256, contentType: original.contentType, storageClass: storageClass.rawValue,
-                        metadata: original.metadata, modified: store.now())
+                        metadata: metadata ?? original.metadata, modified: store.now())
                     try store.commit(staged, record, at: key, condition, "copy", flag)
                 }
             }

@@ -34,9 +34,13 @@ package protocol ObjectStore: ReadableStore {
 
     /// Copies an object inside the store, with its bytes, type and metadata; no byte passes through this machine. A copy
     /// onto itself moves the object to another storage class, and is always `.overwrite`.
+    /// - Parameter metadata: what a copy under another key has in place of the source's; `nil` for that.
     /// - Throws: `.notFound`; `.archived` when the source, or what is to be overwritten, is archived and not restored;
     ///   `.alreadyExists`; `.unsupported` when the store cannot copy or does not have the class.
-    func copy(_ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition) async throws
+    func copy(
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, metadata: [String: String]?,
+        condition: PutCondition
+    ) async throws
 
     /// Asks for an archived object to be made readable, for a faster tier of a restore that is under way, or for another
     /// end of one that is done.
@@ -103,9 +107,17 @@ extension ObjectStore {
     }
 
     package func copy(
-        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, metadata: [String: String]?,
+        condition: PutCondition
     ) async throws {
         throw lacks("copy", "copies", key)
+    }
+
+    /// With the metadata of the source.
+    package func copy(
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+    ) async throws {
+        try await copy(source, to: key, storageClass: storageClass, metadata: nil, condition: condition)
     }
 
     package func restore(_ key: ObjectKey, _ request: RestoreRequest) async throws -> RestoreAnswer {

@@ -141,6 +141,23 @@ extension LedgerRebuild {
         }
     }
 
+    /// What is known to be gone or damaged of others, before their catalogues are read.
+    func forgetLeftToOthers() async throws -> LeftBehind {
+        let overview = try await ledger { try $0.overview() }
+        if overview.broken + overview.leftToOthers == 0 { return LeftBehind() }
+        let signs = try await OtherMachines(store: store, keys: keys).lastSigns()
+        return try await ledger { try $0.forgetLeft(to: Set(signs.keys)) }
+    }
+
+    /// A machine that has deleted a project writes its catalogue with its next pass, and names it until then.
+    func leaveFilesToLiving() async throws {
+        if try await ledger({ try $0.overview().lost }) == 0 { return }
+        let now = time.now()
+        let signs = try await OtherMachines(store: store, keys: keys).lastSigns()
+        let living = Set(signs.filter { !OtherMachines.isSilent(since: $0.value, now: now) }.keys)
+        try await ledger { try $0.leaveFiles(to: living) }
+    }
+
     func noteTakenOver(_ plan: [Entry]) async throws {
         let taken = plan.filter { $0.machine.role == .takenOver }
         let machines = taken.reduce(into: [String: Int]()) { machines, entry in

@@ -71,15 +71,15 @@ package struct LedgerRebuild: Sendable {
     private static let headsInFlight = 8
     private static let pageSize = 1_000
 
-    private let store: CountingStore
+    let store: CountingStore
     let ledger: LedgerQueue
-    private let keys: KeyLayout
+    let keys: KeyLayout
     private let folders: [FolderRecord]
     let machineName: String
     let reader: CatalogReader
     private let scanner: any TreeScanner
     private let pool: BlockingPool
-    private let time: TimeSource
+    let time: TimeSource
 
     /// - Parameters:
     ///   - folders: those that are configured.
@@ -130,6 +130,7 @@ package struct LedgerRebuild: Sendable {
             if entry.machine.role == .this { isOwnRead = isRead }
         }
         try await noteTakenOver(plan)
+        try await leaveFilesToLiving()
         summary.unread.note(contentsOf: try await RebuiltShares(store: store, ledger: ledger, keys: keys).run())
         summary.unread.note(contentsOf: try await recover(denied, onStep))
         try await nameLost(left.unowned)
@@ -154,13 +155,6 @@ package struct LedgerRebuild: Sendable {
         summary.lost = lost
         summary.requests = store.requests
         return summary
-    }
-
-    private func forgetLeftToOthers() async throws -> LeftBehind {
-        let overview = try await ledger { try $0.overview() }
-        if overview.broken + overview.leftToOthers == 0 { return LeftBehind() }
-        let signs = try await OtherMachines(store: store, keys: keys).lastSigns()
-        return try await ledger { try $0.forgetLeft(to: Set(signs.keys)) }
     }
 
     // MARK: What is here

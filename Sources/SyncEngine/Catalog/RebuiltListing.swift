@@ -32,6 +32,7 @@ struct RebuiltListing: Sendable {
                     }
                 }
                 let listed = try await tellingFiles(objects)
+                try await followReplaced(by: listed)
                 let (at, tellsRestores) = (askedAt, store.capabilities.restoresInLists == true)
                 try await ledger { [keys, damaged] in
                     try $0.noteListed(listed, keys: keys, damaged: damaged, tellsRestores: tellsRestores, at: at)
@@ -66,6 +67,31 @@ struct RebuiltListing: Sendable {
             var info = listed
             (info.metadata, info.contentType) = (told.metadata, told.contentType)
             return info
+        }
+    }
+}
+
+extension RebuiltListing {
+    /// What the ledger knows as the copy of a file, and of which the store tells another file, may be in a version by now:
+    /// another machine has put its own in its place since this one has looked last. What it is stored as is that version
+    /// then, and its file is neither read nor stored again.
+    private func followReplaced(by listed: [ObjectInfo]) async throws {
+        let told = listed.filter { $0.key.isNamedByFile && !$0.key.isProjectVersion && $0.photoMD5 != nil }
+        if told.isEmpty { return }
+        let replaced = try await ledger { ledger in
+            try told.compactMap { info -> ObjectRecord? in
+                guard let known = try ledger.object(info.key), let md5 = known.md5 else { return nil }
+                return md5 == info.photoMD5 ? nil : known
+            }
+        }
+        let setAside = SetAsideContent(store: store, ledger: ledger)
+        for known in replaced where filesDenied.end == nil {
+            do {
+                // Of what the store does not give, the catalogue tells.
+                _ = try await filesDenied.ask { try await setAside.find(known) }
+            } catch let error as StoreError {
+                guard filesDenied.end != nil else { throw error }
+            }
         }
     }
 }

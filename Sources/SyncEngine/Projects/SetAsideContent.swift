@@ -11,23 +11,24 @@ struct SetAsideContent: Sendable {
     /// stored as the latest whole version with the same content from now on.
     ///
     /// What is damaged under its own key is not looked for: it is mended there.
-    /// - Returns: whether nothing counts as stored under the key any more; else it is as broken as it was found.
+    /// - Returns: that version, and nothing counts as stored under the key any more; `nil`: it is as broken as it was found.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     @discardableResult
-    func find(_ gone: ObjectRecord) async throws -> Bool {
+    func find(_ gone: ObjectRecord) async throws -> ObjectRecord? {
         guard let md5 = gone.md5, let file = gone.key.versionedFile,
             try await !ledger({ try $0.anyPhotoPaths(of: gone.key, limit: 1) }).isEmpty
-        else { return false }
-        if let stored = try await store.readableHead(gone.key), stored.photoMD5 == md5 { return false }
+        else { return nil }
+        if let stored = try await store.readableHead(gone.key), stored.photoMD5 == md5 { return nil }
         let versions = try await store.all(below: file.versions).objects.map(\.key)
             .filter { file.isVersion($0) && $0 != gone.key }
         for key in file.candidates(with: md5, among: versions) {
             guard let (version, maker) = try await whole(key, md5, insteadOf: gone) else { continue }
-            return try await ledger.finish {
+            let isFollowed = try await ledger.finish {
                 try $0.noteSetAside(version, of: file.name, maker: maker, inPlaceOf: gone)
             }
+            return isFollowed ? version : nil
         }
-        return false
+        return nil
     }
 
     /// - Returns: with whose it is, as it tells; `nil` for what is not proved to be that content: the name of a version has

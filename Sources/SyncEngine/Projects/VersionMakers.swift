@@ -11,29 +11,35 @@ struct VersionMakers: Sendable {
 
     /// - Parameters:
     ///   - keys: with those that the files have under their names, as far as they are known.
-    ///   - asks: whether the store is asked about those of which nobody here knows it, one request for each.
+    ///   - asks: whether the store is asked about those of which this ledger has not noted it, one request for each: two
+    ///     machines may have stored the same content.
     /// - Returns: of the versions among them.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func makers(of keys: [ObjectKey], asks: Bool) async throws -> [ObjectKey: VersionMaker] {
-        let (standing, known) = try await ledger { ledger in
+        let (standing, known, likely) = try await ledger { ledger in
             let own = Set(
                 try keys.filter { try ledger.isOfOwnFile($0) || ledger.maker(ofVersion: $0) == .this })
             let objects = try own.compactMap { try ledger.object($0) }
             var known: [ObjectKey: VersionMaker] = [:]
+            var likely: Set<ObjectKey> = []
             for key in keys where key.isProjectVersion {
-                let isOwn = own.contains(key) || objects.contains { $0.mayBeSetAside(as: key) }
-                let maker: VersionMaker = try isOwn ? .this : ledger.maker(ofVersion: key) ?? .unknown
+                let maker: VersionMaker = try ledger.maker(ofVersion: key) ?? .unknown
                 known[key] = maker
+                let isLikely = own.contains(key) || objects.contains { $0.mayBeSetAside(as: key) }
+                if isLikely { likely.insert(key) }
             }
-            return (try ledger.catalogStanding(), known)
-        }
-        guard asks else { return known }
-        let unknown = known.filter { $0.value == .unknown }.keys.sorted()
-        let told = try await unknown.concurrently(Self.headsInFlight) { key in
-            try await store.readableHead(key).map { VersionMaker(of: $0, standing) }
+            return (try ledger.catalogStanding(), known, likely)
         }
         var makers = known
-        for (key, maker) in zip(unknown, told) { makers[key] = maker ?? .unknown }
+        if asks {
+            let unknown = known.filter { $0.value == .unknown }.keys.sorted()
+            let told = try await unknown.concurrently(Self.headsInFlight) { key in
+                try await store.readableHead(key).map { VersionMaker(of: $0, standing) }
+            }
+            for (key, maker) in zip(unknown, told) { makers[key] = maker ?? .unknown }
+        }
+        // Of one that does not tell it, that is the best guess.
+        for key in likely where makers[key] == .unknown { makers[key] = .this }
         return makers
     }
 }

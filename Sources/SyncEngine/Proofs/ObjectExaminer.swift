@@ -375,13 +375,17 @@ struct ShareStorage: Sendable {
     }
 
     /// Copies an object of the same bytes inside the store, so that none of them has to be sent.
+    /// - Parameter metadata: that of the copy, and nothing else: whoever may read it sees that.
     /// - Returns: `nil` where that does not work, for whatever reason that a put would not meet too.
-    func copy(_ source: ObjectKey, to key: ObjectKey, _ body: ObjectBody) async throws -> ShareObject? {
+    func copy(
+        _ source: ObjectKey, to key: ObjectKey, _ body: ObjectBody, metadata: [String: String]
+    ) async throws -> ShareObject? {
         do {
-            try await store.copy(source, to: key, storageClass: .standard, condition: .overwrite)
-            guard let copy = try await store.head(key), try await ObjectReadback(store).holds(body, as: copy) else {
-                return nil
-            }
+            try await store.copy(
+                source, to: key, storageClass: .standard, metadata: metadata, condition: .overwrite)
+            guard let copy = try await store.head(key), copy.metadata == metadata,
+                try await ObjectReadback(store).holds(body, as: copy)
+            else { return nil }
             return ShareObject(key: key, sha256: body.digest.sha256, etag: copy.etag)
         } catch let error as StoreError where error.mayConcernOneObject {
             return nil

@@ -196,11 +196,11 @@ package struct Verifier: Sendable {
                     // Of another machine's catalogue, or of the place where it would be.
                     return .failure(error)
                 }
-                if try await setAside.find(record) { return .success(nil) }
+                if try await setAside.find(record) != nil { return .success(nil) }
                 if let pruned, try await pruned.forget(record) { return .success(nil) }
                 return .success(.broken(BrokenObject(record, .missing)))
             case .broken(let problem):
-                if try await setAside.find(record) { return .success(nil) }
+                if try await setAside.find(record) != nil { return .success(nil) }
                 return .success(.broken(BrokenObject(record, problem)))
             }
         } catch let error as StoreError where error.mayConcernOneObject {
@@ -297,7 +297,7 @@ package struct ObjectAudit: Sendable {
                 if problem == .missing, let moved = try await look?.follow(suspect.record) {
                     return .success(.intact(moved, isRead: true))
                 }
-                if try await setAside.find(suspect.record) { return .success(nil) }
+                if try await setAside.find(suspect.record) != nil { return .success(nil) }
                 if problem == .missing, let pruned, try await pruned.forget(suspect.record) { return .success(nil) }
                 return .success(standing)
             } catch let error as StoreError where error.mayConcernOneObject {
@@ -328,21 +328,23 @@ package struct ObjectAudit: Sendable {
     }
 
     /// For an object that a read, a restore or a copy has not found, or found damaged.
+    /// - Returns: what its content is stored as from now on, where another machine has put its own under the key.
     /// - Throws: ``LedgerError``, `CancellationError`.
-    func recheck(_ key: ObjectKey) async throws {
-        guard let known = try await ledger({ try $0.object(key) }), known.problem == nil else { return }
+    @discardableResult func recheck(_ key: ObjectKey) async throws -> ObjectRecord? {
+        guard let known = try await ledger({ try $0.object(key) }), known.problem == nil else { return nil }
         let now = time.now()
         do {
-            guard case .broken(let problem) = try await examiner.look(at: known, reading: .always) else { return }
-            if try await setAside.find(known) { return }
+            guard case .broken(let problem) = try await examiner.look(at: known, reading: .always) else { return nil }
+            if let version = try await setAside.find(known) { return version }
             _ = try await ledger.finish { try $0.markBroken([BrokenObject(known, problem)], at: now) }
         } catch is StoreError {
             // The next listing or verification tells.
         }
+        return nil
     }
 
     /// As ``recheck(_:)``, when an error says so.
-    func recheck(_ key: ObjectKey, after error: StoreError) async throws {
-        if error.code == .notFound || error.code == .badDigest { try await recheck(key) }
+    @discardableResult func recheck(_ key: ObjectKey, after error: StoreError) async throws -> ObjectRecord? {
+        if error.code == .notFound || error.code == .badDigest { try await recheck(key) } else { nil }
     }
 }

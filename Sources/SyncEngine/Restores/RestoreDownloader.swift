@@ -62,6 +62,8 @@ package struct RestoreDownloader: Sendable {
         var made: Set<FilePath> = []
         /// Why nothing more of a job can be saved now.
         var obstacles: [RestoreJobID: String] = [:]
+        /// Items whose content turned out to be stored under another key by now.
+        var moved: Set<Int64> = []
 
         /// Names what an obstacle keeps from being saved.
         mutating func giveUp(_ items: [RestoreItem], of job: RestoreJobID, in output: FilePath) {
@@ -120,6 +122,10 @@ package struct RestoreDownloader: Sendable {
         }
         for items in earlier.longestAgoFirst(putOff, by: \.key).grouped(atMost: Self.pageSize) {
             try await save(items, &visit)
+        }
+        let moved = visit.moved
+        if !moved.isEmpty {
+            for try await page in pages { try await save(page.filter { moved.contains($0.id) }, &visit) }
         }
         let isComplete = visit.result.problems.isEmpty
         try await folders.leaveEnded()
@@ -219,8 +225,11 @@ package struct RestoreDownloader: Sendable {
         var isOver = false
         if let job = items.first?.job, outcomes.contains(where: Self.isAway) { isOver = try await folders.isOver(job) }
         for ((item, task), outcome) in zip(tasks, outcomes) {
-            if case .failure(let error as StoreError) = outcome, let reason = try await end(item, after: error) {
-                visit.result.fail(item, at: task.destination, reason)
+            if case .failure(let error as StoreError) = outcome, let fate = try await end(item, after: error) {
+                switch fate {
+                case .ruined(let reason): visit.result.fail(item, at: task.destination, reason)
+                case .moved: visit.moved.insert(item.id)
+                }
                 continue
             }
             switch outcome {
@@ -254,11 +263,21 @@ package struct RestoreDownloader: Sendable {
         }
     }
 
-    /// Ends an item whose object is not what was asked for, or is gone: the same would come whenever it is tried again.
-    /// - Returns: why, and the next step; `nil` where the error does not say so.
-    private func end(_ item: RestoreItem, after error: StoreError) async throws -> String? {
+    /// What an item comes to of which the store does not have what was asked for.
+    private enum End {
+        /// The same would come whenever it is tried again: why, and the next step.
+        case ruined(String)
+        /// It is stored under another key by now, and comes from there.
+        case moved
+    }
+
+    /// - Returns: `nil` where the error does not say so.
+    private func end(_ item: RestoreItem, after error: StoreError) async throws -> End? {
         try await audit.recheck(item.key, after: error)
-        let known = try await ledger { try $0.object(item.key) }
+        let (known, now) = try await ledger { ledger in
+            (try ledger.object(item.key), try ledger.restoreItems(of: item.job, after: item.id - 1, limit: 1).first)
+        }
+        if let now, now.id == item.id, now.key != item.key { return .moved }
         let reason: String
         switch error.code {
         case .badDigest where known.map(item.isOfAnother) ?? false:
@@ -274,7 +293,7 @@ package struct RestoreDownloader: Sendable {
             return nil
         }
         try await ledger.finish { try $0.noteRuined(item.id, reason) }
-        return reason
+        return .ruined(reason)
     }
 
     /// What was in hand, and is not saved in all of its places.
@@ -318,14 +337,6 @@ package struct RestoreDownloader: Sendable {
         return DownloadTask(
             key: item.key, folder: folder, name: name, sha256: item.sha256, original: original, modified: times,
             home: home)
-    }
-}
-
-extension RestoreItem {
-    /// Whether what is stored is whole, and has other bytes than when it was asked for.
-    fileprivate func isOfAnother(_ object: ObjectRecord) -> Bool {
-        guard object.problem == nil, let asked = sha256, let stored = object.sha256 else { return false }
-        return asked != stored
     }
 }
 

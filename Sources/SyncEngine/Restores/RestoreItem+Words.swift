@@ -24,4 +24,10 @@ extension RestoreItem {
             : "restore the stored copy (without --original), or put its file into a watched folder: the original is "
                 + "kept anew"
     }
+
+    /// Whether what is stored is whole, and has other bytes than when it was asked for.
+    func isOfAnother(_ object: ObjectRecord) -> Bool {
+        guard object.problem == nil, let asked = sha256, let stored = object.sha256 else { return false }
+        return asked != stored
+    }
 }

@@ -120,13 +120,18 @@ package struct RestorePlanner: Sendable {
     package func propose(_ order: RestoreOrder, in places: RestoreSelection.Places) async throws -> RestoreProposal {
         let now = time.now()
         _ = try await ledger { try $0.expireRestores(at: now) }
-        let selection = try await RestoreSelection(
+        var selection = try await RestoreSelection(
             of: order.names, scope: order.scope, in: places, ledger: ledger, store: store)
-        let there = try await standing(where: selection.objects, wouldBeSavedIn: order.output)
+        var there = try await standing(where: selection.objects, wouldBeSavedIn: order.output)
         let known = selection.objects.map { there.told(of: $0.candidate(running: nil)) }
         _ = try RestorePlan(for: known, wish: order.wish, days: order.days, extends: order.extends, now: now)
-        let (found, missing, jobs) = try await weigh(selection.objects)
-        let candidates = found.map { there.told(of: $0) }
+        var weighed = try await weigh(selection.objects)
+        if !weighed.moved.isEmpty {
+            selection.follow(weighed.moved)
+            there = try await standing(where: selection.objects, wouldBeSavedIn: order.output)
+            weighed = try await weigh(selection.objects)
+        }
+        let candidates = weighed.candidates.map { there.told(of: $0) }
         let plan = try RestorePlan(
             for: candidates, wish: order.wish, days: order.days, extends: order.extends, now: now)
         let loads = Dictionary(grouping: plan.groups.filter { $0.purpose != .longer }, by: \.storageClass)
@@ -136,9 +141,9 @@ package struct RestorePlanner: Sendable {
                     bytes: groups.reduce(0) { $0 + $1.bytes })
             }
         return RestoreProposal(
-            order: order, plan: plan, problems: selection.problems + missing,
+            order: order, plan: plan, problems: selection.problems + weighed.missing,
             estimate: RestoreEstimate(of: plan.groups.map(\.load), days: order.days, prices: prices),
-            options: RestoreOption.all(for: loads, days: order.days, prices: prices), runningJobs: jobs,
+            options: RestoreOption.all(for: loads, days: order.days, prices: prices), runningJobs: weighed.jobs,
             objects: Dictionary(uniqueKeysWithValues: selection.objects.map { ($0.record.key, $0) }))
     }
 
@@ -231,9 +236,11 @@ package struct RestorePlanner: Sendable {
     }
 
     /// Asks the store how objects stand.
-    /// - Returns: those that are there, what is to be said of the others, and the jobs that they are in.
+    /// - Returns: those that are there, what is to be said of the others, and the jobs that they are in; and what is stored
+    ///   as a version since another machine has put its own under the key: by it, all of them are to be weighed anew.
     private func weigh(_ objects: [RestoreSelection.Object]) async throws -> (
-        candidates: [RestoreCandidate], missing: [RestoreSelection.Problem], jobs: [RestoreJobID]
+        candidates: [RestoreCandidate], missing: [RestoreSelection.Problem], jobs: [RestoreJobID],
+        moved: [ObjectKey: ObjectRecord]
     ) {
         let keys = Set(objects.map(\.record.key))
         let known = try await ledger { try $0.overview().tiers.reduce(0) { $0 + $1.objects } }
@@ -250,7 +257,10 @@ package struct RestorePlanner: Sendable {
         let findings = others.merging(told) { $1 }
         let (silent, telling) = (Self.reports(others), Self.reports(told))
         let audit = ObjectAudit(store: store, ledger: ledger, time: time)
-        for case (let key, .missing) in findings { try await audit.recheck(key) }
+        var moved: [ObjectKey: ObjectRecord] = [:]
+        for object in objects where isSuspect(object.record, findings[object.record.key]) {
+            moved[object.record.key] = try await audit.recheck(object.record.key)
+        }
         let tellsRestores = store.capabilities.restoresInLists == true
         let open = try await ledger { ledger in
             for page in silent.grouped(atMost: 1_000) {
@@ -285,7 +295,19 @@ package struct RestorePlanner: Sendable {
             if case .found(let info) = findings[object.record.key], info.isInArchiveTier { candidate.isArchived = true }
             candidates.append(candidate)
         }
-        return (candidates, missing, Set(open.values.map(\.job)).sorted())
+        return (candidates, missing, Set(open.values.map(\.job)).sorted(), moved)
+    }
+
+    /// Whether what the store tells of an object makes a look at it worthwhile, before anything of it is asked for: it is
+    /// gone, or it may be another file's. What else may be wrong with it, whoever saves it finds out.
+    private func isSuspect(_ record: ObjectRecord, _ finding: ObjectStateQuery.Finding?) -> Bool {
+        switch finding {
+        case .missing: return true
+        case .found(let info):
+            guard record.key.versionedFile != nil, !info.isLocked else { return false }
+            return record.isSuspect(beside: info, isTold: store.capabilities.digestsInLists)
+        case .failed, nil: return false
+        }
     }
 
     private static func reports(_ findings: [ObjectKey: ObjectStateQuery.Finding]) -> [ObjectInfo] {

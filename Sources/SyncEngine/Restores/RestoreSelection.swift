@@ -172,6 +172,23 @@ package struct RestoreSelection: Sendable {
         objects.append(object)
     }
 
+    /// What is stored under another key by now than when it was chosen comes from there, to the same places.
+    mutating func follow(_ moved: [ObjectKey: ObjectRecord]) {
+        let before = objects
+        (objects, chosen) = ([], [:])
+        for var object in before {
+            object.record = moved[object.record.key] ?? object.record
+            guard let index = chosen[object.record.key] else {
+                chosen[object.record.key] = objects.count
+                objects.append(object)
+                continue
+            }
+            if !object.isCopyOnly { objects[index].isCopyOnly = false }
+            let place = object.path.map { RestorePlace(path: $0, destination: object.destination) }
+            objects[index].further += [place].compactMap(\.self) + object.further
+        }
+    }
+
     private mutating func freePlace(for object: Object) -> FilePath {
         var above = (object.path ?? FilePath(object.record.key.rawValue)).components.dropLast()
         above = above.dropLast(object.destination.components.count - 1)

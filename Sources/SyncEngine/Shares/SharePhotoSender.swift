@@ -141,13 +141,13 @@ struct SharePhotoSender: Sendable {
         let key = share.keys.copy(photo.slot, film: film)
         let source = try await ledger { ledger in try photo.sourceKey.flatMap { try ledger.object($0) } }
         var object: ShareObject?
-        // A copy takes the stored photo's metadata along: the digest of the original is to be that of these bytes.
-        if let source, source.sha256 == copy.digest.sha256, photo.md5 == copy.digest.md5,
+        let attributes = Self.attributes(of: copy)
+        if let source, source.sha256 == copy.digest.sha256, source.contentType == attributes.contentType,
             !source.storageClass.isArchive, source.problem == nil
         {
-            object = try await storage.copy(source.key, to: key, body)
+            object = try await storage.copy(source.key, to: key, body, metadata: attributes.metadata)
         }
-        if object == nil { object = try await storage.put(body, at: key, Self.attributes(of: copy)) }
+        if object == nil { object = try await storage.put(body, at: key, attributes) }
         let objects = [thumbnail, object].compactMap(\.self)
         try await ledger.finish { try $0.noteShareObjects(objects, of: share.id) }
         return .stored(

@@ -98,10 +98,12 @@ package struct RetryingStore: ObjectStore {
 
     /// An answer that was lost makes a second copy `.ifAbsent` throw `.alreadyExists`, as it does with puts.
     package func copy(
-        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, metadata: [String: String]?,
+        condition: PutCondition
     ) async throws {
         try await retrying {
-            try await base.copy(source, to: key, storageClass: storageClass, condition: condition)
+            try await base.copy(
+                source, to: key, storageClass: storageClass, metadata: metadata, condition: condition)
         }
     }
 

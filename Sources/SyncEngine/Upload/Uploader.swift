@@ -65,7 +65,7 @@ package struct Uploader: Sendable {
 
     private func look(at known: ObjectRecord) async throws -> ObjectExaminer.Standing {
         let standing = try await examiner.look(at: known, reading: .inDoubt)
-        if case .broken(let problem) = standing, try await !setAside.find(known) {
+        if case .broken(let problem) = standing, try await setAside.find(known) == nil {
             _ = try await ledger { [now] in try $0.markBroken([BrokenObject(known, problem)], at: now()) }
         }
         return standing

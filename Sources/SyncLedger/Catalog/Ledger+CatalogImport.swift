@@ -124,7 +124,7 @@ extension Ledger {
                 }
                 // It has that name only where its file of events is gone.
                 if photo.file == nil, try db.isOfEventsHere(object.id, in: directory) { continue }
-                let free = try db.freeName(name, for: object.id, in: directory, of: machine)
+                let free = try db.freeName(name, for: photo, object.id, in: directory, of: machine)
                 if object.content == .doubtful { photo.file = nil }
                 try db.note(photo, object: object, named: free, in: directory, of: folder, at: time)
             }
@@ -219,13 +219,16 @@ extension Database {
             """, [object, directory.rawValue]) != nil
     }
 
-    /// The name under which a photo of a catalogue is noted: its own, but where the disk has another photo under that.
+    /// The name under which a photo of a catalogue is noted: its own, but where the disk has another photo under that. Of a
+    /// key that is made of a name, a file with the same content is the same photo, whatever is taken for its copy.
     fileprivate func freeName(
-        _ name: FilePath.Component, for object: Int64, in directory: DirectoryID, of machine: String?
+        _ name: FilePath.Component, for photo: CatalogPhoto, _ object: Int64, in directory: DirectoryID,
+        of machine: String?
     ) throws -> FilePath.Component {
         let photos = PhotoTable(self)
         guard let machine, let row = try photos.row(in: directory, named: name), row.isOnDisk,
-            let known = row.objectID, known != object, let other = name.toldApart(by: machine)
+            let known = row.objectID, known != object, try !(photo.key.isNamedByFile && isContent(of: row, photo.md5)),
+            let other = name.toldApart(by: machine)
         else { return name }
         if let row = try photos.row(in: directory, named: other), row.objectID != object { return name }
         return other
@@ -235,7 +238,12 @@ extension Database {
     /// then what that is than a catalogue, which may be older. Not where both tell of one content: the key has another.
     private func hasMet(_ row: PhotoRow, of photo: CatalogPhoto) throws -> Bool {
         guard !row.stamp.isOfCatalog, let object = row.objectID, try objectID(photo.key) == object else { return false }
-        return try number("SELECT 1 FROM photos WHERE id = ? AND md5 = ?", [row.id, photo.md5?.blob]) == nil
+        return try !isContent(of: row, photo.md5)
+    }
+
+    /// Whether a file has that content, as it was read last.
+    private func isContent(of row: PhotoRow, _ md5: MD5Digest?) throws -> Bool {
+        try number("SELECT 1 FROM photos WHERE id = ? AND md5 = ?", [row.id, md5?.blob]) != nil
     }
 
     /// A catalogue told that a photo that is not here is what its key has, and it is another one.

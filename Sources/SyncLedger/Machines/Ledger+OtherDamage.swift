@@ -111,6 +111,27 @@ extension Ledger {
         }
     }
 
+    /// Of files of projects folders that the store does not have, those that machines alone need which tell themselves what
+    /// has become of them are left to these: they may have deleted them since they have written their catalogues last.
+    package func leaveFiles(to machines: Set<String>) throws(LedgerError) {
+        try write("leave files to other machines") { db in
+            let gone = try db.rawRows(
+                """
+                SELECT id, key FROM objects INDEXED BY objects_broken
+                WHERE problem IS NOT NULL AND problem = ? AND key > ''
+                    AND \(LedgerQuery.isNeededByOthersAlone("'missing', 'lost'"))
+                """, [ObjectFault.missing.text])
+            for row in gone {
+                let object: Int64 = row[0]
+                guard try ObjectKey(row[1] as String).isNamedByFile, try machines.isSuperset(of: db.owners(of: object))
+                else { continue }
+                try db.run(
+                    "UPDATE photos SET state = 'missing', error = NULL WHERE object_id = ? AND state = 'lost'",
+                    [object])
+            }
+        }
+    }
+
     /// Forgets, before a rebuild, what is left to machines, or lost of theirs: it takes up what the store has and
     /// their catalogues name now. Of a machine that is none of them nobody names it again, and it stays a loss.
     package func forgetLeft(to machines: Set<String>) throws(LedgerError) -> LeftBehind {

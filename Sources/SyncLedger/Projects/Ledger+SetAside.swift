@@ -29,8 +29,27 @@ extension Ledger {
                 AND NOT EXISTS (SELECT 1 FROM photos WHERE object_id = ?1)
                 AND NOT EXISTS (SELECT 1 FROM events WHERE object_id = ?1)
                 """, [id])
-            if forgotten > 0 { try db.run("DELETE FROM project_versions WHERE key = ?", [gone.key.rawValue]) }
-            return forgotten > 0
+            if forgotten == 0 { return false }
+            try db.run("DELETE FROM project_versions WHERE key = ?", [gone.key.rawValue])
+            try db.lead(restoresOf: gone, to: version)
+            return true
         }
+    }
+}
+
+extension Database {
+    /// What was asked back from under a key, and is still to be saved, comes from the version. One in the archive would have
+    /// to be asked for first.
+    fileprivate func lead(restoresOf gone: ObjectRecord, to version: ObjectRecord) throws {
+        if version.storageClass.isArchive { return }
+        try run(
+            """
+            UPDATE restore_items SET key = ?1, size = ?2, sha256 = ?3, storage_class = ?4
+            WHERE key = ?5 AND state = 'restored' AND saved_at IS NULL AND (sha256 IS NULL OR sha256 IS ?6)
+            """,
+            [
+                version.key.rawValue, version.size, version.sha256?.blob, version.storageClass.rawValue,
+                gone.key.rawValue, gone.sha256?.blob,
+            ])
     }
 }

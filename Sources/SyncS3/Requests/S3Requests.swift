@@ -44,13 +44,19 @@ package struct S3Requests: Hashable, Sendable {
             for field in encryption.headers.fields { headers.append(field.name, field.value) }
         }
         if features.contains(.tags), !tags.isEmpty { headers["x-amz-tagging"] = Self.taggingHeader(of: tags) }
-        for (name, value) in attributes.metadata.sorted(by: { $0.key < $1.key }) {
+        try Self.append(attributes.metadata, of: key, to: &headers)
+        return headers
+    }
+
+    static func append(
+        _ metadata: [String: String], of key: ObjectKey, to headers: inout HTTPHeaders
+    ) throws(StoreError) {
+        for (name, value) in metadata.sorted(by: { $0.key < $1.key }) {
             guard S3Metadata.isName(name) else {
-                throw Self.invalid(key, "\"\(name.escapingControls)\" cannot be the name of user metadata")
+                throw invalid(key, "\"\(name.escapingControls)\" cannot be the name of user metadata")
             }
             headers.append(S3Metadata.headerPrefix + name, S3Metadata.encode(value))
         }
-        return headers
     }
 
     /// `album=holidays%202026&owner=ana`: a query, by the names (S3 User Guide, "Categorizing your objects using
@@ -123,49 +129,6 @@ package struct S3Requests: Hashable, Sendable {
 extension MD5Digest {
     /// As `Content-MD5` has it (RFC 1864).
     var base64: String { Data(bytes).base64EncodedString() }
-}
-
-/// Source: Amazon S3 API Reference, CopyObject.
-extension S3Requests {
-    /// How long a store may think about a copy without a word: 5 GiB are moved in it.
-    static let copyPatience = Duration.seconds(300)
-
-    /// What is stored beside the bytes of an object, as headers: a copy that replaces them names them all.
-    private static let kept = [
-        "Content-Type", "Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Language", "Expires",
-    ]
-
-    /// CopyObject within the bucket, with type and metadata.
-    /// - Parameters:
-    ///   - original: the headers of the source, to be named one by one. SeaweedFS takes a copy onto itself only so. `nil`
-    ///     to leave them to the store.
-    ///   - storageClass: always sent: without it S3 takes STANDARD, and refuses a copy onto itself.
-    ///   - isConditional: only where nothing is stored under `key`.
-    package func copy(
-        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, naming original: HTTPHeaders? = nil,
-        isConditional: Bool
-    ) -> HTTPRequest {
-        var request = HTTPRequest(
-            .put, url(key),
-            headers: [
-                "x-amz-copy-source": address.copySource(key: prefix + source.rawValue),
-                "x-amz-metadata-directive": original == nil ? "COPY" : "REPLACE",
-                "x-amz-storage-class": storageClass.rawValue,
-            ],
-            body: HTTPBody(bytes: []))
-        for field in original?.fields ?? [] where Self.isKept(field.name) {
-            request.headers.append(field.name, field.value)
-        }
-        for field in encryption.headers.fields { request.headers.append(field.name, field.value) }
-        if isConditional { request.headers["If-None-Match"] = "*" }
-        request.patience = Self.copyPatience
-        return request
-    }
-
-    static func isKept(_ name: String) -> Bool {
-        name.lowercased().hasPrefix(S3Metadata.headerPrefix)
-            || kept.contains { $0.lowercased() == name.lowercased() }
-    }
 }
 
 /// Requests whose body is an XML document. All of them carry its MD5: S3 demands it of most, and every store knows it.

@@ -4,7 +4,8 @@ import SyncSystem
 
 extension S3Store {
     package func copy(
-        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, metadata: [String: String]?,
+        condition: PutCondition
     ) async throws {
         let context = client.context("copy", key)
         let capabilities = await client.capabilities()
@@ -22,8 +23,9 @@ extension S3Store {
             // Whatever a store makes of the condition in a put proves nothing of its copies.
             try await checkBeforePut(condition, key, context)
         }
+        let named = try key == source ? nil : metadata.map { try S3Requests.naming($0, of: key, beside: reply.headers) }
         let copy = Copy(
-            source: source, original: reply, size: original.size, key: key, storageClass: storageClass)
+            source: source, original: reply, named: named, size: original.size, key: key, storageClass: storageClass)
         let isConditional = condition == .ifAbsent && key != source
         if original.size > sizes.largestCopy {
             try await sendInParts(copy, isConditional: isConditional, context)
@@ -37,11 +39,15 @@ extension S3Store {
         let source: ObjectKey
         /// What the store says of the source.
         let original: ObjectReply
+        /// What is to be stored beside the bytes in place of what the source has there.
+        let named: HTTPHeaders?
         let size: Int64
         let key: ObjectKey
         let storageClass: StorageClass
 
         var isInPlace: Bool { source == key }
+        /// What is stored beside the bytes.
+        var headers: HTTPHeaders { named ?? original.headers }
     }
 
     /// What the store says of an object that can be read.
@@ -80,8 +86,9 @@ extension S3Store {
                     isConditional: isConditional)
             }
         }
-        let namesMetadata = client.knowledge.capabilities.namesMetadataInCopies && copy.isInPlace
-        let response = try await send(naming: namesMetadata ? copy.original.headers : nil)
+        let isNamed = client.knowledge.capabilities.namesMetadataInCopies && copy.isInPlace
+        let namesMetadata = isNamed || copy.named != nil
+        let response = try await send(naming: namesMetadata ? copy.headers : nil)
         guard !namesMetadata, copy.isInPlace, response.status == 400, ErrorReply(response).refusesCopyOntoItself
         else { return response }
         let second = try await send(naming: copy.original.headers)

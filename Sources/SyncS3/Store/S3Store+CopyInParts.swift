@@ -36,7 +36,7 @@ extension S3Store {
     private func beginCopy(_ copy: Copy, _ context: S3RequestContext) async throws -> MultipartID {
         let tags = try await tags(of: copy, context)
         let response = try await client.send(context) {
-            $0.createCopy(to: copy.key, storageClass: copy.storageClass, naming: copy.original.headers, tags: tags)
+            $0.createCopy(to: copy.key, storageClass: copy.storageClass, naming: copy.headers, tags: tags)
         }
         try await requireClass(copy.storageClass, response, context)
         guard response.status == 200 else { throw failure(response, context) }

@@ -98,6 +98,31 @@ import Testing
         try await lookInVain(left: 0)
     }
 
+    @Test(arguments: [true, false])
+    func `what is gone of a project whose machine still names it is left to that, as long as it gives signs`(
+        isSilent: Bool
+    ) async throws {
+        let image = try bench.keys.projectFile("p1.jpg")
+        try await laptop.see(["p1.jpg": "first"], at: image)
+        try await laptop.write()
+        try await tower.see(["own.jpg": "own"])
+        try await tower.write()
+        bench.memory.lose(image)
+        if isSilent { await bench.time.advance(by: Self.day * 3) }
+        let state = isSilent ? "lost" : "missing"
+        for _ in 1...2 {
+            #expect(try await tower.rebuild().lost == (isSilent ? 1 : 0))
+            #expect(try tower.known().contains("/machines/laptop/pictures/Gallery/p1.jpg \(state)"))
+            #expect(try tower.ledger.check() == [])
+        }
+        if isSilent { return }
+        try await lookInVain(left: 1)
+        // Its catalogue still names it, and it has told nothing else for days.
+        await bench.time.advance(by: Self.day * 3)
+        try await tower.refresh()
+        #expect(try await bench.jobs(tower, percent: 0).problems.count == 1)
+    }
+
     @Test(arguments: ["photos", "originals"])
     func `an original is left to the machine of its photo, whatever the user is called`(user: String) async throws {
         let bench = try CatalogBench(user: user)

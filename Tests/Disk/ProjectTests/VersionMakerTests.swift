@@ -86,6 +86,23 @@ import Testing
         #expect(try laptop.ledger.check() == [] && tower.ledger.check() == [])
     }
 
+    @Test func `an earlier image with the content of this machine's own stays that one's which has stored it`()
+        async throws
+    {
+        let laptop = try makeBench(InMemoryStore())
+        try await store(1...1, in: laptop)
+        let tower = try makeBench(laptop.memory)
+        try await store(1...1, in: tower)
+        // The tower has not seen yet that its image is a version by now.
+        try await store(2...2, in: laptop)
+        try await laptop.writeCatalog(as: "laptop")
+        #expect(try await remove(in: tower).map(\.failures) == [[]])
+        #expect(try Array(versions(laptop).values) == ["image 1."])
+        try await laptop.refresh()
+        #expect(try laptop.ledger.lostBesidePhotos(limit: 9).isEmpty)
+        #expect(try laptop.ledger.check() == [] && tower.ledger.check() == [])
+    }
+
     @Test func `a deletion that the store has refused is brought to its end by the next one`() async throws {
         let (laptop, tower) = try await makeBoth()
         tower.store.add(StoreFault(.deleteMany, number: 1, .failBefore(.serverFailed)))

@@ -245,9 +245,10 @@ private final class RecordedStore: WrappedStore {
     }
 
     func copy(
-        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, metadata: [String: String]?,
+        condition: PutCondition
     ) async throws {
-        try await base.copy(source, to: key, storageClass: storageClass, condition: condition)
+        try await base.copy(source, to: key, storageClass: storageClass, metadata: metadata, condition: condition)
         timeline.noteChange()
     }
 }

@@ -192,6 +192,23 @@ import Testing
         #expect(made.transport.requests.count == 3)
     }
 
+    @Test func `A copy with metadata of its own names that, and the type of its source`() async throws {
+        let source = Answer.reply(
+            200,
+            [
+                "Content-Length": "5", "Last-Modified": "Fri, 21 Dec 2012 00:00:00 GMT", "Content-Type": "image/jpeg",
+                "x-amz-meta-md5": "0123",
+            ])
+        let made = try ScriptedStore([source, Self.nothing, Self.done])
+        try await made.store.copy(
+            try ObjectKey("a"), to: try ObjectKey("b"), storageClass: .standard, metadata: ["width": "4"],
+            condition: .ifAbsent)
+        #expect(made.transport.lines == ["HEAD /b/a", "HEAD /b/b", "PUT /b/b"])
+        let headers = made.transport.requests[2].headers
+        #expect(headers["x-amz-metadata-directive"] == "REPLACE" && headers["Content-Type"] == "image/jpeg")
+        #expect(headers["x-amz-meta-width"] == "4" && headers["x-amz-meta-md5"] == nil)
+    }
+
     @Test func `A copy is encrypted as it is asked for, or taken back`() async throws {
         let encrypted = Answer.reply(
             200, ["x-amz-server-side-encryption": "AES256"], "<CopyObjectResult></CopyObjectResult>")

@@ -27,6 +27,16 @@ extension StoreUnderTest {
             try await store.delete(source)
             try require(try await store.bytes(of: target) == bytes, "the copy of \(name) went with its source")
         }
+        let (source, target) = (try key("told"), try key("copies/told"))
+        _ = try await store.put(ObjectBody(bytes), at: source, attributes: attributes, condition: .ifAbsent)
+        try await store.copy(
+            source, to: target, storageClass: .standard, metadata: ["width": "1"], condition: .ifAbsent)
+        try require(try await store.bytes(of: target) == bytes, "the bytes of a copy with other metadata differ")
+        if !gaps.contains(.copiesChangeAttributes) {
+            let info = try await store.head(target)
+            try requireEqual(info?.contentType, "image/jpeg", "content type beside other metadata")
+            try requireEqual(info?.metadata, ["width": "1"], "metadata in place of the source's")
+        }
         try await requireError(.notFound, from: "copy of nothing") {
             try await store.copy(key("nothing"), to: key("target"), storageClass: .standard, condition: .overwrite)
         }

@@ -93,10 +93,12 @@ package final class FaultyStore: ObjectStore {
     }
 
     package func copy(
-        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, metadata: [String: String]?,
+        condition: PutCondition
     ) async throws {
         try await run(.copy, key.rawValue) {
-            try await self.base.copy(source, to: key, storageClass: storageClass, condition: condition)
+            try await self.base.copy(
+                source, to: key, storageClass: storageClass, metadata: metadata, condition: condition)
         }
     }
 

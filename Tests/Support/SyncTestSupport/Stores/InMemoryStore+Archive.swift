@@ -4,7 +4,8 @@ import SyncSystem
 
 extension InMemoryStore {
     package func copy(
-        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, metadata: [String: String]?,
+        condition: PutCondition
     ) async throws {
         try Task.checkCancellation()
         try entries.withLock { entries in
@@ -14,7 +15,10 @@ extension InMemoryStore {
             entry.info.key = key
             entry.info.storageClass = storageClass
             entry.restore = nil
-            if source != key { entry.info.modified = now() }
+            if source != key {
+                entry.info.modified = now()
+                entry.info.metadata = metadata ?? entry.info.metadata
+            }
             entries[key] = entry
         }
     }

@@ -37,9 +37,10 @@ extension WrappedStore {
     package func delete(_ key: ObjectKey) async throws { try await base.delete(key) }
 
     package func copy(
-        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, condition: PutCondition
+        _ source: ObjectKey, to key: ObjectKey, storageClass: StorageClass, metadata: [String: String]?,
+        condition: PutCondition
     ) async throws {
-        try await base.copy(source, to: key, storageClass: storageClass, condition: condition)
+        try await base.copy(source, to: key, storageClass: storageClass, metadata: metadata, condition: condition)
     }
 
     package func restore(_ key: ObjectKey, _ request: RestoreRequest) async throws -> RestoreAnswer {
