@@ -7,7 +7,7 @@ package import SyncLedger
 package import SyncSystem
 
 /// The way of a photo from the ledger's queue to the store: claim, prepare, upload, commit. It reads from top to bottom;
-/// preparing is in `PhotoPipeline+Reading.swift`, what disks do that are slow in `PhotoPipeline+Disks.swift`, what the store
+/// preparing is in `PhotoPipeline+Reading.swift`, slow and silent disks in `PhotoPipeline+Disks.swift`, what the store
 /// refuses, and a store that is away, in `PhotoPipeline+Store.swift`.
 ///
 /// `batchSize` photos are in flight, or more where that is faster (``Flights``); the next begins when one ends. A batch
