@@ -183,7 +183,7 @@ package final class DiskLooks: Sendable {
     }
 
     private var unseenFolders: [FolderRecord] {
-        state.withLock { state in
+        state.withLock { state -> [FolderRecord] in
             let looks = state.looks + [state.start?.look].compactMap(\.self)
             return Array(state.givenUp.values) + looks.filter { $0.told != nil }.map(\.folder)
         }
