@@ -48,6 +48,7 @@ struct CSyncCurl_Transfer {
 static size_t readBody(char *buffer, size_t size, size_t count, void *context) {
     CSyncCurl_Transfer *transfer = context;
     int64_t filled = transfer->callbacks.read(transfer->context, buffer, size * count);
+    if (filled == CSyncCurl_ReadPause) return CURL_READFUNC_PAUSE;
     return filled < 0 ? CURL_READFUNC_ABORT : (size_t)filled;
 }
 
@@ -154,6 +155,9 @@ int CSyncCurl_TransferAddHeader(CSyncCurl_Transfer *transfer, const char *line) 
     transfer->headers = longer;
     return curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, longer);
 }
+
+// It fails where there is no connection, as while curl gets another one: then nothing has paused.
+void CSyncCurl_TransferGoOn(CSyncCurl_Transfer *transfer) { (void)curl_easy_pause(transfer->easy, CURLPAUSE_CONT); }
 
 const char *CSyncCurl_TransferErrorText(CSyncCurl_Transfer *transfer, int code) {
     return transfer->errorText[0] != 0 ? transfer->errorText : curl_easy_strerror((CURLcode)code);

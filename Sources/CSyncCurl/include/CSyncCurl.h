@@ -45,9 +45,17 @@ typedef enum {
 /// One request and its reply: a CURL easy handle, its header list and its error text.
 typedef struct CSyncCurl_Transfer CSyncCurl_Transfer;
 
+/// What a body's reader answers in place of a count.
+enum {
+    /// Ends the transfer.
+    CSyncCurl_ReadAbort = -1,
+    /// Nothing is there now: the transfer pauses until CSyncCurl_TransferGoOn, and does not count as stalled meanwhile.
+    CSyncCurl_ReadPause = -2,
+};
+
 /// Called on the thread that performs the multi, only between adding the transfer to it and removing it.
 typedef struct {
-    /// Fills up to `capacity` bytes of the request's body; returns how many, 0 at its end, -1 to end the transfer.
+    /// Fills up to `capacity` bytes of the request's body; returns how many, 0 at its end, or one of those above.
     int64_t (*_Nonnull read)(void *_Nonnull context, void *_Nonnull buffer, size_t capacity);
     /// Goes to a byte of the request's body; returns 1, or 0 when it cannot.
     int (*_Nonnull seek)(void *_Nonnull context, int64_t offset);
@@ -109,6 +117,10 @@ int CSyncCurl_TransferSetText(
 
 /// Adds a line to CURLOPT_HTTPHEADER; curl keeps a copy. Not while the transfer is in a multi.
 int CSyncCurl_TransferAddHeader(CSyncCurl_Transfer *_Nonnull transfer, const char *_Nonnull line);
+
+/// Goes on with a transfer whose reader has answered CSyncCurl_ReadPause (curl_easy_pause(3)). For any other it does
+/// nothing. While it is in a multi, and in none of its callbacks.
+void CSyncCurl_TransferGoOn(CSyncCurl_Transfer *_Nonnull transfer);
 
 /// What went wrong, in curl's words, with host and port; the code's text where curl said nothing more. Valid until the
 /// transfer is freed.

@@ -53,7 +53,7 @@ struct RunCommand: AsyncParsableCommand {
                     parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
                 parts.catalog, parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
                 parts.retention.service(parts.restores.patience), parts.monitoring,
-                parts.lookService(every: .seconds(60)), intake,
+                parts.lookService(every: DiskLooks.turn), intake,
                 StopNotice(tell: systemd.stopping),
                 DecoderRest(pictures: workspace.pictures, time: installation.time),
             ]

@@ -140,7 +140,8 @@ struct SyncCommand: WorkspaceCommand {
 /// What a pass has come to so far, but for its photos.
 private struct PassFindings: Sendable {
     var intake = SyncPass.Scanned()
-    var inspection = StoreUpkeep.Inspection.unneeded
+    /// `nil` until the store's listing was compared.
+    private(set) var compared: StoreUpkeep.Inspection?
     /// What was moved to the archive.
     var moved = TierMover.Summary()
     /// Restored photos that could not be saved where they were to be.
@@ -151,6 +152,11 @@ private struct PassFindings: Sendable {
     /// Why the pass did not come to the originals, or not to the end of them.
     private(set) var originalsRefused: String?
     var catalog = CatalogWriter.Outcome.unchanged
+
+    var inspection: StoreUpkeep.Inspection {
+        get { compared ?? .unneeded }
+        set { compared = newValue }
+    }
 
     /// Why it has not: what it calls safe may be gone.
     var unlisted: StoreError? { if case .failed(let error) = inspection { error } else { nil } }
@@ -196,20 +202,37 @@ private struct PassService: Service {
         }
     }
 
-    func run() async throws {
-        do {
-            let intake = try await cancelWhenGracefulShutdown { [progress] in
-                try await self.parts.makePass().takeIn { progress.noteSeen($0) }
-            }
-            findings.withLock { $0.intake = intake }
-            try await cancelWhenGracefulShutdown {
-                try await self.parts.projectService.round(leavingOut: intake.silent)
-            }
-            // What the store has lost comes into the queue of this very pass.
-            try await inspect()
-        } catch is CancellationError {
-            return
+    /// Brings what is in the folders into the queue. What has come of those that answer is stored while the pass waits for
+    /// the others.
+    private func takeIn() async throws {
+        let (waits, wait) = AsyncStream<Set<FilePath>>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        async let taken = takeIn(telling: wait)
+        for await silent in waits { try await storeMeanwhile(leavingOut: silent) }
+        let intake = try await taken
+        findings.withLock { $0.intake = intake }
+    }
+
+    private func takeIn(telling wait: AsyncStream<Set<FilePath>>.Continuation) async throws -> SyncPass.Scanned {
+        defer { wait.finish() }
+        return try await cancelWhenGracefulShutdown { [progress] in
+            try await self.parts.makePass().takeIn(seen: { progress.noteSeen($0) }, onWait: { wait.yield($0) })
         }
+    }
+
+    private func storeMeanwhile(leavingOut silent: Set<FilePath>) async throws {
+        do {
+            try await makeReady(leavingOut: silent)
+            try await parts.catalog.during { try await self.parts.pipeline.run(.untilDone(patience: .zero)) }
+        } catch is StoreError {
+            // The pass meets it again when all folders have been looked at, and has patience then.
+        }
+    }
+
+    /// What comes before anything is sent.
+    private func makeReady(leavingOut silent: Set<FilePath>) async throws {
+        try await cancelWhenGracefulShutdown { try await self.parts.projectService.round(leavingOut: silent) }
+        // What the store has lost comes into the queue of this very pass.
+        if found.compared == nil { try await inspect() }
         // Somebody asked: what waits after an earlier failure is tried now.
         let now = parts.time.now()
         progress.expect(
@@ -217,6 +240,15 @@ private struct PassService: Service {
                 try ledger.hurry(at: now)
                 return try ledger.overview().totals.waiting
             })
+    }
+
+    func run() async throws {
+        do {
+            try await takeIn()
+            try await makeReady(leavingOut: found.intake.silent)
+        } catch is CancellationError {
+            return
+        }
         try await parts.catalog.during { try await self.parts.pipeline.run(.untilDone(patience: .seconds(10))) }
         do {
             // It may have been away for a moment.

@@ -171,10 +171,14 @@ final class PassProgress: Sendable {
         line.update { _ in "looking through the folders: \(Quantities.counted(files, "file"))" }
     }
 
-    /// How many photos there are to do, as far as is known.
-    func expect(_ total: Int) {
+    /// How many photos there are to do, as far as is known, beside those that are done with.
+    func expect(_ waiting: Int) {
         let now = time.monotonic()
-        state.withLock { ($0.total, $0.start) = (total, now) }
+        state.withLock { state in
+            let done = Self.done(state.summary)
+            if done == 0 { state.start = now }
+            state.total = done + waiting
+        }
     }
 
     func note(_ event: PipelineEvent) {
@@ -212,9 +216,13 @@ final class PassProgress: Sendable {
         }
     }
 
+    private static func done(_ summary: PassSummary) -> Int {
+        summary.uploaded + summary.alreadyStored + summary.failed + summary.skipped
+    }
+
     /// `[=====>    ]  12 of 40 photos  3.1 MiB/s  about 2 min left`. The rate is that of bytes read from the folders.
     static func text(_ summary: PassSummary, total: Int, elapsed: Duration) -> String {
-        let done = summary.uploaded + summary.alreadyStored + summary.failed + summary.skipped
+        let done = Self.done(summary)
         let total = max(total, done)
         let left = done > 0 && done < total ? elapsed * (Double(total - done) / Double(done)) : nil
         return ProgressBar.text(done, of: total, "photo")

@@ -72,9 +72,12 @@ package struct SyncPass: Sendable {
     /// - Parameter part: only this folder, absolute and below one of them. When it is not there, the whole folder above is
     ///   looked at: only that tells a folder that was removed from a drive that is not mounted.
     /// - Parameter seen: called now and then with the number of files that were found so far.
+    /// - Parameter onWait: called with the folders that do not answer once all others have been looked at: what is in
+    ///   the queue by then need not wait for them.
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func takeIn(
-        only part: FilePath? = nil, seen: @escaping @Sendable (Int) -> Void = { _ in }
+        only part: FilePath? = nil, seen: @escaping @Sendable (Int) -> Void = { _ in },
+        onWait: @escaping @Sendable (Set<FilePath>) -> Void = { _ in }
     ) async throws -> Scanned {
         var intake = Scanned()
         let scan = FolderScan(
@@ -83,7 +86,7 @@ package struct SyncPass: Sendable {
         let counts = FileCounts(tell: seen)
         var unsettled: [UnsettledFile] = []
         let looked = folders.filter { part?.starts(with: $0.path) ?? true }
-        let found = try await inTurns(looked) { folder in
+        let found = try await inTurns(looked, onWait: onWait) { folder in
             let now = time.now()
             return try await looks.run(at: folder, on: disks) { [scanner, looks] in
                 let start = part.flatMap { scanner.isFolder($0) ? $0 : nil } ?? folder.path
@@ -105,7 +108,7 @@ package struct SyncPass: Sendable {
         // That one could not be looked at stays its problem until all of it was.
         let heard = Set((early + looks.takeHeard()).map(\.id))
         let again = folders.filter { heard.contains($0.id) }
-        let wholes = try await inTurns(again) { folder in
+        let wholes = try await inTurns(again, onWait: onWait) { folder in
             let now = time.now()
             return try await looks.run(at: folder, on: disks) { [looks] in
                 try scan.run(folder, from: folder.path, at: now) { _ in looks.note(folder) }
@@ -143,7 +146,7 @@ package struct SyncPass: Sendable {
             let isLast = round == SettleQueue.rounds
             unsettled = []
             let waiting = folders.filter { folder in batch.contains { $0.folder.id == folder.id } }
-            let outcomes = try await inTurns(waiting) { folder in
+            let outcomes = try await inTurns(waiting, onWait: { _ in }) { folder in
                 try await looks.run(at: folder, on: disks) {
                     try self.lookAgain(
                         at: batch.filter { $0.folder.id == folder.id }, of: folder, scan, isLast: isLast, now: now)
@@ -161,9 +164,11 @@ package struct SyncPass: Sendable {
     }
 
     /// Looks at folders in their order. The next one has its turn when the one before is through, or quiet for a while.
+    /// - Parameter onWait: called with those that are waited for when all have had their turns.
     /// - Returns: what came of each, and those that did not answer in time: their looks are given up.
     private func inTurns<Value: Sendable>(
-        _ folders: [FolderRecord], _ look: @escaping @Sendable (FolderRecord) async throws -> Value
+        _ folders: [FolderRecord], onWait: (Set<FilePath>) -> Void,
+        _ look: @escaping @Sendable (FolderRecord) async throws -> Value
     ) async throws -> (results: [FolderID: Value], silent: [ScanError]) {
         let ended = Mutex<[FolderID: Result<Value, any Error>]>([:])
         return try await withThrowingTaskGroup(of: Void.self) { group in
@@ -176,6 +181,8 @@ package struct SyncPass: Sendable {
                 }
                 try await wait(for: [folder], ended) { looks.isQuiet($0, for: DiskLooks.turn) }
             }
+            let awaited = ended.withLock { ended in folders.filter { ended[$0.id] == nil } }
+            if !awaited.isEmpty { onWait(Set(awaited.map(\.path))) }
             while true {
                 try await wait(for: folders, ended) { looks.told(of: $0) != nil }
                 let results = try ended.withLock { $0 }.mapValues { try $0.get() }

@@ -86,12 +86,13 @@ package final class DiskLooks: Sendable {
     private let state = Mutex(State())
     private let time: TimeSource
     /// The threads that read what the looks have found.
-    let reads = DiskReads()
+    let reads: DiskReads
     /// Signalled when it was seen who is quiet. A pass waits for it.
     let checked = Wakeup()
 
     package init(time: TimeSource) {
         self.time = time
+        reads = DiskReads(time: time)
     }
 
     /// Somebody wants to look at a folder.
@@ -178,11 +179,22 @@ package final class DiskLooks: Sendable {
     /// The folders of which it is told that they cannot be looked at, or be watched, and those of which files cannot be
     /// read.
     package func silentFolders() -> [FolderRecord] {
-        let unseen = state.withLock { state -> [FolderRecord] in
+        unseenFolders + reads.held
+    }
+
+    private var unseenFolders: [FolderRecord] {
+        state.withLock { state -> [FolderRecord] in
             let looks = state.looks + [state.start?.look].compactMap(\.self)
             return Array(state.givenUp.values) + looks.filter { $0.told != nil }.map(\.folder)
         }
-        return unseen + reads.held
+    }
+
+    /// Whether files wait for a disk of which nobody has told yet that it cannot be looked at: it may just be waking up.
+    var isPausing: Bool {
+        let held = reads.held
+        guard !held.isEmpty else { return false }
+        let unseen = Set(unseenFolders.map(\.id))
+        return held.contains { !unseen.contains($0.id) }
     }
 
     /// As ``silentFolders()``.
@@ -234,7 +246,10 @@ package struct DiskLookService: Service {
     /// What nobody can look at is not called safe: it is a problem of its folder.
     /// - Throws: ``LedgerError``, `CancellationError`.
     func tell() async throws {
-        defer { looks.checked.signal() }
+        defer {
+            looks.checked.signal()
+            looks.reads.checked.signal()
+        }
         for silence in looks.silences() {
             try await ledger { try $0.noteObstacle(silence.folder.id, problem: silence.words) }
             if silence.isNews { logger.warning("\(silence.words)") }

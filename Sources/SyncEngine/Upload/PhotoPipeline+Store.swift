@@ -57,6 +57,19 @@ extension PhotoPipeline {
 
     // MARK: A photo
 
+    /// Once the queue is empty but for what the store has refused, a pass tries that again, some times and for a while.
+    /// - Returns: `false` when it has been tried enough.
+    func beginRound(_ patience: Duration) async throws -> Bool {
+        guard patience > .zero, gate.closedBy == nil else { return false }
+        let now = time.monotonic()
+        let random = 0.5 + time.random() / 2
+        guard let round = state.withLock({ $0.rounds.next(at: now, patience, random: random) }) else { return false }
+        logger.info("tried once more: \(round.photos.count.counted("photo")) that could not be sent")
+        try await time.sleep(round.pause)
+        try await ledger { [time] in try $0.hurry(round.photos, at: time.now()) }
+        return true
+    }
+
     /// Whatever a server has against a photo, it waits and is tried again, less and less often: servers change their minds,
     /// and what stands between us and them says strange things for a moment. Only what is wrong with the photo is final.
     func fail(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws {

@@ -7,7 +7,8 @@ package import SyncLedger
 package import SyncSystem
 
 /// The way of a photo from the ledger's queue to the store: claim, prepare, upload, commit. It reads from top to bottom;
-/// preparing is in `Preparer.swift`, what the store refuses, and a store that is away, in `PhotoPipeline+Store.swift`.
+/// preparing is in `PhotoPipeline+Reading.swift`, slow and silent disks in `PhotoPipeline+Disks.swift`, what the store
+/// refuses, and a store that is away, in `PhotoPipeline+Store.swift`.
 ///
 /// `batchSize` photos are in flight, or more where that is faster (``Flights``); the next begins when one ends. A batch
 /// is prepared ahead and waits, and no more: a channel hands each over only when an uploader takes it, so memory is
@@ -48,6 +49,8 @@ package final class PhotoPipeline: Sendable {
     let pool: BlockingPool
     /// A thread of its own: what is read for minutes must not hold up its neighbours.
     let largePool: BlockingPool
+    /// For photos that would wait for the slow disk of another folder.
+    let otherPool: BlockingPool
     private let batchSize: Int
     private let largestGrouped: Int64
     private let groupWidth: Int
@@ -95,6 +98,7 @@ package final class PhotoPipeline: Sendable {
             suspects: suspects, slots: flights.slots)
         self.pool = pool
         largePool = pool.sibling(name: "large-file", threads: 1)
+        otherPool = pool.sibling(name: "other-folder", threads: Self.othersAtOnce)
         self.batchSize = batchSize
         largestGrouped = store.capabilities.largestGrouped
         groupWidth = largestGrouped > 0 ? Self.mostGrouped : 0
@@ -140,10 +144,11 @@ package final class PhotoPipeline: Sendable {
                         prepared.finish()
                         small.finish()
                     }
-                    try await self.inParallel(self.batchSize) {
-                        for await group in claims where !self.isStopping {
-                            try await self.prepare(group) { file in
-                                await (self.isGrouped(file) ? small : prepared).send(file)
+                    let handOn: HandOn = { file in await (self.isGrouped(file) ? small : prepared).send(file) }
+                    try await self.besideSlowDisks(handOn) {
+                        try await self.inParallel(self.batchSize) {
+                            for await group in claims where !self.isStopping {
+                                try await self.prepare(group, handOn: handOn)
                             }
                         }
                     }
@@ -250,14 +255,20 @@ package final class PhotoPipeline: Sendable {
             let isIdle = state.withLock { $0.inHand.isEmpty }
             let due: Date?
             let leftOut = looks.silent()
-            switch try await claimNext(leavingOut: leftOut, at: time.now()) {
+            let group: ClaimGroup = gate.closedBy == nil ? .ofSmall : .ofOne
+            switch try await claimNext(group, leavingOut: leftOut) {
             case .photos(let claims): return claims
             case .nothing(let moment): due = moment
             }
+            if try await hurryAnswered() { continue }
             let wait = due.map { max($0 - time.now(), .zero) }
             if wait == .zero { continue }
             if isIdle {
                 if case .untilDone(let patience) = mode {
+                    if let wait = waitForDisks(patience) {
+                        await work.wait(atMost: wait, time: time)
+                        continue
+                    }
                     let now = time.monotonic()
                     guard let wait, now + wait <= state.withLock({ $0.deadline(at: now, patience) }) else {
                         if try await beginRound(patience) { continue }
@@ -279,29 +290,19 @@ package final class PhotoPipeline: Sendable {
         }
     }
 
-    private func claimNext(leavingOut silent: Set<FolderID>, at now: Date) async throws -> NextClaim {
-        let (scope, reach, isFlowing) = state.withLock { ($0.scope, $0.reach, $0.isFlowing) }
-        let group = gate.closedBy == nil ? ClaimGroup.ofSmall : .ofOne
+    /// - Parameter bytes: of the largest file that is taken.
+    func claimNext(
+        _ group: ClaimGroup, upTo bytes: Int64 = .max, leavingOut folders: Set<FolderID>
+    ) async throws -> NextClaim {
+        let (scope, reach, isFlowing) = state.withLock { ($0.scope, min($0.reach, bytes), $0.isFlowing) }
+        let now = time.now()
         return try await ledger { [state] ledger in
             let next = try ledger.claimNext(
-                of: scope, upTo: reach, group, isExpected: isFlowing, leavingOut: silent, at: now)
+                of: scope, upTo: reach, group, isExpected: isFlowing, leavingOut: folders, at: now)
             // Noted here, where no cancellation comes between: what is claimed is in hand.
             state.withLock { $0.note(next) }
             return next
         }
-    }
-
-    /// Once the queue is empty but for what the store has refused, a pass tries that again, some times and for a while.
-    /// - Returns: `false` when it has been tried enough.
-    private func beginRound(_ patience: Duration) async throws -> Bool {
-        guard patience > .zero, gate.closedBy == nil else { return false }
-        let now = time.monotonic()
-        let random = 0.5 + time.random() / 2
-        guard let round = state.withLock({ $0.rounds.next(at: now, patience, random: random) }) else { return false }
-        logger.info("tried once more: \(round.photos.count.counted("photo")) that could not be sent")
-        try await time.sleep(round.pause)
-        try await ledger { [time] in try $0.hurry(round.photos, at: time.now()) }
-        return true
     }
 
     /// Once for each time that nothing is left in the queue, or only images whose projects are still processing.
@@ -343,6 +344,8 @@ package final class PhotoPipeline: Sendable {
             try await fail(claim, error, mode)
         } catch let error as PhotoError {
             try await end(claim, outcome(of: error, for: claim))
+        } catch let silence as DiskSilence {
+            try await end(claim, putOff(claim, silence))
         }
     }
 

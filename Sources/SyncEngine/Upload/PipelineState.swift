@@ -18,6 +18,7 @@ struct PipelineState: Sendable {
     /// Why the pass cannot go on, when the store took nothing for as long as it had patience.
     var outage: StoreError?
     var rounds = PassRounds()
+    var silenced = SilencedPhotos()
     /// Whether something was done since the queue was last empty.
     private var isBusy = false
     /// Whether all folders were read anew since then.
@@ -35,6 +36,7 @@ struct PipelineState: Sendable {
         isStopping = false
         outage = nil
         handInEnd = nil
+        silenced = SilencedPhotos()
     }
 
     mutating func note(_ next: NextClaim) {
@@ -50,7 +52,13 @@ struct PipelineState: Sendable {
         inHand[claim.attemptID] = nil
         passedOver.remove(claim.attemptID)
         if case .uploaded = outcome { rounds.noteStored(claim.photoID) }
+        if outcome.isFinal { silenced.forget(claim.photoID) }
         isBusy = true
+    }
+
+    /// As ``SilencedPhotos/takeAnswered(_:inHand:)``.
+    mutating func takeAnswered(_ silent: Set<FolderID>) -> [Int64] {
+        silenced.takeAnswered(silent, inHand: Set(inHand.values.map(\.photoID)))
     }
 
     mutating func noteSkipped() { isBusy = true }

@@ -278,7 +278,7 @@ package struct PhotoStatus: Hashable, Sendable {
         case .pending where error == nil && attempts == 0 && nextTry != nil:
             "it was just written, and is stored when it is whole"
         case .pending: error ?? "it waits for its turn"
-        case .uploading: "it is being uploaded"
+        case .uploading: "it is being read or uploaded"
         }
     }
 }

@@ -84,11 +84,11 @@ struct MultipartUpload: Sendable {
         try await withThrowingTaskGroup(of: (Int, SentPart).self) { group in
             var sentParts = [SentPart?](repeating: nil, count: parts.count)
             do {
-                let hasher = try await pool.run { [path, stamp, body] in
+                let hasher = try await SourceFile.reading(path, on: pool) { [path, stamp, body] in
                     try PartHasher(path, stamp: stamp, patches: body.patches)
                 }
                 for (index, range) in parts.enumerated() {
-                    let part = try await pool.run { try hasher.body(of: range) }
+                    let part = try await SourceFile.reading(path, on: pool) { try hasher.body(of: range) }
                     if index >= Self.partsInFlight, let (index, sent) = try await group.next() {
                         sentParts[index] = sent
                     }

@@ -13,7 +13,8 @@ final class CurlTransfer {
 
     /// - Throws: ``TransportError`` when the body cannot be read or curl refuses the request.
     init(_ submission: CurlMailbox.Submission, settings: TransportSettings) throws(TransportError) {
-        let exchange = try CurlExchange(body: submission.request.body, target: submission.target)
+        let exchange = try CurlExchange(
+            body: submission.request.body, submission.feed, target: submission.target)
         // Not retained: this object keeps the exchange for as long as it keeps the handle.
         let context = Unmanaged.passUnretained(exchange).toOpaque()
         guard let handle = CSyncCurl_TransferCreate(CurlExchange.callbacks, context) else {
@@ -37,7 +38,10 @@ final class CurlTransfer {
         CSyncCurl_TransferSetNumber(handle, isUpload ? .maximumSendSpeed : .maximumReceiveSpeed, speed)
     }
 
-    /// The request's file is closed now and not when this object goes.
+    /// There are bytes again for its body, for want of which it has paused.
+    func goOn() { CSyncCurl_TransferGoOn(handle) }
+
+    /// The request's body is let go of now and not when this object goes.
     func closeBody() {
         exchange.upload = nil
     }
@@ -228,9 +232,9 @@ final class CurlExchange {
     /// Whether the sink takes this reply; asked once, at its first byte.
     private var isForSink: Bool?
 
-    init(body: HTTPBody?, target: HTTPResponseTarget) throws(TransportError) {
+    init(body: HTTPBody?, _ feed: FileFeed?, target: HTTPResponseTarget) throws(TransportError) {
         self.target = target
-        upload = if let body { try UploadSource(body) } else { nil }
+        upload = if let body { try UploadSource(body, feed) } else { nil }
     }
 
     static let callbacks = CSyncCurl_Callbacks(
@@ -253,13 +257,14 @@ final class CurlExchange {
     }
 
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int64 {
-        do throws(TransportError) {
-            let count = Int64(try upload?.read(into: buffer) ?? 0)
-            sentBytes += count
-            return count
+        guard let upload else { return 0 }
+        do {
+            guard let count = try upload.read(into: buffer) else { return Int64(CSyncCurl_ReadPause) }
+            sentBytes += Int64(count)
+            return Int64(count)
         } catch {
             failure = error
-            return -1
+            return Int64(CSyncCurl_ReadAbort)
         }
     }
 

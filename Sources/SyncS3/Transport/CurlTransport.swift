@@ -10,12 +10,30 @@ import SyncSystem
 package final class CurlTransport: HTTPTransport {
     private let mailbox: CurlMailbox
     private let thread: OwnedThread
+    /// Reads the files that are sent.
+    private let bodies: BlockingPool
+    private let onRead: @Sendable (Int64) -> Void
 
     /// What holds at the moment. Asked about once a second, on the transport's thread.
     package typealias Rates = @Sendable () -> BandwidthTimetable.Rates
 
     /// - Parameter rates: in place of the settings' limit, which is the lowest of them then.
-    package init(settings: TransportSettings = TransportSettings(), rates: Rates? = nil) throws(TransportError) {
+    package convenience init(
+        settings: TransportSettings = TransportSettings(), rates: Rates? = nil
+    ) throws(TransportError) {
+        try self.init(
+            settings: settings, rates: rates, bodies: BlockingPool(name: "bodies", threads: 4), onRead: { _ in })
+    }
+
+    /// - Parameters:
+    ///   - bodies: threads that read the files that are sent. Tests watch them.
+    ///   - onRead: called on them before bytes are read, with their place in the file. Tests hold them there.
+    init(
+        settings: TransportSettings = TransportSettings(), rates: Rates? = nil, bodies: BlockingPool,
+        onRead: @escaping @Sendable (Int64) -> Void
+    ) throws(TransportError) {
+        self.bodies = bodies
+        self.onRead = onRead
         let code = CSyncCurl_GlobalInit()
         guard code == 0, let handle = CSyncCurl_MultiCreate(Int64(settings.hostConnections)) else {
             let reason = String(cString: CSyncCurl_CodeText(code))
@@ -43,25 +61,45 @@ package final class CurlTransport: HTTPTransport {
     package func send(_ request: HTTPRequest, target: HTTPResponseTarget) async throws -> HTTPResponse {
         let id = mailbox.nextID()
         defer { mailbox.forget(id) }
-        guard request.isCancellable else { return try await submit(request, target, id) }
+        guard let feed = try await FileFeed.open(request.body, on: bodies, onRead: onRead) else {
+            return try await perform(request, nil, target, id)
+        }
+        async let reading: Void = feed.run(on: bodies) { [mailbox] in mailbox.goOn(id) }
+        do {
+            let response = try await perform(request, feed, target, id)
+            feed.close()
+            await reading
+            return response
+        } catch {
+            feed.close()
+            await reading
+            throw error
+        }
+    }
+
+    private func perform(
+        _ request: HTTPRequest, _ feed: FileFeed?, _ target: HTTPResponseTarget, _ id: UInt64
+    ) async throws -> HTTPResponse {
+        guard request.isCancellable else { return try await submit(request, feed, target, id) }
         return try await withTaskCancellationHandler {
-            try await submit(request, target, id)
+            try await submit(request, feed, target, id)
         } onCancel: {
             mailbox.cancel(id)
         }
     }
 
     private func submit(
-        _ request: HTTPRequest, _ target: HTTPResponseTarget, _ id: UInt64
+        _ request: HTTPRequest, _ feed: FileFeed?, _ target: HTTPResponseTarget, _ id: UInt64
     ) async throws -> HTTPResponse {
         try await withCheckedThrowingContinuation { reply in
-            mailbox.submit(CurlMailbox.Submission(id: id, request: request, target: target, reply: reply))
+            mailbox.submit(CurlMailbox.Submission(id: id, request: request, feed: feed, target: target, reply: reply))
         }
     }
 
     package func close() async {
         await withCheckedContinuation { mailbox.close(waiter: $0) }
         await thread.join()
+        await bodies.shutDown()
     }
 }
 
@@ -97,6 +135,7 @@ struct CurlLoop {
             lookAtRates()
             work.submissions.forEach { start($0) }
             for id in work.cancelled { end(id, .failure(CancellationError())) }
+            for id in work.fed { transfers[id]?.goOn() }
             if work.isClosing { break }
             var code = CSyncCurl_MultiPerform(multi)
             if code == 0 {
@@ -165,7 +204,7 @@ struct CurlLoop {
         share(uploads: false, isLifted: true)
     }
 
-    /// Curl lets go of the transfer, its file is closed, and only then the caller hears of it.
+    /// Curl lets go of the transfer and its body, and only then the caller hears of it.
     private mutating func end(_ id: UInt64, _ outcome: Result<HTTPResponse, any Error>) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         CSyncCurl_MultiRemove(multi, transfer.handle)
@@ -182,6 +221,8 @@ final class CurlMailbox: Sendable {
     struct Submission: Sendable {
         let id: UInt64
         let request: HTTPRequest
+        /// The bytes of its body, where that is a file.
+        let feed: FileFeed?
         let target: HTTPResponseTarget
         let reply: Reply
     }
@@ -189,6 +230,8 @@ final class CurlMailbox: Sendable {
     struct Work: Sendable {
         var submissions: [Submission] = []
         var cancelled: Set<UInt64> = []
+        /// Transfers whose bodies have bytes again.
+        var fed: Set<UInt64> = []
         var isClosing = false
     }
 
@@ -237,6 +280,15 @@ final class CurlMailbox: Sendable {
         }
     }
 
+    /// There are bytes for a transfer that has paused for want of them.
+    func goOn(_ id: UInt64) {
+        state.withLock { state in
+            guard let multi = state.multi else { return }
+            state.work.fed.insert(id)
+            CSyncCurl_MultiWakeup(multi.handle)
+        }
+    }
+
     /// The transfer is over; its cancellation, if there was one, came too late.
     func forget(_ id: UInt64) {
         state.withLock { _ = $0.work.cancelled.remove(id) }
@@ -257,10 +309,10 @@ final class CurlMailbox: Sendable {
 
     // MARK: The transport's thread
 
-    /// Takes the submissions; cancellations stay until they are forgotten.
+    /// Takes the submissions, and those to go on with; cancellations stay until they are forgotten.
     func take() -> Work {
         state.withLock { state in
-            defer { state.work.submissions = [] }
+            defer { (state.work.submissions, state.work.fed) = ([], []) }
             return state.work
         }
     }

@@ -144,6 +144,38 @@ import Testing
         #expect(try !bench.ledger.isAllWell(bench.ledger.overview(), .ana, at: bench.time.now))
     }
 
+    @Test func `what the other folders have brought in can be stored while a pass waits for one that does not answer`()
+        async throws
+    {
+        let (service, gate, isAsked) = (service, DispatchSemaphore(value: 0), Mutex(false))
+        let photo = Bench.vacations.appending("Rome/1.jpg")
+        bench.disk.write("sunset", to: photo)
+        bench.disk.onScan { folder in
+            guard folder == Bench.gallery else { return }
+            isAsked.withLock { $0 = true }
+            gate.wait()
+        }
+        let (lanes, waits) = (DiskLanes(name: "pass"), Mutex<[Set<FilePath>]>([]))
+        let pass = SyncPass(
+            folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk, disks: lanes,
+            settle: .zero, looks: looks, time: bench.time.source)
+        async let scanned = pass.takeIn(onWait: { silent in waits.withLock { $0.append(silent) } })
+        defer { gate.signal() }
+        try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
+        await bench.time.advance(by: DiskLooks.turn)
+        try await service.tell()
+        let silent = try await eventually("the wait for it") { waits.withLock { $0.first } }
+        #expect(silent == [Bench.gallery])
+        try await bench.makePipeline(looks: looks).run(.untilDone(patience: .zero))
+        #expect(try bench.states()[photo.string] == .uploaded)
+        #expect(looks.silences().isEmpty)
+        gate.signal()
+        let result = try await scanned
+        #expect(result.silent.isEmpty && result.queued == 1)
+        #expect(waits.withLock { $0.count } == 1)
+        await lanes.shutDown()
+    }
+
     @Test func `a pass that has seen a part of a folder which answers again looks at all of it`() async throws {
         let (service, folder, trip) = (service, bench.folders[0], Bench.gallery.appending("trip"))
         bench.disk.write("sunset", to: trip.appending("a.jpg"))

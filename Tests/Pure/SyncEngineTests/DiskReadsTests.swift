@@ -144,4 +144,71 @@ import Testing
         try await run
         #expect(try stored(below: Bench.gallery) == 1)
     }
+
+    @Test func `a slow disk with many large files holds up no photo of another folder`() async throws {
+        // Each is claimed by itself, and they come first.
+        for index in 1...9 {
+            bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg"), size: 20 << 20)
+        }
+        for index in 1...6 { bench.disk.write("other \(index)", to: Bench.vacations.appending("Rome/\(index).jpg")) }
+        let entries = hang()
+        try bench.scan()
+        let pipeline = try bench.makePipeline(watch: watch, looks: looks)
+        async let run: Void = pipeline.run(.untilDone(patience: .zero))
+        // It goes on when the test ends early, too.
+        defer {
+            bench.disk.onExamine { _ in }
+            for _ in 1...9 { gate.signal() }
+        }
+        var iterator = entries.makeAsyncIterator()
+        for _ in 1...2 { _ = await iterator.next() }
+        looks.reads.checked.signal()
+        #expect(try stored(below: Bench.vacations) == 0)
+        await bench.time.advance(by: DiskLooks.turn)
+        looks.reads.checked.signal()
+        try await eventually("the photos of the other folder") {
+            try stored(below: Bench.vacations) == 6 ? () : nil
+        }
+        #expect(try stored(below: Bench.gallery) == 0)
+        #expect(looks.silent().isEmpty)
+
+        bench.disk.onExamine { _ in }
+        for _ in 1...3 { gate.signal() }
+        try await run
+        #expect(try stored(below: Bench.gallery) == 9)
+    }
+
+    @Test func `a pass waits for a disk that only has to wake up, and stores what it was at`() async throws {
+        for index in 1...9 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
+        let (entries, watch) = (hang(), watch)
+        try bench.scan()
+        let pipeline = try bench.makePipeline(watch: watch, looks: looks)
+        async let run: Void = pipeline.run(.untilDone(patience: .seconds(10)))
+        var iterator = entries.makeAsyncIterator()
+        for _ in 1...2 { _ = await iterator.next() }
+        pass(SignOfLife.patience, watch)
+        // It has nothing else to do.
+        await bench.time.waitForSleepers()
+        #expect(try stored(below: Bench.gallery) == 0)
+        bench.disk.onExamine { _ in }
+        for _ in 1...2 { gate.signal() }
+        try await run
+        #expect(try stored(below: Bench.gallery) == 9)
+    }
+
+    @Test func `a pass waits no longer for a disk than for one that cannot be looked at`() async throws {
+        bench.disk.write("photo", to: Bench.gallery.appending("1.jpg"))
+        let (entries, watch) = (hang(), watch)
+        try bench.scan()
+        let pipeline = try bench.makePipeline(watch: watch, looks: looks)
+        async let run: Void = pipeline.run(.untilDone(patience: .seconds(10)))
+        var iterator = entries.makeAsyncIterator()
+        _ = await iterator.next()
+        pass(SignOfLife.patience, watch)
+        await bench.time.waitForSleepers()
+        await bench.time.advance(by: DiskLooks.patience)
+        try await run
+        #expect(try stored(below: Bench.gallery) == 0)
+        gate.signal()
+    }
 }

@@ -55,7 +55,7 @@ import Testing
         #expect(oldest?.why == "it waits for its turn")
 
         let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
-        #expect(try world.ledger.overview().oldestUnsynced?.why == "it is being uploaded")
+        #expect(try world.ledger.overview().oldestUnsynced?.why == "it is being read or uploaded")
         try world.ledger.commit(claim, outcome: .failed("the file is cut off", nil), at: world.now)
         oldest = try world.ledger.overview().oldestUnsynced
         #expect(oldest?.state == .failed)

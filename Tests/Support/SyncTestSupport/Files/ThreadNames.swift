@@ -18,6 +18,6 @@ package enum ThreadNames {
     /// Beginnings, as docs/design.md lists them. `step-watch` ends by itself.
     private static let ofProgram = [
         "photos", "large-file", "intake", "disk", "notices", "ledger", "local-store", "curl", "credentials",
-        "store-memory", "parts", "sync-watch", "mirror", "doctor", "http-files", "NIO-ELT",
+        "store-memory", "parts", "bodies", "other-folder", "sync-watch", "mirror", "doctor", "http-files", "NIO-ELT",
     ]
 }

@@ -1,0 +1,78 @@
+import SyncCore
+import SyncSystem
+import SystemPackage
+
+/// An open file whose bytes are being sent, and that has to stay the file that it was.
+final class SourceFile: Sendable {
+    private let descriptor: FileDescriptor
+    let path: FilePath
+    let stamp: FileStamp
+
+    /// open(2). A symbolic link in the file's place is not followed; a FIFO does not block.
+    /// - Throws: `.sourceChanged` when it is not the file of that stamp; `.sourceUnreadable` when it cannot be read
+    ///   now.
+    init(_ path: FilePath, stamp: FileStamp) throws(TransportError) {
+        self.path = path
+        self.stamp = stamp
+        descriptor = try Self.call("open", path) {
+            try FileDescriptor.open(
+                path, .readOnly, options: [.noFollow, .closeOnExec, .nonBlocking], retryOnInterrupt: true)
+        }
+        try checkStamp()
+    }
+
+    deinit {
+        try? descriptor.close()
+    }
+
+    /// The bytes at an offset, at least one.
+    /// - Throws: as ``init(_:stamp:)``.
+    func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int {
+        let count = try Self.call("read", path) {
+            try descriptor.read(fromAbsoluteOffset: offset, into: buffer, retryOnInterrupt: true)
+        }
+        guard count > 0 else {
+            throw TransportError(
+                .sourceChanged, "\(path.string.escapingControls) became shorter while it was being sent")
+        }
+        return count
+    }
+
+    /// - Throws: `.sourceChanged` when the file was written to since.
+    func checkStamp() throws(TransportError) {
+        guard try Self.call("read", path, { try FileStatus(of: descriptor).stamp }) == stamp else {
+            throw TransportError(.sourceChanged, "\(path.string.escapingControls) was changed while it was being sent")
+        }
+    }
+
+    /// Runs what waits for a file's disk, for as long as that gives signs of life.
+    /// - Throws: what `body` throws; `.sourceUnreadable`; `CancellationError`.
+    static func reading<Value: Sendable>(
+        _ path: FilePath, on pool: BlockingPool, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await pool.run(givingUpAfter: SignOfLife.patience, onSilence: {}, body)
+        } catch is NoSignOfLife {
+            throw TransportError(
+                .sourceUnreadable,
+                "cannot read \(path.string.escapingControls): the drive, or the server, that it is on does not answer")
+        }
+    }
+
+    private static func call<Value>(
+        _ verb: String, _ path: FilePath, _ body: () throws -> Value
+    ) throws(TransportError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw TransportError(code(of: error), "cannot \(verb) \(path.string.escapingControls): \(error)")
+        }
+    }
+
+    /// A disk that fails, too many open files and the like pass, and the file is still the one that was promised.
+    private static func code(of error: any Error) -> TransportError.Code {
+        guard let error = error as? Errno else { return .failed }
+        // A link has taken its place.
+        return error.isMissing || error == .tooManySymbolicLinkLevels ? .sourceChanged : .sourceUnreadable
+    }
+}

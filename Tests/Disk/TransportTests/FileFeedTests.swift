@@ -1,0 +1,89 @@
+import Dispatch
+import SyncCore
+import SyncDigest
+import SyncTestSupport
+import SystemPackage
+import Testing
+
+@testable import SyncS3
+@testable import SyncSystem
+
+/// Files on disks that stop answering while they are sent.
+@Suite struct FileFeedTests {
+    private static let stored = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+    private let wall = Mutex(Duration.zero)
+    private let gate = DispatchSemaphore(value: 0)
+
+    /// Takes whatever is put.
+    private func takeAll(noting bodies: Noted<[UInt8]>) throws -> LoopbackServer {
+        try LoopbackServer { connection in
+            while let head = connection.readHead() {
+                if head.headers["expect"] != nil { connection.write("HTTP/1.1 100 Continue\r\n\r\n") }
+                bodies.note(connection.readUpTo(head.length))
+                connection.write(Self.stored)
+            }
+        }
+    }
+
+    @Test func `A disk that hangs in the middle of a body stops no other request`() async throws {
+        let (tree, bodies, entries) = (try TemporaryTree(), Noted<[UInt8]>(), Mutex(0))
+        let film = [UInt8].noise(3_000_000)
+        try tree.write(film, to: "film.mp4")
+        let body = HTTPBody(try tree.body("film.mp4"))
+        let server = try takeAll(noting: bodies)
+        let transport = try CurlTransport(bodies: BlockingPool(name: "bodies", threads: 1, watch: StepWatch())) {
+            [gate] place in
+            guard place >= 1_000_000 else { return }
+            entries.withLock { $0 += 1 }
+            gate.wait()
+        }
+        let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/b/k")
+        async let sent = transport.send(HTTPRequest(.put, url, body: body), target: .memory(limit: 0))
+        // It goes on when the test ends early, too.
+        defer { for _ in 1...16 { gate.signal() } }
+        try await eventually("the disk") { entries.withLock { $0 } > 0 ? () : nil }
+        let other = HTTPRequest(.put, url, body: HTTPBody(bytes: [1, 2, 3]))
+        #expect(try await transport.send(other, target: .memory(limit: 0)).status == 200)
+        #expect(bodies.all == [[1, 2, 3]])
+        for _ in 1...16 { gate.signal() }
+        let response = try await sent
+        #expect(response.status == 200 && response.sentBytes == 3_000_000)
+        #expect(bodies.all.last == film)
+        await transport.close()
+        await server.stop()
+    }
+
+    @Test func `A file whose disk does not answer is one that cannot be read now`() async throws {
+        let (tree, bodies, entries) = (try TemporaryTree(), Noted<[UInt8]>(), Mutex(0))
+        try tree.write([UInt8].noise(3_000_000), to: "film.mp4")
+        let body = HTTPBody(try tree.body("film.mp4"))
+        let server = try takeAll(noting: bodies)
+        let watch = StepWatch(
+            makeClock: { [wall] in
+                { StepWatch.Reading(wall: wall.withLock { $0 }, processor: .zero) }
+            })
+        let transport = try CurlTransport(bodies: BlockingPool(name: "bodies", threads: 1, watch: watch)) {
+            [gate] place in
+            guard place >= 1_000_000 else { return }
+            entries.withLock { $0 += 1 }
+            gate.wait()
+        }
+        let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/b/k")
+        async let sent = transport.send(HTTPRequest(.put, url, body: body), target: .memory(limit: 0))
+        defer { for _ in 1...16 { gate.signal() } }
+        try await eventually("the disk") { entries.withLock { $0 } > 0 ? () : nil }
+        for _ in 0..<Int(SignOfLife.patience / .seconds(1)) {
+            wall.withLock { $0 += .seconds(1) }
+            watch.look()
+        }
+        do {
+            _ = try await sent
+            Issue.record("it was sent")
+        } catch let error as TransportError {
+            #expect(error.code == .sourceUnreadable)
+            #expect(error.message.contains("does not answer"))
+        }
+        await transport.close()
+        await server.stop()
+    }
+}
