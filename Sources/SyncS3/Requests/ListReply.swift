@@ -165,14 +165,14 @@ private struct EntryReader {
             let name = decoded.map { String(decoding: $0, as: UTF8.self) } ?? Self.text(written)
             throw InvalidReply(reason: "the size of \"\(name.escapingControls)\" is none that an object has")
         }
-        let found = if let decoded { decoded.withUnsafeBufferPointer { ownKey($0) } } else { ownKey(written) }
-        guard let key = found else { return nil }
-        let etag = entry.eTag.flatMap { ObjectReply.etag(utf8: bytes($0)) }
-        var digest = etag ?? ""
+        let own = if let decoded { decoded.withUnsafeBufferPointer { ownKey($0) } } else { ownKey(written) }
+        guard let key = own else { return nil }
+        let found = entry.eTag.flatMap { place in
+            ObjectReply.withETag(utf8: bytes(place)) { (tag: ObjectTag(utf8: $0), md5: MD5Digest(hex: $0)) }
+        }
         return ObjectInfo(
-            key: key, size: size, md5: digest.withUTF8 { MD5Digest(hex: $0) }, etag: etag,
-            storageClass: storageClass(entry.storageClass), restore: entry.restore ?? .none,
-            modified: entry.modified.flatMap { S3Date.iso8601(utf8: bytes($0)) })
+            listed: key, size: size, md5: found?.md5, tag: found?.tag, storageClass: storageClass(entry.storageClass),
+            restore: entry.restore ?? .none, modified: entry.modified.flatMap { S3Date.iso8601(utf8: bytes($0)) })
     }
 
     private func bytes(_ place: ListEntry.Place) -> UnsafeBufferPointer<UInt8> {
@@ -180,7 +180,8 @@ private struct EntryReader {
     }
 
     private func ownKey(_ name: UnsafeBufferPointer<UInt8>) -> ObjectKey? {
-        guard prefix.isEmpty || name.starts(with: prefix) else { return nil }
+        guard name.count >= prefix.count else { return nil }
+        if let start = name.baseAddress, memcmp(start, prefix, prefix.count) != 0 { return nil }
         return try? ObjectKey(Self.text(UnsafeBufferPointer(rebasing: name[prefix.count...])))
     }
 
