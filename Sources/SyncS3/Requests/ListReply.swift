@@ -148,6 +148,8 @@ private struct EntryReader {
     let prefix: [UInt8]
     /// Of the last entry that has one: most have the same.
     var lastClass: (name: UnsafeBufferPointer<UInt8>, storageClass: StorageClass)?
+    /// Of the last entry that has a time.
+    var lastDay = CaptureTime.WrittenDay()
 
     /// - Returns: `nil` for keys that we could not have written, such as the "folder/" of a console: they are not ours.
     mutating func object(_ entry: ListEntry) throws(InvalidReply) -> ObjectInfo? {
@@ -170,9 +172,10 @@ private struct EntryReader {
         let found = entry.eTag.flatMap { place in
             ObjectReply.withETag(utf8: bytes(place)) { (tag: ObjectTag(utf8: $0), md5: MD5Digest(hex: $0)) }
         }
+        let modified = entry.modified.flatMap { S3Date.iso8601(utf8: bytes($0), after: &lastDay) }
         return ObjectInfo(
             listed: key, size: size, md5: found?.md5, tag: found?.tag, storageClass: storageClass(entry.storageClass),
-            restore: entry.restore ?? .none, modified: entry.modified.flatMap { S3Date.iso8601(utf8: bytes($0)) })
+            restore: entry.restore ?? .none, modified: modified)
     }
 
     private func bytes(_ place: ListEntry.Place) -> UnsafeBufferPointer<UInt8> {

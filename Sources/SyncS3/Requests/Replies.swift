@@ -238,7 +238,8 @@ package enum S3Date {
     }
 
     /// As ``iso8601(_:)``, of a text in UTF-8.
-    static func iso8601(utf8 text: UnsafeBufferPointer<UInt8>) -> Date? {
-        CaptureTime(utf8: text)?.instant
+    /// - Parameter last: what the date before was read with.
+    static func iso8601(utf8 text: UnsafeBufferPointer<UInt8>, after last: inout CaptureTime.WrittenDay) -> Date? {
+        CaptureTime(utf8: text, after: &last)?.instant
     }
 }

@@ -32,7 +32,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "/", "a", "/a", "a/b", "/a/b", "/a//b/", "//", ".", "..", "/..", "a/..", "./a", "/a/.", "/Zu\u{308}rich/\u{301}a",
+        "", "/", "a", "/a", "a/b", "/a/b", "/a//b/", "//", ".", "..", "/..", "a/..", "./a", "/a/.",
+        "/Zu\u{308}rich/\u{301}a",
     ])
     func `the folder that a path is in is what is left without its last name`(text: String) {
         for path in [FilePath(text), FilePath(bytes: Array(text.utf8) + Array("/d".utf8) + [0xFF])] {
