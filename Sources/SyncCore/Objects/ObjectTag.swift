@@ -63,6 +63,9 @@ package struct ObjectTag: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The digest that it is, where it is 32 hexadecimal digits.
+    package var md5: MD5Digest? { withUTF8 { MD5Digest(hex: $0) } }
+
     package func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         switch form {
         case .short(let short): return short.withUTF8(body)

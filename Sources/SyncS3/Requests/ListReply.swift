@@ -167,14 +167,12 @@ private struct EntryReader {
             let name = decoded.map { String(decoding: $0, as: UTF8.self) } ?? Self.text(written)
             throw InvalidReply(reason: "the size of \"\(name.escapingControls)\" is none that an object has")
         }
-        let own = if let decoded { decoded.withUnsafeBufferPointer { ownKey($0) } } else { ownKey(written) }
-        guard let key = own else { return nil }
-        let found = entry.eTag.flatMap { place in
-            ObjectReply.withETag(utf8: bytes(place)) { (tag: ObjectTag(utf8: $0), md5: MD5Digest(hex: $0)) }
-        }
+        let found = if let decoded { decoded.withUnsafeBufferPointer { ownKey($0) } } else { ownKey(written) }
+        guard let key = found else { return nil }
+        let tag = entry.eTag.flatMap { place in ObjectReply.withETag(utf8: bytes(place)) { ObjectTag(utf8: $0) } }
         let modified = entry.modified.flatMap { S3Date.iso8601(utf8: bytes($0), after: &lastDay) }
         return ObjectInfo(
-            listed: key, size: size, md5: found?.md5, tag: found?.tag, storageClass: storageClass(entry.storageClass),
+            listed: key, size: size, tag: tag, storageClass: storageClass(entry.storageClass),
             restore: entry.restore ?? .none, modified: modified)
     }
 

@@ -23,15 +23,38 @@ import Testing
     }
 
     @Test func `an object has its tag as a text, too`() throws {
-        let digits = "5d41402abc4b2a76b9719d911017c592"
-        var info = ObjectInfo(key: try ObjectKey("a"), size: 1, etag: digits)
-        #expect(info.tag == ObjectTag(digits) && info.etag == digits)
-        #expect(
-            info
-                == ObjectInfo(
-                    listed: try ObjectKey("a"), size: 1, md5: nil, tag: ObjectTag(digits), storageClass: .standard,
-                    restore: .none, modified: nil))
+        var info = ObjectInfo(key: try ObjectKey("a"), size: 1, etag: "one")
+        #expect(info.tag == ObjectTag("one") && info.etag == "one")
         info.etag = nil
         #expect(info.tag == nil && info == ObjectInfo(key: try ObjectKey("a"), size: 1))
+    }
+
+    @Test(arguments: [
+        "5d41402abc4b2a76b9719d911017c592", "5D41402ABC4B2A76B9719D911017C592", "5d41402abc4b2a76b9719d911017c592-2",
+        "5d41402abc4b2a76b9719d911017c59g", "", nil,
+    ])
+    func `a listed object's MD5 is its tag, where that is one`(etag: String?) throws {
+        let key = try ObjectKey("a")
+        let md5 = etag.flatMap { MD5Digest(hex: $0) }
+        let listed = ObjectInfo(
+            listed: key, size: 1, tag: etag.map { ObjectTag($0) }, storageClass: .standard, restore: .none, modified: nil)
+        #expect(listed.md5 == md5)
+        #expect(listed == ObjectInfo(key: key, size: 1, md5: md5, etag: etag))
+        #expect((listed == ObjectInfo(key: key, size: 1, etag: etag)) == (md5 == nil))
+    }
+
+    @Test func `MD5 and tag of an object are set each by itself`() throws {
+        let (key, digits) = (try ObjectKey("a"), "5d41402abc4b2a76b9719d911017c592")
+        let (own, other) = (MD5Digest(hex: digits), MD5Digest(hex: "00000000000000000000000000000000"))
+        var info = ObjectInfo(key: key, size: 1, md5: other, etag: digits)
+        #expect(info.md5 == other)
+        info.md5 = own
+        #expect(info.md5 == own && info == ObjectInfo(key: key, size: 1, md5: own, etag: digits))
+        info.etag = "another"
+        #expect(info.md5 == own && info == ObjectInfo(key: key, size: 1, md5: own, etag: "another"))
+        info.etag = digits
+        #expect(info.md5 == own && info == ObjectInfo(key: key, size: 1, md5: own, etag: digits))
+        info.md5 = nil
+        #expect(info.md5 == nil && info == ObjectInfo(key: key, size: 1, etag: digits))
     }
 }
