@@ -36,8 +36,9 @@ import Testing
     func `a listed object's MD5 is its tag, where that is one`(etag: String?) throws {
         let key = try ObjectKey("a")
         let md5 = etag.flatMap { MD5Digest(hex: $0) }
+        let tag = etag.map { ObjectTag($0) }
         let listed = ObjectInfo(
-            listed: key, size: 1, tag: etag.map { ObjectTag($0) }, storageClass: .standard, restore: .none, modified: nil)
+            listed: key, size: 1, tag: tag, storageClass: .standard, restore: .none, modified: nil)
         #expect(listed.md5 == md5)
         #expect(listed == ObjectInfo(key: key, size: 1, md5: md5, etag: etag))
         #expect((listed == ObjectInfo(key: key, size: 1, etag: etag)) == (md5 == nil))
