@@ -12,9 +12,12 @@ __attribute__((constructor)) static void configure(void) {
 }
 
 const void *CSyncSQLite_ColumnBytes(void *statement, int column, int *count) {
+    // Taken once, the value is asked without a look for the column, its lock and its errors each time. That is for one
+    // thread only (https://www.sqlite.org/c3ref/column_blob.html): the one that has the connection.
+    sqlite3_value *value = sqlite3_column_value(statement, column);
     // In this order: the length is that of the form that was asked for last.
-    const void *bytes = sqlite3_column_blob(statement, column);
-    *count = sqlite3_column_bytes(statement, column);
+    const void *bytes = sqlite3_value_blob(value);
+    *count = sqlite3_value_bytes(value);
     return bytes;
 }
 

@@ -65,7 +65,7 @@ package struct ConfigLocation: Hashable, Sendable {
             guard home != nil else { throw Rejection("HOME is not set, so that \"~\" means nothing") }
         }
         let path = Self.expandingHome(text, home: home)
-        return file.removingLastComponent().pushing(path).lexicallyNormalized()
+        return file.containingFolder.pushing(path).lexicallyNormalized()
     }
 
     /// The path as a person would write it: below the home folder with `~`.

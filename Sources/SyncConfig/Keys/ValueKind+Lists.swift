@@ -3,7 +3,7 @@ import SyncCore
 extension ValueKind where Value == StorageClass {
     /// A class of new photos: one that can be read at once.
     static var storageClass: Self {
-        let names = StorageClass.readable.map(\.rawValue)
+        let names = StorageClass.readable.map { $0.rawValue }
         return ValueKind(
             "choice", accepted: Array(names.dropLast()).joined(separator: ", ") + " or " + (names.last ?? ""),
             text: { (text) throws(Rejection) in
@@ -15,7 +15,7 @@ extension ValueKind where Value == StorageClass {
                 }
                 throw Rejection(NearMiss.suggestion(for: text, among: names).map { "did you mean \"\($0)\"?" })
             },
-            render: \.rawValue)
+            render: { $0.rawValue })
     }
 }
 

@@ -145,7 +145,7 @@ extension ValueKind where Value == [String] {
 extension ValueKind where Value == Set<Notice.Kind> {
     /// Some kinds of notices, or `all`.
     static var noticeKinds: Self {
-        let names = Notice.Kind.allCases.map(\.rawValue)
+        let names = Notice.Kind.allCases.map { $0.rawValue }
         return ValueKind(
             "list of choices", accepted: "all, or a list of \(names.joined(separator: ", "))",
             read: { (node) throws(Rejection) in
@@ -222,7 +222,8 @@ extension ValueKind where Value == TimeZone {
 
 extension ValueKind where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
     static var choice: Self {
-        let names = Value.allCases.map(\.rawValue)
+        // A key path is made at run time, one for each type that has such a key.
+        let names = Value.allCases.map { $0.rawValue }
         return ValueKind(
             "choice", accepted: Array(names.dropLast()).joined(separator: ", ") + " or " + (names.last ?? ""),
             text: { (text) throws(Rejection) in
@@ -231,7 +232,7 @@ extension ValueKind where Value: CaseIterable & RawRepresentable, Value.RawValue
                 }
                 return value
             },
-            render: \.rawValue)
+            render: { $0.rawValue })
     }
 }
 

@@ -28,6 +28,16 @@ extension FilePath {
     /// Whether it names something below whatever folder it is put behind.
     package var isBelowAnyFolder: Bool { isRelative && !isEmpty && leadsDown }
 
+    /// As `removingLastComponent()`. For what every command asks: that one looks up at run time what the indices of a path
+    /// are, and the first time a process does, Swift goes through all conformances of the program.
+    package var containingFolder: FilePath {
+        var bytes = self.bytes
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return "" }
+        // The root is in itself.
+        bytes.removeLast(bytes.count - max(slash, 1))
+        return FilePath(bytes: bytes)
+    }
+
     /// The path below `root`, empty for the root itself; the path as it is when it does not lie below, as one that is
     /// relative already.
     package func relative(to root: FilePath) -> FilePath {

@@ -110,15 +110,26 @@ extension CaptureTime: LosslessStringConvertible {
         self.init(clock: Int64(day.daysSince1970) * 86_400_000 + milliseconds, offset: offset)
     }
 
+    /// A day as the time that was read last has it: most objects of a page of a listing are of few days.
+    package struct WrittenDay: Sendable {
+        /// Its ten bytes.
+        fileprivate var text: (UInt64, UInt16) = (0, 0)
+        /// Milliseconds since 1970.
+        fileprivate var start: Int64 = 0
+
+        package init() {}
+    }
+
     /// As ``init(_:)``, of a text in UTF-8, where it stands. A listing has a time for each object, all in the one form that
     /// stores write.
-    package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
-        guard let time = Self.storeTime(bytes) ?? CaptureTime(utf8: Array(bytes)[...]) else { return nil }
+    /// - Parameter last: what the time before was read with.
+    package init?(utf8 bytes: UnsafeBufferPointer<UInt8>, after last: inout WrittenDay) {
+        guard let time = Self.storeTime(bytes, &last) ?? CaptureTime(utf8: Array(bytes)[...]) else { return nil }
         self = time
     }
 
     /// `2024-06-15T07:30:00.250Z`, with the fraction or without it; `nil` for all else, whether it is a time or not.
-    private static func storeTime(_ bytes: UnsafeBufferPointer<UInt8>) -> CaptureTime? {
+    private static func storeTime(_ bytes: UnsafeBufferPointer<UInt8>, _ last: inout WrittenDay) -> CaptureTime? {
         guard let text = bytes.baseAddress, bytes.count == 20 || bytes.count == 24,
             text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"), text[10] == UInt8(ascii: "T"),
             text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":"), text[bytes.count - 1] == UInt8(ascii: "Z"),
@@ -134,14 +145,19 @@ extension CaptureTime: LosslessStringConvertible {
             }
             return number
         }
-        let (year, month, dayOfMonth) = (number(0..<4), number(5..<7), number(8..<10))
         let (hour, minute, second) = (number(11..<13), number(14..<16), number(17..<19))
         let milliseconds = bytes.count == 24 ? number(20..<23) : 0
-        guard isOfDigits, hour < 24, minute < 60, second < 61,
-            let day = CalendarDay(year: year, month: month, day: dayOfMonth)
-        else { return nil }
+        guard isOfDigits, hour < 24, minute < 60, second < 61 else { return nil }
+        let start = UnsafeRawPointer(text)
+        let written = (start.loadUnaligned(as: UInt64.self), start.loadUnaligned(fromByteOffset: 8, as: UInt16.self))
+        if written != last.text {
+            let (year, month, dayOfMonth) = (number(0..<4), number(5..<7), number(8..<10))
+            guard isOfDigits, let day = CalendarDay(year: year, month: month, day: dayOfMonth) else { return nil }
+            last.text = written
+            last.start = Int64(day.daysSince1970) * 86_400_000
+        }
         let ofDay = (hour * 3_600 + minute * 60 + second) * 1_000 + milliseconds
-        return CaptureTime(clock: Int64(day.daysSince1970) * 86_400_000 + Int64(ofDay), offset: 0)
+        return CaptureTime(clock: last.start + Int64(ofDay), offset: 0)
     }
 
     /// ISO 8601 with whole seconds.

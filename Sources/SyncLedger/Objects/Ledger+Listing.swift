@@ -41,7 +41,7 @@ extension Database {
     fileprivate func compare(
         _ objects: UnsafeBufferPointer<ObjectInfo>, in range: KeyRange, at time: Date, limit: Int
     ) throws -> ListingComparison {
-        let haveTags = objects.indices.allSatisfy { objects[$0].etag != nil }
+        let haveTags = objects.indices.allSatisfy { objects[$0].tag != nil }
         let query = haveTags ? LedgerQuery.listedObjects : LedgerQuery.listedObjectsAndDigests
         let statement = try cachedStatement(sql: query)
         let rows = try Row.fetchCursor(statement, arguments: [range.from, range.to])
@@ -82,8 +82,9 @@ private struct ListingWalk {
         guard let start = objects.baseAddress else { return nil }
         while next < objects.count {
             let order = key.compare(start[next].key.rawValue)
-            if order <= 0 { return order == 0 ? start + next : nil }
+            if order < 0 { return nil }
             next += 1
+            if order == 0 { return start + next - 1 }
         }
         return nil
     }
@@ -107,7 +108,10 @@ struct ListedColumns {
         guard integer(1) == info.pointee.size, isNull(2), isText(3, info.pointee.storageClass.rawValue),
             isText(4, restore.name), (isNull(5) ? nil : integer(5)) == restore.until
         else { return false }
-        if let etag = info.pointee.etag { return isText(6, etag) }
+        if let tag = info.pointee.tag {
+            guard let ours = bytes(6) else { return false }
+            return tag.withUTF8 { ours.compare($0) == 0 }
+        }
         // There is none where the ledger has an ETag.
         guard let ours = bytes(7), let theirs = info.pointee.sha256 else { return false }
         return ours.elementsEqual(theirs.bytes)
@@ -134,11 +138,13 @@ extension UnsafeRawBufferPointer {
     /// As SQLite orders texts, by their bytes: below 0 where this one comes first.
     fileprivate func compare(_ text: String) -> Int {
         var text = text
-        return text.withUTF8 { text in
-            guard let ours = baseAddress, let theirs = text.baseAddress else { return count - text.count }
-            let order = memcmp(ours, theirs, Swift.min(count, text.count))
-            return order == 0 ? count - text.count : Int(order)
-        }
+        return text.withUTF8 { compare($0) }
+    }
+
+    fileprivate func compare(_ text: UnsafeBufferPointer<UInt8>) -> Int {
+        guard let ours = baseAddress, let theirs = text.baseAddress else { return count - text.count }
+        let order = memcmp(ours, theirs, Swift.min(count, text.count))
+        return order == 0 ? count - text.count : Int(order)
     }
 }
 

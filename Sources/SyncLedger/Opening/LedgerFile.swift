@@ -9,7 +9,7 @@ enum LedgerFile {
     /// Makes the folders above `path` that are missing (0700), and the file itself (0600). SQLite gives the files that
     /// it puts beside it the same mode.
     static func prepare(_ path: FilePath) throws(LedgerError) {
-        try makeFolder(path.removingLastComponent(), for: path)
+        try makeFolder(path.containingFolder, for: path)
         try LedgerOwnership.secure(folder: folder(of: path), of: path)
         do {
             // Never opened when it is there already: to close a descriptor of the database drops the locks of every
@@ -32,7 +32,7 @@ enum LedgerFile {
     }
 
     private static func folder(of path: FilePath) -> FilePath {
-        let folder = path.removingLastComponent()
+        let folder = path.containingFolder
         return folder.isEmpty ? "." : folder
     }
 

@@ -52,8 +52,8 @@ package final class PictureWorkers: Sendable {
 
     /// Those of an installation: beside the executable, or in its `../libexec/sync-agent`.
     package convenience init(besides executable: FilePath) {
-        let folder = executable.removingLastComponent()
-        let libexec = folder.removingLastComponent().appending("libexec/sync-agent")
+        let folder = executable.containingFolder
+        let libexec = folder.containingFolder.appending("libexec/sync-agent")
         self.init(programs: [folder, libexec].map { $0.appending(Self.programName) })
     }
 

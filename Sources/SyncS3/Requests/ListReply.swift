@@ -148,6 +148,8 @@ private struct EntryReader {
     let prefix: [UInt8]
     /// Of the last entry that has one: most have the same.
     var lastClass: (name: UnsafeBufferPointer<UInt8>, storageClass: StorageClass)?
+    /// Of the last entry that has a time.
+    var lastDay = CaptureTime.WrittenDay()
 
     /// - Returns: `nil` for keys that we could not have written, such as the "folder/" of a console: they are not ours.
     mutating func object(_ entry: ListEntry) throws(InvalidReply) -> ObjectInfo? {
@@ -167,12 +169,11 @@ private struct EntryReader {
         }
         let found = if let decoded { decoded.withUnsafeBufferPointer { ownKey($0) } } else { ownKey(written) }
         guard let key = found else { return nil }
-        let etag = entry.eTag.flatMap { ObjectReply.etag(utf8: bytes($0)) }
-        var digest = etag ?? ""
+        let tag = entry.eTag.flatMap { place in ObjectReply.withETag(utf8: bytes(place)) { ObjectTag(utf8: $0) } }
+        let modified = entry.modified.flatMap { S3Date.iso8601(utf8: bytes($0), after: &lastDay) }
         return ObjectInfo(
-            key: key, size: size, md5: digest.withUTF8 { MD5Digest(hex: $0) }, etag: etag,
-            storageClass: storageClass(entry.storageClass), restore: entry.restore ?? .none,
-            modified: entry.modified.flatMap { S3Date.iso8601(utf8: bytes($0)) })
+            listed: key, size: size, tag: tag, storageClass: storageClass(entry.storageClass),
+            restore: entry.restore ?? .none, modified: modified)
     }
 
     private func bytes(_ place: ListEntry.Place) -> UnsafeBufferPointer<UInt8> {
@@ -180,7 +181,8 @@ private struct EntryReader {
     }
 
     private func ownKey(_ name: UnsafeBufferPointer<UInt8>) -> ObjectKey? {
-        guard prefix.isEmpty || name.starts(with: prefix) else { return nil }
+        guard name.count >= prefix.count else { return nil }
+        if let start = name.baseAddress, memcmp(start, prefix, prefix.count) != 0 { return nil }
         return try? ObjectKey(Self.text(UnsafeBufferPointer(rebasing: name[prefix.count...])))
     }
 

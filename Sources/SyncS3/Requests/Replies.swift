@@ -172,14 +172,24 @@ package struct ObjectReply: Hashable, Sendable {
 
     /// The same of a text in UTF-8, where it stands.
     static func etag(utf8 text: UnsafeBufferPointer<UInt8>) -> String? {
+        withETag(utf8: text) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The same, as the bytes that are left.
+    /// - Returns: `nil` where there is none.
+    static func withETag<Result>(
+        utf8 text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result? {
         let quote = UInt8(ascii: "\"")
         var (start, end) = (0, text.count)
         if start < end, text[start] == quote { start += 1 }
         if start < end, text[end - 1] == quote { end -= 1 }
         let bare = UnsafeBufferPointer(rebasing: text[start..<end])
-        if bare.has(quote) { return bare.filter { $0 != quote }.withUnsafeBufferPointer { etag(utf8: $0) } }
-        if bare.isEmpty || bare.starts(with: "W/".utf8) { return nil }
-        return String(decoding: bare, as: UTF8.self)
+        if bare.has(quote) {
+            return bare.filter { $0 != quote }.withUnsafeBufferPointer { withETag(utf8: $0, body) }
+        }
+        let isWeak = bare.count > 1 && bare[0] == UInt8(ascii: "W") && bare[1] == UInt8(ascii: "/")
+        return bare.isEmpty || isWeak ? nil : body(bare)
     }
 
     /// The SHA-256 that the store computed of the whole object. That of an object in parts is one of their digests, and is
@@ -228,7 +238,8 @@ package enum S3Date {
     }
 
     /// As ``iso8601(_:)``, of a text in UTF-8.
-    static func iso8601(utf8 text: UnsafeBufferPointer<UInt8>) -> Date? {
-        CaptureTime(utf8: text)?.instant
+    /// - Parameter last: what the date before was read with.
+    static func iso8601(utf8 text: UnsafeBufferPointer<UInt8>, after last: inout CaptureTime.WrittenDay) -> Date? {
+        CaptureTime(utf8: text, after: &last)?.instant
     }
 }

@@ -60,4 +60,18 @@ import Testing
         #expect(next.database is DatabaseQueue)
         try next.close()
     }
+
+    @Test(arguments: [
+        "DELETE FROM grdb_migrations WHERE identifier = 'films'", "DELETE FROM grdb_migrations",
+        "UPDATE grdb_migrations SET identifier = 'sounds' WHERE identifier = 'films'", "DROP TABLE grdb_migrations",
+        "INSERT INTO grdb_migrations (identifier) VALUES ('of a newer program')",
+    ])
+    func `a ledger that lacks a migration, or has one more, is not current`(change: String) throws {
+        let state = try StateFolder()
+        let ledger = try Ledger(at: state.ledger)
+        #expect(try ledger.database.read(Schema.isCurrent))
+        try ledger.database.write { try $0.execute(sql: change) }
+        #expect(try !ledger.database.read(Schema.isCurrent))
+        try ledger.close()
+    }
 }

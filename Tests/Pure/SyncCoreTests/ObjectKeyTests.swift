@@ -27,6 +27,32 @@ import Testing
         #expect(try ObjectKey(name).rawValue == name)
     }
 
+    /// Eight bytes are looked at at once: neither the place of one nor those around it make a difference.
+    @Test func `a character is refused or kept wherever it stands, and whatever is around it`() {
+        for byte in UInt8(0)...0x7F {
+            let isKept = byte >= 0x20 && byte != 0x7F && byte != UInt8(ascii: "\\")
+            for other in ["a", "0", "]", "~", "\u{E9}"] {
+                for place in 1...20 {
+                    let name =
+                        String(repeating: other, count: place) + String(UnicodeScalar(byte))
+                        + String(repeating: other, count: 21 - place)
+                    let key = try? ObjectKey(name)
+                    #expect(key?.rawValue == (isKept ? name : nil), "\(byte) behind \(place) times \(other)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: 1...20)
+    func `a name that is refused is found wherever it begins`(place: Int) {
+        let name = String(repeating: "k", count: place)
+        #expect(throws: InvalidName.self) { try ObjectKey("\(name)//\(name)") }
+        #expect(throws: InvalidName.self) { try ObjectKey("\(name)/./\(name)") }
+        #expect(throws: InvalidName.self) { try ObjectKey("\(name)/..") }
+        #expect(throws: InvalidName.self) { try ObjectKey("\(name)/") }
+        #expect(throws: Never.self) { try ObjectKey("\(name)/.../.\(name)") }
+    }
+
     @Test(arguments: ["ana/..", "..", "a/b", ""])
     func `a segment from outside cannot climb`(user: String) {
         #expect(throws: InvalidName.self) { try KeyLayout(user: user) }

@@ -31,6 +31,17 @@ import Testing
         #expect(FilePath(bytes: path.bytes) == path)
     }
 
+    @Test(arguments: [
+        "", "/", "a", "/a", "a/b", "/a/b", "/a//b/", "//", ".", "..", "/..", "a/..", "./a", "/a/.",
+        "/Zu\u{308}rich/\u{301}a",
+    ])
+    func `the folder that a path is in is what is left without its last name`(text: String) {
+        for path in [FilePath(text), FilePath(bytes: Array(text.utf8) + Array("/d".utf8) + [0xFF])] {
+            #expect(path.containingFolder == path.removingLastComponent())
+            #expect(path.containingFolder.bytes == path.removingLastComponent().bytes)
+        }
+    }
+
     @Test func `several names are not one`() {
         #expect(FilePath.Component(bytes: Array("a/b".utf8)) == nil)
     }

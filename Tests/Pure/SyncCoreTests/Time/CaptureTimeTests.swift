@@ -39,16 +39,22 @@ import Testing
     @Test(arguments: ["2024-02-29T23:59:59.999Z", "2024-06-15T07:30:00Z", "1969-12-31T00:00:60.001Z"])
     func `a store's time with any one byte changed is what its text says`(text: String) {
         let whole = Array(text.utf8)
-        #expect(whole.withUnsafeBufferPointer { CaptureTime(utf8: $0) } != nil)
+        // Each one is read after the one before, whose day it may have.
+        var last = CaptureTime.WrittenDay()
+        let first = whole.withUnsafeBufferPointer { CaptureTime(utf8: $0, after: &last) }
+        #expect(first != nil)
         for place in whole.indices {
             for byte in UInt8.min...UInt8.max {
                 var bytes = whole
                 bytes[place] = byte
-                let time = bytes.withUnsafeBufferPointer { CaptureTime(utf8: $0) }
+                let time = bytes.withUnsafeBufferPointer { CaptureTime(utf8: $0, after: &last) }
                 #expect(time == CaptureTime(utf8: bytes[...]), "\(bytes)")
             }
             let cut = whole[..<place]
-            #expect(cut.withUnsafeBufferPointer { CaptureTime(utf8: $0) } == CaptureTime(utf8: cut))
+            let time = cut.withUnsafeBufferPointer { CaptureTime(utf8: $0, after: &last) }
+            #expect(time == CaptureTime(utf8: cut))
+            let again = whole.withUnsafeBufferPointer { CaptureTime(utf8: $0, after: &last) }
+            #expect(again == first)
         }
     }
 

@@ -48,6 +48,20 @@ import Testing
             try ListReply(Array(page.utf8), prefix: "").page.objects.map(\.modified) == [CaptureTime(text)?.instant])
     }
 
+    @Test func `Each entry of a page has its own time, whatever the one before has`() throws {
+        let times = [
+            "2024-06-15T07:30:00.000Z", "2024-06-15T23:59:59.999Z", "2024-06-15T24:00:00.000Z", "2024-06-16T00:00:00Z",
+            "2024-02-30T00:00:00.000Z", "2024-06-16T00:00:01.000Z", "2024-06-15T07:30:00+09:00",
+            "2023-06-16T00:00:01.000Z",
+        ]
+        let entries = times.enumerated().map {
+            "<Contents><Key>\($0.offset)</Key><Size>1</Size><LastModified>\($0.element)</LastModified></Contents>"
+        }
+        let page = "<ListBucketResult>\(entries.joined())</ListBucketResult>"
+        let modified = try ListReply(Array(page.utf8), prefix: "").page.objects.map(\.modified)
+        #expect(modified == times.map { CaptureTime($0)?.instant })
+    }
+
     @Test(
         arguments: [
             ("\"a-2\"", "a-2"), ("a", "a"), ("&quot;\u{FC}&amp;&#x62;&quot;", "\u{FC}&b"), ("&quot;&quot;", nil),
