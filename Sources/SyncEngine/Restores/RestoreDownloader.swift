@@ -273,13 +273,15 @@ package struct RestoreDownloader: Sendable {
 
     /// - Returns: `nil` where the error does not say so.
     private func end(_ item: RestoreItem, after error: StoreError) async throws -> End? {
-        try await audit.recheck(item.key, after: error)
+        let version = try await audit.recheck(item.key, after: error)
         let (known, now) = try await ledger { ledger in
             (try ledger.object(item.key), try ledger.restoreItems(of: item.job, after: item.id - 1, limit: 1).first)
         }
         if let now, now.id == item.id, now.key != item.key { return .moved }
         let reason: String
         switch error.code {
+        case _ where version != nil:
+            reason = item.endWords(.setAside)
         case .badDigest where known.map(item.isOfAnother) ?? false:
             reason = "it was stored anew since it was asked for; restore it again"
         case .badDigest where known != nil && known?.problem == nil:

@@ -6,12 +6,15 @@ extension RestoreItem {
     /// What is wrong with its object, for good.
     enum Ruin {
         case gone, damaged
+        /// It is stored as an earlier version by now, which has to be asked for by itself.
+        case setAside
     }
 
     func endWords(_ ruin: Ruin) -> String {
         switch ruin {
         case .gone: "nothing is stored under \(key) any more; \(nextStep)"
         case .damaged: "what is stored under \(key) is damaged, or is another than was stored; \(nextStep)"
+        case .setAside: "what was stored under \(key) is an earlier version by now; restore it again"
         }
     }
 

@@ -217,7 +217,7 @@ package struct RestorePoller: Sendable {
         let findings = try await ObjectStateQuery(store: store, knownObjects: 0).sample(samples.map(\.key))
         let now = time.now()
         return samples.contains { sample in
-            findings[sample.key].map { outcome(of: sample, $0, isGone: true, at: now) != nil } ?? false
+            findings[sample.key].map { outcome(of: sample, $0, .gone, at: now) != nil } ?? false
         }
     }
 
@@ -234,7 +234,7 @@ package struct RestorePoller: Sendable {
         var unanswered: [ObjectKey: StoreError] = [:]
         for item in items {
             guard let finding = findings[item.key] else { continue }
-            if let outcome = outcome(of: item, finding, isGone: gone.contains(item.key), at: now) {
+            if let outcome = outcome(of: item, finding, gone[item.key], at: now) {
                 outcomes[outcome, default: []].append(item.id)
             } else if case .failed(let error) = finding {
                 unanswered[item.key] = error
@@ -249,13 +249,15 @@ package struct RestorePoller: Sendable {
 
     /// Those of the objects that were not found that a listing does not have either: one odd answer costs nobody the
     /// restore that was paid for.
-    private func gone(of findings: [ObjectKey: ObjectStateQuery.Finding]) async throws -> Set<ObjectKey> {
+    private func gone(
+        of findings: [ObjectKey: ObjectStateQuery.Finding]
+    ) async throws -> [ObjectKey: RestoreItem.Ruin] {
         let audit = ObjectAudit(store: store, ledger: ledger, time: time)
-        var gone: Set<ObjectKey> = []
+        var gone: [ObjectKey: RestoreItem.Ruin] = [:]
         for case (let key, .missing) in findings {
-            try await audit.recheck(key)
+            let version = try await audit.recheck(key)
             let known = try await ledger { try $0.object(key) }
-            if known == nil || known?.problem == .missing { gone.insert(key) }
+            if known == nil || known?.problem == .missing { gone[key] = version == nil ? .gone : .setAside }
         }
         return gone
     }
@@ -264,12 +266,12 @@ package struct RestorePoller: Sendable {
     /// be the network's, and the store still works on what was asked of it. Its own record says the same each time.
     /// - Returns: `nil` as long as there is nothing new.
     private func outcome(
-        of item: RestoreItem, _ finding: ObjectStateQuery.Finding, isGone: Bool, at now: Date
+        of item: RestoreItem, _ finding: ObjectStateQuery.Finding, _ ruin: RestoreItem.Ruin?, at now: Date
     ) -> RestoreOutcome? {
         let isOverdue =
             item.requestedAt.map { schedule(item.tier, item.storageClass).isOverdue(now, requestedAt: $0) } ?? false
         switch finding {
-        case .missing: return isGone ? .failed(item.endWords(.gone)) : nil
+        case .missing: return ruin.map { RestoreOutcome.failed(item.endWords($0)) }
         case .failed(let error):
             let isFinal = error.isOfRecord || isOverdue && !error.isTransient
             return isFinal ? .failed(item.words(of: error)) : nil

@@ -80,6 +80,24 @@ import Testing
         #expect(try laptop.ledger.check() == [])
     }
 
+    @Test func `what is in an archived version since it was asked for is told as that, and nothing counts as lost`()
+        async throws
+    {
+        let laptop = try await makeBench(InMemoryStore(), ["a.jpg": "image 1."])
+        let job = try await order("a.jpg", in: laptop)
+        _ = try await makeBench(laptop.memory, ["a.jpg": "image 2."])
+        let file = try #require(VersionedFile(try laptop.key("a.jpg")))
+        let version = try #require(laptop.memory.keys.first { file.isVersion($0) })
+        laptop.memory.setClass(.glacier, of: version)
+        let result = try await save(job, in: laptop)
+        #expect(result.saved == 0 && result.problems.count == 1)
+        let reason = result.problems.first?.reason ?? ""
+        #expect(reason.hasSuffix("is an earlier version by now; restore it again"), "\(reason)")
+        #expect(try laptop.status("a.jpg")?.key == version)
+        #expect(try laptop.ledger.overview().lost == 0)
+        #expect(try laptop.ledger.check() == [])
+    }
+
     @Test func `what is damaged under its own key is told as before`() async throws {
         let laptop = try await makeBench(InMemoryStore(), ["a.jpg": "image 1."])
         let job = try await order("a.jpg", in: laptop)
