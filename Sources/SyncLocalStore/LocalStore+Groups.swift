@@ -10,7 +10,7 @@ extension LocalStore {
         let flag = CancellationFlag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<PutReceipt, any Error>) in
-                let put = SmallPut(order: order, flag: flag, continuation: continuation)
+                let put = SmallPut(order: order, flag: flag) { continuation.resume(with: $0) }
                 let lane = StoreLayout.lane(of: order.key, among: SmallPutQueue.laneCount)
                 if smallPuts.withLock({ $0.add(put, to: lane) }) { pool.add { [self] in putGroup(of: lane) } }
             }
@@ -41,7 +41,7 @@ extension LocalStore {
     private func putAlone(_ small: SmallPut) {
         do {
             try small.flag.check()
-            small.continuation.resume(returning: try put(small.order, small.flag))
+            small.answer(.success(try put(small.order, small.flag)))
         } catch {
             small.fail(error)
         }
@@ -52,16 +52,17 @@ extension LocalStore {
 struct SmallPut: Sendable {
     let order: PutOrder
     let flag: CancellationFlag
-    let continuation: CheckedContinuation<PutReceipt, any Error>
+    /// Tells whoever waits what came of it. Called once.
+    let answer: @Sendable (Result<PutReceipt, any Error>) -> Void
 
     /// As a store tells of it. What was cut short because it was cancelled has no other reason.
     func fail(_ error: any Error) {
         if flag.isSet {
-            continuation.resume(throwing: CancellationError())
+            answer(.failure(CancellationError()))
         } else if let error = error as? FileError {
-            continuation.resume(throwing: StoreError(error, operation: "put", key: order.key.rawValue))
+            answer(.failure(StoreError(error, operation: "put", key: order.key.rawValue)))
         } else {
-            continuation.resume(throwing: error)
+            answer(.failure(error))
         }
     }
 }
@@ -165,7 +166,7 @@ private struct PutGroup {
             if let error = errors[number] {
                 put.fail(error)
             } else {
-                put.continuation.resume(returning: put.order.receipt)
+                put.answer(.success(put.order.receipt))
             }
         }
     }
@@ -298,7 +299,7 @@ private struct PutGroup {
                     try store.commit(member.staged, member.record, at: order.key, order.condition, "put", flag)
                 }
             }
-            member.put.continuation.resume(returning: order.receipt)
+            member.put.answer(.success(order.receipt))
         } catch {
             member.put.fail(error)
         }

@@ -64,8 +64,8 @@ extension UInt8 {
     package var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
     package var isAlphanumeric: Bool { isDigit || isLetter }
     package var isHexDigit: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
-    /// White space of JSON and XML.
-    package var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
+    /// White space of JSON and XML. A listing asks it of a byte at each tag, from another module.
+    @inlinable package var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }
 
 extension BinaryInteger {

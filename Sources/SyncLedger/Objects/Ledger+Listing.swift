@@ -67,7 +67,7 @@ extension Database {
 
     /// By the bytes that the ledger has.
     private func record(ofKey key: UnsafeRawBufferPointer) throws -> ObjectRecord? {
-        try row("SELECT \(ObjectRecord.columns) FROM objects WHERE key = CAST(? AS TEXT)", [Data(key)])
+        try row(LedgerQuery.object, [Data(key)])
     }
 }
 

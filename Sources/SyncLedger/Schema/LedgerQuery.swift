@@ -328,7 +328,8 @@ package enum LedgerQuery {
     package static let rowOfPhoto = "SELECT \(PhotoRow.columns) FROM photos WHERE id = ?"
 
     // Objects and photos
-    package static let object = "SELECT \(ObjectRecord.columns) FROM objects WHERE key = ?"
+    /// By its key, which is bound as a text or as the bytes of one.
+    package static let object = "SELECT \(ObjectRecord.columns) FROM objects WHERE key = CAST(? AS TEXT)"
     package static let photo = "\(PhotoStatus.selection) WHERE photos.id = ?"
     package static let photosOfObject =
         "\(placesOfKey) AND photos.state IN ('uploaded', 'missing') ORDER BY photos.id LIMIT ?"

@@ -30,7 +30,7 @@ package struct LifecycleDocument: Hashable, Sendable {
     /// - Throws: ``InvalidReply`` unless every byte of it is understood as markup.
     package init(_ body: [UInt8], names: LifecycleRuleNames) throws(InvalidReply) {
         let root = try XMLElement(document: body, root: Self.root, keepsReferences: true)
-        guard root.text.utf8.allSatisfy(XMLScanner.isBlank) else {
+        guard root.text.utf8.allSatisfy(\.isBlank) else {
             throw InvalidReply(reason: "its XML has text between the rules")
         }
         self.names = names

@@ -1,4 +1,5 @@
 import Glibc
+import SyncCore
 
 /// `<Name>text</Name>`: without an attribute or a prefix of a namespace, and with nothing inside but text. Almost all of a
 /// listing is written so, 5,000 of them in a page: they are read where the bytes are, without a token for each tag.
@@ -63,7 +64,7 @@ extension XMLScanner {
 extension UnsafeBufferPointer<UInt8> {
     fileprivate func behindBlanks(from offset: Int) -> Int {
         var place = offset
-        while place < count, XMLScanner.isBlank(self[place]) { place += 1 }
+        while place < count, self[place].isBlank { place += 1 }
         return place
     }
 

@@ -1,3 +1,5 @@
+import SyncCore
+
 /// One element of an XML document (1.0, fifth edition): where it stands, and what it says. Names are local ones: a prefix
 /// of a namespace is kept, and not looked up. For documents of some lines; a long one is read by ``XMLScanner``.
 struct XMLElement {
@@ -101,7 +103,7 @@ struct XMLElement {
     /// The children by name, where there is nothing else but blanks, and none twice.
     /// - Parameter names: all that may be there.
     func onlyChildren(_ names: String...) -> [String: XMLElement]? {
-        guard text.utf8.allSatisfy(XMLScanner.isBlank) else { return nil }
+        guard text.utf8.allSatisfy(\.isBlank) else { return nil }
         var found: [String: XMLElement] = [:]
         for child in children {
             guard names.contains(child.name), child.space == space, found[child.name] == nil else { return nil }

@@ -78,7 +78,7 @@ struct XMLScanner {
         while let token = try next() {
             switch token {
             case .aside: continue
-            case .text(let range) where bytes[range].allSatisfy(Self.isBlank): continue
+            case .text(let range) where bytes[range].allSatisfy(\.isBlank): continue
             case .open(let opening): return opening
             case .text, .data: throw InvalidReply(reason: "it has no XML")
             case .close: throw InvalidReply(reason: "its XML begins with a closing tag")
@@ -163,14 +163,7 @@ struct XMLScanner {
     }
 
     private static func endsName(_ byte: UInt8) -> Bool {
-        isBlank(byte) || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "<")
-    }
-
-    static func isBlank(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): true
-        default: false
-        }
+        byte.isBlank || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "<")
     }
 
     static let cutShort = InvalidReply(reason: "its XML is cut short")
@@ -205,7 +198,7 @@ extension XMLScanner {
         while let token = try next() {
             switch token {
             case .aside: continue
-            case .text(let range) where bytes[range].allSatisfy(Self.isBlank): continue
+            case .text(let range) where bytes[range].allSatisfy(\.isBlank): continue
             default: throw InvalidReply(reason: "its XML goes on behind its end")
             }
         }

@@ -38,6 +38,12 @@ struct ProjectBench {
         shelf = ProjectListSync(ledger: ledger, time: clock.source, logger: words.logger)
     }
 
+    /// A bench whose list names this project, and no other.
+    init(listing id: String, in memory: InMemoryStore = InMemoryStore()) throws {
+        try self.init(memory: memory)
+        try list([Self.record(id)])
+    }
+
     // MARK: The folder
 
     /// Watches another folder in place of the one before, or that one again.
@@ -90,6 +96,25 @@ struct ProjectBench {
             logger: words.logger, observe: { _ in })
         try ledger.hurry(at: clock.now)
         try await pipeline.run(.untilDone(patience: .seconds(30)))
+    }
+
+    /// Writes a file again and again, and stores it each time.
+    /// - Parameters:
+    ///   - kept: how many earlier states of a file stay.
+    ///   - clock: the store's, which goes on in between.
+    func storeInTurn(
+        _ texts: [String], as name: String = "a.jpg", versions kept: Int = 5, by clock: JumpingClock? = nil
+    ) async throws {
+        for text in texts {
+            try write(text, to: name)
+            try await pass(versions: kept)
+            clock?.jump(.seconds(5))
+        }
+    }
+
+    /// The same with `image 1.` and so on.
+    func storeInTurn(images numbers: ClosedRange<Int>, as name: String = "a.jpg") async throws {
+        try await storeInTurn(numbers.map { "image \($0)." }, as: name)
     }
 
     var others: OtherReferences {

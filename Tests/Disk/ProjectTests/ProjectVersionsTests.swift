@@ -9,31 +9,17 @@ import SystemPackage
 import Testing
 
 @Suite struct ProjectVersionsTests {
-    /// Stores one image after the other.
-    private func store(_ texts: [String], in bench: ProjectBench, versions: Int = 5) async throws {
-        for text in texts {
-            try bench.write(text, to: "a.jpg")
-            try await bench.pass(versions: versions)
-        }
-    }
-
-    private func bench() throws -> ProjectBench {
-        let bench = try ProjectBench()
-        try bench.list([ProjectBench.record("a")])
-        return bench
-    }
-
     private func versions(_ bench: ProjectBench) throws -> [String] {
         try bench.stored.filter { $0.hasPrefix("a/versions/") }.compactMap { try bench.content($0) }
     }
 
     @Test func `the last images stay reachable, and older ones go`() async throws {
-        let bench = try bench()
+        let bench = try ProjectBench(listing: "a")
         // The store in memory has a clock that stands still: the contents tell versions apart.
-        try await store((1...8).map { "image \($0)." }, in: bench, versions: 100)
+        try await bench.storeInTurn((1...8).map { "image \($0)." }, versions: 100)
         #expect(try bench.content("a.jpg") == "image 8.")
         #expect(Set(try versions(bench)) == Set((1...7).map { "image \($0)." }))
-        try await store(["image 9."], in: bench, versions: 5)
+        try await bench.storeInTurn(["image 9."], versions: 5)
         #expect(try versions(bench).count == 5)
         #expect(try bench.ledger.projectVersions(of: "a").count == 5)
         #expect(try bench.entries().map(\.versions) == [5])
@@ -41,17 +27,17 @@ import Testing
     }
 
     @Test func `a new image takes the place of one of which the store cannot read its own record`() async throws {
-        let bench = try bench()
-        try await store(["image 1."], in: bench)
+        let bench = try ProjectBench(listing: "a")
+        try await bench.storeInTurn(["image 1."])
         bench.memory.makeUnreadable(try bench.key("a.jpg"))
-        try await store(["image 2."], in: bench)
+        try await bench.storeInTurn(["image 2."])
         #expect(try bench.content("a.jpg") == "image 2." && versions(bench) == [])
         #expect(try bench.status("a.jpg")?.state == .uploaded)
     }
 
     @Test func `the same image again is no version`() async throws {
-        let bench = try bench()
-        try await store(["image 1.", "image 1.", "image 2.", "image 2."], in: bench)
+        let bench = try ProjectBench(listing: "a")
+        try await bench.storeInTurn(["image 1.", "image 1.", "image 2.", "image 2."])
         #expect(try versions(bench) == ["image 1."])
         #expect(bench.store.count(.copy) == 1)
     }
@@ -67,9 +53,9 @@ import Testing
             StoreFault(.list, number: 1, .failBefore(.serverFailed)),
         ])
     func `what breaks off in the middle is done once`(fault: StoreFault) async throws {
-        let bench = try bench()
+        let bench = try ProjectBench(listing: "a")
         bench.store.add(fault)
-        try await store(["image 1.", "image 2."], in: bench)
+        try await bench.storeInTurn(["image 1.", "image 2."])
         try await bench.pass()
         #expect(try bench.content("a.jpg") == "image 2.")
         #expect(try versions(bench) == ["image 1."])
@@ -78,12 +64,12 @@ import Testing
     }
 
     @Test func `an image stays stored when another folder, watched in its place, has one of its name`() async throws {
-        var bench = try bench()
-        try await store(["image 1."], in: bench)
+        var bench = try ProjectBench(listing: "a")
+        try await bench.storeInTurn(["image 1."])
         try bench.watch("others")
         try bench.list([ProjectBench.record("a")])
-        try await store(["image 2."], in: bench, versions: 1)
-        try await store(["image 3."], in: bench, versions: 1)
+        try await bench.storeInTurn(["image 2."], versions: 1)
+        try await bench.storeInTurn(["image 3."], versions: 1)
         try bench.watch("projects")
         try await bench.pass()
         let status = try #require(try bench.status("a.jpg"))
@@ -97,11 +83,10 @@ import Testing
     @Test func `an image in whose place another machine has put its own is stored as the version that was made of it`()
         async throws
     {
-        let bench = try bench()
-        try await store(["image 1."], in: bench)
-        let other = try ProjectBench(memory: bench.memory)
-        try other.list([ProjectBench.record("a")])
-        try await store(["image 2."], in: other)
+        let bench = try ProjectBench(listing: "a")
+        try await bench.storeInTurn(["image 1."])
+        let other = try ProjectBench(listing: "a", in: bench.memory)
+        try await other.storeInTurn(["image 2."])
         bench.clock.jump(.seconds(60))
         let result = try await Verifier(
             store: bench.store, ledger: bench.queue, cost: VerificationCost(prices: nil), time: bench.clock.source
@@ -123,15 +108,14 @@ import Testing
     }
 
     @Test func `earlier metadata stays as a version, whoever has stored it`() async throws {
-        let bench = try bench()
+        let bench = try ProjectBench(listing: "a")
         try bench.write("image 1.", to: "a.jpg")
         for text in ["{}", #"{"by": "us"}"#] {
             try bench.write(text, to: "a-metadata.json")
             try await bench.pass()
         }
         #expect(try versions(bench) == ["{}"])
-        let other = try ProjectBench(memory: bench.memory)
-        try other.list([ProjectBench.record("a")])
+        let other = try ProjectBench(listing: "a", in: bench.memory)
         try other.write("image 1.", to: "a.jpg")
         try other.write(#"{"by": "another"}"#, to: "a-metadata.json")
         try await other.pass()
@@ -146,10 +130,9 @@ import Testing
     }
 
     @Test func `after a rebuild, what another machine has put in the place of ours stays as a version`() async throws {
-        let bench = try bench()
-        let other = try ProjectBench(memory: bench.memory)
-        try other.list([ProjectBench.record("a")])
-        try await store(["image another."], in: other)
+        let bench = try ProjectBench(listing: "a")
+        let other = try ProjectBench(listing: "a", in: bench.memory)
+        try await other.storeInTurn(["image another."])
         try bench.write("image 1.", to: "a.jpg")
         // What our catalogue tells, of a time when ours was there.
         let stamp = try FileStamp(of: bench.folder.appending("a.jpg"))
@@ -175,8 +158,8 @@ import Testing
     @Test func `an object of which a digest is not known is damaged when it was stored as the copy of another file`()
         async throws
     {
-        let bench = try bench()
-        try await store(["image 1."], in: bench)
+        let bench = try ProjectBench(listing: "a")
+        try await bench.storeInTurn(["image 1."])
         var known = try #require(try bench.ledger.object(try bench.key("a.jpg")))
         known.sha256 = nil
         let examiner = ObjectExaminer(bench.memory)
@@ -190,9 +173,8 @@ import Testing
     }
 
     @Test func `metadata that a rebuild has found of another machine stays as a version, too`() async throws {
-        let (bench, name) = (try bench(), "a-metadata.json")
-        let other = try ProjectBench(memory: bench.memory)
-        try other.list([ProjectBench.record("a")])
+        let (bench, name) = (try ProjectBench(listing: "a"), "a-metadata.json")
+        let other = try ProjectBench(listing: "a", in: bench.memory)
         try other.write("image 1.", to: "a.jpg")
         try other.write(#"{"by": "another"}"#, to: name)
         try await other.pass()
@@ -218,10 +200,10 @@ import Testing
     @Test func `an archived image is never overwritten: the new one is stored beside it, and that is told`()
         async throws
     {
-        let bench = try bench()
-        try await store(["image 1."], in: bench)
+        let bench = try ProjectBench(listing: "a")
+        try await bench.storeInTurn(["image 1."])
         bench.memory.setClass(.deepArchive, of: try bench.key("a.jpg"))
-        try await store(["image 2."], in: bench)
+        try await bench.storeInTurn(["image 2."])
         #expect(try bench.content("a.jpg") == "image 1.")
         #expect(try versions(bench) == ["image 2."])
         let status = try #require(try bench.status("a.jpg"))
@@ -231,8 +213,8 @@ import Testing
     }
 
     @Test func `an image beside an archived one stays, however old its file is`() async throws {
-        let bench = try bench()
-        try await store(["image 1."], in: bench, versions: 1)
+        let bench = try ProjectBench(listing: "a")
+        try await bench.storeInTurn(["image 1."], versions: 1)
         bench.memory.setClass(.deepArchive, of: try bench.key("a.jpg"))
         for number in 2...5 {
             try bench.write("image \(number).", to: "a.jpg")
@@ -249,20 +231,20 @@ import Testing
     }
 
     @Test func `an archived version is not removed`() async throws {
-        let bench = try bench()
-        try await store(["image 1.", "image 2."], in: bench, versions: 1)
+        let bench = try ProjectBench(listing: "a")
+        try await bench.storeInTurn(["image 1.", "image 2."], versions: 1)
         let first = try #require(bench.stored.first { $0.hasPrefix("a/versions/") })
         bench.memory.setClass(.deepArchive, of: try ObjectKey("users/ana/projects/\(first)"))
-        try await store(["image 3.", "image 4."], in: bench, versions: 1)
+        try await bench.storeInTurn(["image 3.", "image 4."], versions: 1)
         #expect(try versions(bench).contains("image 1."))
         #expect(try versions(bench).count == 2)
     }
 
     @Test func `a restored image is kept and replaced like any other`() async throws {
-        let bench = try bench()
-        try await store(["image 1."], in: bench)
+        let bench = try ProjectBench(listing: "a")
+        try await bench.storeInTurn(["image 1."])
         bench.memory.setClass(.glacier, restore: .restored(until: .distantFuture), of: try bench.key("a.jpg"))
-        try await store(["image 2."], in: bench)
+        try await bench.storeInTurn(["image 2."])
         #expect(try bench.content("a.jpg") == "image 2.")
         #expect(try versions(bench).count == 1)
     }
@@ -272,8 +254,8 @@ import Testing
     func `an earlier image that was put back stays stored when the store loses or damages it`(isLost: Bool)
         async throws
     {
-        let bench = try bench()
-        try await store(["image 1.", "image 2.", "image 1."], in: bench)
+        let bench = try ProjectBench(listing: "a")
+        try await bench.storeInTurn(["image 1.", "image 2.", "image 1."])
         let status = try #require(try bench.status("a.jpg"))
         let key = try #require(status.key)
         #expect(status.state == .uploaded && bench.text(key) == "image 1.")
@@ -301,23 +283,23 @@ import Testing
     }
 
     @Test func `a file that somebody has put into the folder of versions is none of them, and stays`() async throws {
-        let bench = try bench()
+        let bench = try ProjectBench(listing: "a")
         try bench.write("image of mine.", to: "a/versions/1.jpg")
-        try await store(["image 1."], in: bench, versions: 1)
+        try await bench.storeInTurn(["image 1."], versions: 1)
         try FileManager.default.removeItem(atPath: bench.tree.path("projects/a/versions/1.jpg").string)
-        try await store(["image 2.", "image 3.", "image 4."], in: bench, versions: 1)
+        try await bench.storeInTurn(["image 2.", "image 3.", "image 4."], versions: 1)
         #expect(try bench.content("a/versions/1.jpg") == "image of mine.")
         #expect(try bench.status("a/versions/1.jpg")?.state == .missing)
         #expect(try versions(bench).count == 2)
     }
 
     @Test func `an old version that cannot be removed holds nothing up, and goes next time`() async throws {
-        let bench = try bench()
+        let bench = try ProjectBench(listing: "a")
         bench.store.add(StoreFault(.deleteMany, number: 1, .failBefore(.serverFailed)))
-        try await store(["image 1.", "image 2.", "image 3."], in: bench, versions: 1)
+        try await bench.storeInTurn(["image 1.", "image 2.", "image 3."], versions: 1)
         #expect(try versions(bench).count == 2)
         #expect(bench.words.all.contains { $0.contains("stay for now") })
-        try await store(["image 4."], in: bench, versions: 1)
+        try await bench.storeInTurn(["image 4."], versions: 1)
         #expect(try versions(bench).count == 1)
     }
 }

@@ -10,13 +10,11 @@ import Testing
 @Suite struct ProjectsOfOthersTests {
     /// Two machines with one image of the project `a`, which the catalogue of the first one names.
     private func besideOther() async throws -> ProjectBench {
-        let other = try ProjectBench()
-        try other.list([ProjectBench.record("a")])
+        let other = try ProjectBench(listing: "a")
         try other.write("image a.", to: "a.jpg")
         try await other.pass()
         try await other.writeCatalog()
-        let bench = try ProjectBench(memory: other.memory)
-        try bench.list([ProjectBench.record("a")])
+        let bench = try ProjectBench(listing: "a", in: other.memory)
         try bench.write("image a.", to: "a.jpg")
         try bench.write("{}", to: "a-metadata.json")
         try await bench.pass()
@@ -80,12 +78,6 @@ import Testing
         return Set(bench.memory.keys.filter { file.isVersion($0) }.compactMap { bench.text($0) })
     }
 
-    private func makeBench(_ memory: InMemoryStore = InMemoryStore()) throws -> ProjectBench {
-        let bench = try ProjectBench(memory: memory)
-        try bench.list([ProjectBench.record("a")])
-        return bench
-    }
-
     /// Writes a file, and stores it.
     private func store(_ number: Int, _ name: String, in bench: ProjectBench) async throws {
         try bench.write(text(number, name), to: name)
@@ -113,12 +105,12 @@ import Testing
     func `what another machine has stored under the name of a file is kept, and is still its own`(name: String)
         async throws
     {
-        let other = try makeBench()
+        let other = try ProjectBench(listing: "a")
         for number in 1...2 { try await store(number, name, in: other) }
         #expect(try versions(name, other) == [text(1, name)])
         try await remove(name, of: other)
         // That one has no catalogue.
-        let bench = try makeBench(other.memory)
+        let bench = try ProjectBench(listing: "a", in: other.memory)
         try await store(3, name, in: bench)
         #expect(try versions(name, bench) == [text(1, name), text(2, name)])
         try await other.refresh()
@@ -134,10 +126,10 @@ import Testing
     @Test(arguments: names)
     func `what two machines have stored alike stays that of the one that has not changed it`(name: String) async throws
     {
-        let other = try makeBench()
+        let other = try ProjectBench(listing: "a")
         try await store(1, name, in: other)
         try await other.writeCatalog()
-        let bench = try makeBench(other.memory)
+        let bench = try ProjectBench(listing: "a", in: other.memory)
         try await store(1, name, in: bench)
         try await remove(name, of: bench)
         try await store(2, name, in: other)
@@ -148,11 +140,11 @@ import Testing
 
     @Test(arguments: names)
     func `what was called lost is stored when a version of it is found`(name: String) async throws {
-        let other = try makeBench()
+        let other = try ProjectBench(listing: "a")
         try await store(1, name, in: other)
         try await remove(name, of: other)
         let known = try #require(try other.ledger.object(try other.key(name)))
-        let bench = try makeBench(other.memory)
+        let bench = try ProjectBench(listing: "a", in: other.memory)
         try await store(2, name, in: bench)
         other.clock.jump(.seconds(60))
         try other.ledger.markBroken([BrokenObject(known, .damaged("its bytes are others"))], at: other.clock.now)
@@ -165,23 +157,23 @@ import Testing
     func `a put of which the ledger does not know, and whose file is another by now, holds nothing up`(name: String)
         async throws
     {
-        let other = try makeBench()
+        let other = try ProjectBench(listing: "a")
         try await store(1, "own.json", in: other)
         try await other.writeCatalog()
-        let killed = try makeBench(other.memory)
+        let killed = try ProjectBench(listing: "a", in: other.memory)
         try await store(1, name, in: killed)
-        let bench = try makeBench(other.memory)
+        let bench = try ProjectBench(listing: "a", in: other.memory)
         try await store(2, name, in: bench)
         #expect(try bench.status(name)?.state == .uploaded)
         #expect(try versions(name, bench) == [text(1, name)])
     }
 
     @Test func `versions that have gone with a project that another machine has deleted are no loss`() async throws {
-        let bench = try makeBench()
+        let bench = try ProjectBench(listing: "a")
         for number in 1...3 { try await store(number, "a.jpg", in: bench) }
         try await store(1, "a-metadata.json", in: bench)
         try await store(2, "a-metadata.json", in: bench)
-        let other = try makeBench(bench.memory)
+        let other = try ProjectBench(listing: "a", in: bench.memory)
         try await store(3, "a.jpg", in: other)
         #expect(try await unasked(other).map(\.failures) == [[]])
         #expect(bench.stored.filter { $0.hasPrefix("a") } == [])
@@ -194,10 +186,10 @@ import Testing
     }
 
     @Test func `earlier images of a machine that still has the project stay when another deletes it`() async throws {
-        let bench = try makeBench()
+        let bench = try ProjectBench(listing: "a")
         for number in 1...3 { try await store(number, "a.jpg", in: bench) }
         try await bench.writeCatalog()
-        let other = try makeBench(bench.memory)
+        let other = try ProjectBench(listing: "a", in: bench.memory)
         for number in 3...5 { try await store(number, "a.jpg", in: other) }
         #expect(try versions("a.jpg", other) == Set((1...4).map { text($0, "a.jpg") }))
         let outcomes = try await unasked(other)
@@ -215,10 +207,10 @@ import Testing
     @Test func `an earlier image that is gone is a loss where the one that is here is stored as another version`()
         async throws
     {
-        let bench = try makeBench()
+        let bench = try ProjectBench(listing: "a")
         for number in 1...2 { try await store(number, "a.jpg", in: bench) }
         let version = try #require(try bench.ledger.projectVersions(of: "a").first)
-        let other = try makeBench(bench.memory)
+        let other = try ProjectBench(listing: "a", in: bench.memory)
         try await store(3, "a.jpg", in: other)
         try await bench.refresh()
         #expect(try bench.status("a.jpg")?.key?.isProjectVersion == true)
@@ -231,9 +223,9 @@ import Testing
     @Test func `another machine's image that was set aside, and has gone with its project there, is no loss here`()
         async throws
     {
-        let other = try makeBench()
+        let other = try ProjectBench(listing: "a")
         try await store(1, "a.jpg", in: other)
-        let bench = try makeBench(other.memory)
+        let bench = try ProjectBench(listing: "a", in: other.memory)
         try await store(2, "a.jpg", in: bench)
         try await bench.writeCatalog()
         #expect(try versions("a.jpg", bench) == [text(1, "a.jpg")])
@@ -246,12 +238,12 @@ import Testing
     }
 
     @Test func `earlier states of a file that is no project's are forgotten with it`() async throws {
-        let bench = try makeBench()
+        let bench = try ProjectBench(listing: "a")
         for number in 1...3 { try await store(number, "sub/x.jpg", in: bench) }
         let photo = try #require(try bench.status("sub/x.jpg")?.id)
         let found = try bench.ledger.objectsToForget([photo])
         #expect(found.count == 3 && found.allSatisfy(\.references.isEmpty))
-        let image = try makeBench()
+        let image = try ProjectBench(listing: "a")
         for number in 1...3 { try await store(number, "a.jpg", in: image) }
         let kept = try #require(try image.status("a.jpg")?.id)
         #expect(try !image.ledger.objectsToForget([kept]).allSatisfy(\.references.isEmpty))

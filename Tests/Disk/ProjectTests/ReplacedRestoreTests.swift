@@ -16,8 +16,7 @@ import Testing
         classes: [.standard: ClassPrices(perGBMonth: 0.03, putPer1000: 0.005)], egressPerGB: 0.09)
 
     private func makeBench(_ memory: InMemoryStore, _ files: [String: String]) async throws -> ProjectBench {
-        let bench = try ProjectBench(memory: memory)
-        try bench.list([ProjectBench.record("a")])
+        let bench = try ProjectBench(listing: "a", in: memory)
         for (name, text) in files { try bench.write(text, to: name) }
         try await bench.pass()
         return bench

@@ -8,19 +8,6 @@ import Testing
 
 /// Whose the earlier images of a project are, where two machines have one of its name.
 @Suite struct VersionMakerTests {
-    private func makeBench(_ memory: InMemoryStore) throws -> ProjectBench {
-        let bench = try ProjectBench(memory: memory)
-        try bench.list([ProjectBench.record("a")])
-        return bench
-    }
-
-    private func store(_ numbers: ClosedRange<Int>, _ name: String = "a.jpg", in bench: ProjectBench) async throws {
-        for number in numbers {
-            try bench.write("image \(number).", to: name)
-            try await bench.pass()
-        }
-    }
-
     private func remove(in bench: ProjectBench) async throws -> [ProjectRemover.Outcome] {
         let remover = bench.makeRemover()
         return try await remover.remove(try await remover.find("a", in: [bench.folder]))
@@ -33,11 +20,11 @@ import Testing
 
     /// The laptop has stored images 1 to 3, the tower then 3 to 5, and both have catalogues.
     private func makeBoth() async throws -> (laptop: ProjectBench, tower: ProjectBench) {
-        let laptop = try makeBench(InMemoryStore())
-        try await store(1...3, in: laptop)
+        let laptop = try ProjectBench(listing: "a")
+        try await laptop.storeInTurn(images: 1...3)
         try await laptop.writeCatalog(as: "laptop")
-        let tower = try makeBench(laptop.memory)
-        try await store(3...5, in: tower)
+        let tower = try ProjectBench(listing: "a", in: laptop.memory)
+        try await tower.storeInTurn(images: 3...5)
         try await tower.writeCatalog(as: "tower")
         try await laptop.refresh()
         #expect(try Set(versions(tower).values) == Set((1...4).map { "image \($0)." }))
@@ -61,7 +48,7 @@ import Testing
 
     @Test func `a machine that has lost its ledger knows again what it had stored`() async throws {
         let (laptop, _) = try await makeBoth()
-        let rebuilt = try makeBench(laptop.memory)
+        let rebuilt = try ProjectBench(listing: "a", in: laptop.memory)
         try await rebuilt.rebuild(as: "laptop")
         for (key, text) in try versions(laptop) where text != "image 3." {
             let maker: VersionMaker = text == "image 4." ? .other : .this
@@ -72,12 +59,12 @@ import Testing
     @Test func `an earlier image that another machine had stored, and this one has found there, stays that one's`()
         async throws
     {
-        let laptop = try makeBench(InMemoryStore())
-        try await store(1...3, in: laptop)
-        let tower = try makeBench(laptop.memory)
-        try await store(3...4, in: tower)
+        let laptop = try ProjectBench(listing: "a")
+        try await laptop.storeInTurn(images: 1...3)
+        let tower = try ProjectBench(listing: "a", in: laptop.memory)
+        try await tower.storeInTurn(images: 3...4)
         // Its catalogue does not name the third one any more.
-        try await store(5...5, in: laptop)
+        try await laptop.storeInTurn(images: 5...5)
         try await laptop.writeCatalog(as: "laptop")
         #expect(try await remove(in: tower).map(\.failures) == [[]])
         #expect(try Set(versions(laptop).values) == Set((1...3).map { "image \($0)." }))
@@ -89,12 +76,12 @@ import Testing
     @Test func `an earlier image with the content of this machine's own stays that one's which has stored it`()
         async throws
     {
-        let laptop = try makeBench(InMemoryStore())
-        try await store(1...1, in: laptop)
-        let tower = try makeBench(laptop.memory)
-        try await store(1...1, in: tower)
+        let laptop = try ProjectBench(listing: "a")
+        try await laptop.storeInTurn(images: 1...1)
+        let tower = try ProjectBench(listing: "a", in: laptop.memory)
+        try await tower.storeInTurn(images: 1...1)
         // The tower has not seen yet that its image is a version by now.
-        try await store(2...2, in: laptop)
+        try await laptop.storeInTurn(images: 2...2)
         try await laptop.writeCatalog(as: "laptop")
         #expect(try await remove(in: tower).map(\.failures) == [[]])
         #expect(try Array(versions(laptop).values) == ["image 1."])
@@ -133,12 +120,12 @@ import Testing
     func `a version of which nobody knows whose it is stays, and is told, while another machine has the project`(
         hasCatalog: Bool
     ) async throws {
-        let other = try makeBench(InMemoryStore())
-        try await store(1...1, in: other)
+        let other = try ProjectBench(listing: "a")
+        try await other.storeInTurn(images: 1...1)
         if hasCatalog { try await other.writeCatalog() }
         try await storeUnknown(16, in: other.memory)
-        let bench = try makeBench(other.memory)
-        try await store(2...2, in: bench)
+        let bench = try ProjectBench(listing: "a", in: other.memory)
+        try await bench.storeInTurn(images: 2...2)
         let old = try versions(bench).values.count { $0.hasPrefix("old image") }
         #expect(old == (hasCatalog ? 16 : 4))
         let told = bench.words.all.filter { $0.contains("nothing tells which of the two has stored what") }
@@ -156,11 +143,11 @@ import Testing
         async throws
     {
         let names = ["sub/x.jpg", "sub/x.png"]
-        let other = try makeBench(InMemoryStore())
-        for name in names { try await store(1...1, name, in: other) }
+        let other = try ProjectBench(listing: "a")
+        for name in names { try await other.storeInTurn(images: 1...1, as: name) }
         try await other.writeCatalog()
-        let bench = try makeBench(other.memory)
-        for name in names { try await store(2...2, name, in: bench) }
+        let bench = try ProjectBench(listing: "a", in: other.memory)
+        for name in names { try await bench.storeInTurn(images: 2...2, as: name) }
         let keys = try names.flatMap { try Array(versions(of: $0, bench).keys) }
         #expect(keys.count == 2)
         #expect(try await bench.others.named(among: keys) == Set(keys))
@@ -170,12 +157,12 @@ import Testing
     func `of two machines that store a file of one name at the same moment, the second keeps what the first has stored`(
         name: String
     ) async throws {
-        let other = try makeBench(InMemoryStore())
-        try await store(1...1, name, in: other)
-        let bench = try makeBench(other.memory)
+        let other = try ProjectBench(listing: "a")
+        try await other.storeInTurn(images: 1...1, as: name)
+        let bench = try ProjectBench(listing: "a", in: other.memory)
         let key = try bench.key(name)
         bench.store.add(StoreFault(.head, key: key.rawValue, number: 1, .sayAbsent))
-        try await store(2...2, name, in: bench)
+        try await bench.storeInTurn(images: 2...2, as: name)
         #expect(bench.text(key) == "image 2.")
         #expect(try Array(versions(of: name, bench).values) == ["image 1."])
     }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import SyncCore
 import SyncDigest
 import SyncSystem
@@ -40,34 +39,22 @@ struct LocalStoreGroupTests {
     /// - Returns: what each was told; `nil` where it is stored.
     private func put(
         _ orders: [PutOrder], in store: LocalStore, onAnswer: @escaping @Sendable () -> Void = {}
-    ) async -> [StoreError.Code?] {
-        let gathered = Mutex<[Int: SmallPut]>([:])
-        let errors: [Int: any Error] = await withTaskGroup(of: (Int, (any Error)?).self) { group in
-            for (index, order) in orders.enumerated() {
-                group.addTask {
-                    defer { onAnswer() }
-                    do {
-                        _ = try await withCheckedThrowingContinuation {
-                            (continuation: CheckedContinuation<PutReceipt, any Error>) in
-                            let put = SmallPut(order: order, flag: CancellationFlag(), continuation: continuation)
-                            let puts = gathered.withLock { puts in
-                                puts[index] = put
-                                return puts
-                            }
-                            // Whoever comes last puts them all.
-                            guard puts.count == orders.count else { return }
-                            store.putTogether(puts.sorted { $0.key < $1.key }.map(\.value))
-                        }
-                        return (index, nil)
-                    } catch {
-                        return (index, error)
-                    }
-                }
+    ) throws -> [StoreError.Code?] {
+        let answers = Mutex<[Int: Result<PutReceipt, any Error>]>([:])
+        let puts = orders.enumerated().map { index, order in
+            SmallPut(order: order, flag: CancellationFlag()) { answer in
+                answers.withLock { $0[index] = answer }
+                onAnswer()
             }
-            return await group.reduce(into: [:]) { errors, told in errors[told.0] = told.1 }
         }
-        return orders.indices.map { index in
-            errors[index].map { ($0 as? StoreError)?.code ?? .invalidResponse }
+        store.putTogether(puts)
+        let told = answers.withLock { $0 }
+        return try orders.indices.map { index -> StoreError.Code? in
+            let answer = try #require(told[index])
+            switch answer {
+            case .success: return nil
+            case .failure(let error): return (error as? StoreError)?.code ?? .invalidResponse
+            }
         }
     }
 
@@ -83,7 +70,7 @@ struct LocalStoreGroupTests {
         try await store.store([1], at: ObjectKey("users/ana/photos/first"))
         steps.withLock { $0 = [] }
         let orders = try (1...5).map { try order("users/ana/photos/\($0)", "photo \($0)") }
-        #expect(await put(orders, in: store) == [nil, nil, nil, nil, nil])
+        #expect(try put(orders, in: store) == [nil, nil, nil, nil, nil])
         func five(_ step: LocalStoreStep) -> [LocalStoreStep] { Array(repeating: step, count: 5) }
         let bytes: [LocalStoreStep] = five(.writing) + five(.staged) + five(.recorded)
         let placed: [LocalStoreStep] = [.syncing(tree.path("store/objects/users/ana/photos"))] + five(.placed)
@@ -110,7 +97,7 @@ struct LocalStoreGroupTests {
             try FileManager.default.copyItem(atPath: live, toPath: crashed)
         }
         let orders = try ["a/1", "a/2", "b/3"].map { try order($0, "bytes of \($0)") }
-        #expect(await put(orders, in: first) == [nil, nil, nil])
+        #expect(try put(orders, in: first) == [nil, nil, nil])
         try #require(countdown.hasFired)
         let second = store("crashed", afterSeconds: 7_200)
         var found = 0
@@ -132,7 +119,7 @@ struct LocalStoreGroupTests {
             body: ObjectBody(bytes: [1], digest: ContentDigest(of: [2])), key: try ObjectKey("c"),
             attributes: ObjectAttributes(contentType: "text/plain"), condition: .ifAbsent)
         let orders = [try order("a", "first"), try order("b", "new"), wrong, try order("d", "last")]
-        #expect(await put(orders, in: store) == [nil, .alreadyExists, .badDigest, nil])
+        #expect(try put(orders, in: store) == [nil, .alreadyExists, .badDigest, nil])
         #expect(try await text("a", in: store) == "first")
         #expect(try await text("b", in: store) == "old")
         #expect(try await text("c", in: store) == nil)
@@ -142,13 +129,10 @@ struct LocalStoreGroupTests {
     }
 
     /// Told before them, some failures in a row would pass for a store that takes nothing.
-    @Test func `what fails is not told before what is stored beside it`() async throws {
-        let (told, toldBefore) = (Mutex(0), Mutex(0))
+    @Test func `what fails is not told before what is stored beside it`() throws {
+        let (told, toldBefore) = (Mutex(0), Mutex<Int?>(nil))
         let store = store { step in
-            guard step == .committed else { return }
-            // Long enough for whoever was answered to hear it.
-            usleep(50_000)
-            toldBefore.withLock { $0 = told.withLock { $0 } }
+            if step == .committed { toldBefore.withLock { $0 = told.withLock { $0 } } }
         }
         let wrong = ObjectBody(bytes: [1], digest: ContentDigest(of: [2]))
         let attributes = ObjectAttributes(contentType: "text/plain")
@@ -156,7 +140,7 @@ struct LocalStoreGroupTests {
             PutOrder(body: wrong, key: try ObjectKey("wrong/\(number)"), attributes: attributes, condition: .ifAbsent)
         }
         orders.append(try order("right", "right"))
-        let answers = await put(orders, in: store, onAnswer: { told.withLock { $0 += 1 } })
+        let answers = try put(orders, in: store, onAnswer: { told.withLock { $0 += 1 } })
         #expect(answers == [.badDigest, .badDigest, .badDigest, nil])
         #expect(toldBefore.withLock { $0 } == 0)
         #expect(told.withLock { $0 } == 4)
@@ -169,7 +153,7 @@ struct LocalStoreGroupTests {
             try order("k", "first"), try order("k", "second"), try order("K", "capital"), try order("f", "file"),
             try order("f/below", "in a folder"), try order("old", "new", .overwrite),
         ]
-        #expect(await put(orders, in: store) == [nil, .alreadyExists, nil, nil, nil, nil])
+        #expect(try put(orders, in: store) == [nil, .alreadyExists, nil, nil, nil, nil])
         #expect(try await text("k", in: store) == "first")
         #expect(try await text("K", in: store) == "capital")
         #expect(try await text("f", in: store) == "file")
@@ -180,15 +164,21 @@ struct LocalStoreGroupTests {
         #expect(try tree.files(below: "store/staging") == [])
     }
 
-    @Test func `where bytes cannot be synced, nothing of that folder is stored, and what is in others is`()
-        async throws
-    {
-        let folder = tree.path("store/objects/one")
+    /// Puts a group in a store that cannot sync the folder `one`, in which two of the three lie.
+    /// - Parameter area: where that folder is: with the bytes, or with the records.
+    /// - Returns: the store.
+    private func putWithoutSync(in area: String) throws -> LocalStore {
+        let folder = tree.path("store/\(area)/one")
         let store = store { step in
             if step == .syncing(folder) { throw FileError(call: "fsync", path: folder, errno: .ioError) }
         }
         let orders = try ["one/a", "one/b", "two/c"].map { try order($0, $0) }
-        #expect(await put(orders, in: store) == [.serverFailed, .serverFailed, nil])
+        #expect(try put(orders, in: store) == [.serverFailed, .serverFailed, nil])
+        return store
+    }
+
+    @Test func `where bytes cannot be synced, nothing of that folder is stored, and what is in others is`() throws {
+        _ = try putWithoutSync(in: "objects")
         #expect(try tree.files(below: "store/objects") == ["two/c"])
         #expect(try tree.files(below: "store/records").count == 1)
         #expect(try tree.files(below: "store/staging") == [])
@@ -197,12 +187,7 @@ struct LocalStoreGroupTests {
     @Test func `where records cannot be synced, none of them is called stored before somebody makes up for it`()
         async throws
     {
-        let folder = tree.path("store/records/one")
-        let first = store { step in
-            if step == .syncing(folder) { throw FileError(call: "fsync", path: folder, errno: .ioError) }
-        }
-        let orders = try ["one/a", "one/b", "two/c"].map { try order($0, $0) }
-        #expect(await put(orders, in: first) == [.serverFailed, .serverFailed, nil])
+        let first = try putWithoutSync(in: "records")
         let key = try ObjectKey("one/a")
         await #expect(throws: StoreError.self) { _ = try await first.head(key) }
         #expect(try tree.files(below: "store/staging").count == 2)

@@ -77,8 +77,13 @@ extension IntakeTests {
         await lanes.shutDown()
     }
 
-    @Test func `a few folders are scanned at once, and those that are quiet take nobody's turn`() async throws {
-        let roots = (1...5).map { FilePath("/pictures/card\($0)") }
+    /// Has so many folders scanned, each scan waiting for a signal.
+    /// - Parameter body: comes in when as many are under way as may be at once. It is given what the scans wait for, and
+    ///   the folders whose scan has begun.
+    private func holdingScans(
+        of count: Int, _ body: @Sendable (_ gate: DispatchSemaphore, _ begun: Mutex<Set<FilePath>>) async throws -> Void
+    ) async throws {
+        let roots = (1...count).map { FilePath("/pictures/card\($0)") }
         let folders = try bench.ledger.register(roots.map { WatchedFolder(kind: .gallery, path: $0) })
         let (gate, begun, lanes) = (DispatchSemaphore(value: 0), Mutex(Set<FilePath>()), DiskLanes(name: "intake"))
         bench.disk.onScan { folder in
@@ -88,33 +93,28 @@ extension IntakeTests {
         try await running(disks: lanes, folders: folders) {
             for root in roots { source.send(.tree(root)) }
             try await eventually("the first scans") { begun.withLock { $0.count } == 3 ? () : nil }
-            // Two wait for their turn, beside the hourly rescan.
-            await bench.time.waitForSleepers(3)
-            #expect(begun.withLock { $0.count } == 3)
-            await bench.time.advance(by: DiskLooks.turn)
-            try await eventually("the others") { begun.withLock { $0.count } == 5 ? () : nil }
+            try await body(gate, begun)
             for _ in roots { gate.signal() }
         }
         await lanes.shutDown()
     }
 
-    @Test func `the next folder is scanned when one before it is through`() async throws {
-        let roots = (1...4).map { FilePath("/pictures/card\($0)") }
-        let folders = try bench.ledger.register(roots.map { WatchedFolder(kind: .gallery, path: $0) })
-        let (gate, begun, lanes) = (DispatchSemaphore(value: 0), Mutex(Set<FilePath>()), DiskLanes(name: "intake"))
-        bench.disk.onScan { folder in
-            guard begun.withLock({ $0.insert(folder).inserted }) else { return }
-            gate.wait()
+    @Test func `a few folders are scanned at once, and those that are quiet take nobody's turn`() async throws {
+        try await holdingScans(of: 5) { _, begun in
+            // Two wait for their turn, beside the hourly rescan.
+            await bench.time.waitForSleepers(3)
+            #expect(begun.withLock { $0.count } == 3)
+            await bench.time.advance(by: DiskLooks.turn)
+            try await eventually("the others") { begun.withLock { $0.count } == 5 ? () : nil }
         }
-        try await running(disks: lanes, folders: folders) {
-            for root in roots { source.send(.tree(root)) }
-            try await eventually("the first scans") { begun.withLock { $0.count } == 3 ? () : nil }
+    }
+
+    @Test func `the next folder is scanned when one before it is through`() async throws {
+        try await holdingScans(of: 4) { gate, begun in
             await bench.time.waitForSleepers(2)
             gate.signal()
             try await eventually("the last one") { begun.withLock { $0.count } == 4 ? () : nil }
-            for _ in 1...3 { gate.signal() }
         }
-        await lanes.shutDown()
     }
 
     @Test func `an intake ends although a disk holds one of its threads`() async throws {

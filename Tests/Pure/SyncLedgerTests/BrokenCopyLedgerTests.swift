@@ -43,47 +43,48 @@ import Testing
         }
     }
 
-    @Test func `what turns out to be needed, and is not deleted, is damaged still`() throws {
-        world.write(path)
+    /// Stores the photo, which is lost then: its file is gone, its copy is damaged. And nobody wants it any more.
+    private func forgetDamaged() throws -> ObjectRecord {
         try world.storeReduced()
         let copy = try #require(try world.status(path)?.object)
         world.remove(path)
         try world.scan()
         try world.ledger.markBroken([BrokenObject(copy, .damaged("its bytes are others"))], at: world.now)
-        try forgetLost()
-        #expect(try world.ledger.openDeletions().map(\.key) == [copy.key])
-        try world.ledger.withdrawDeletions([copy.key], isOver: true)
+        let photo = try #require(try world.status(path))
+        #expect(photo.state == .lost)
+        #expect(try world.ledger.beginForget([(photo.id, photo.state)], at: world.now) == [photo.id])
+        return copy
+    }
+
+    /// The store tells of it as it was stored.
+    private func list(_ copy: ObjectRecord) throws {
         try world.ledger.noteListed(
             [ObjectInfo(key: copy.key, size: copy.size, etag: copy.etag)], keys: KeyLayout(user: "ana"),
             tellsRestores: false, at: world.now)
+    }
+
+    @Test func `what turns out to be needed, and is not deleted, is damaged still`() throws {
+        world.write(path)
+        let copy = try forgetDamaged()
+        #expect(try world.ledger.openDeletions().map(\.key) == [copy.key])
+        try world.ledger.withdrawDeletions([copy.key], isOver: true)
+        try list(copy)
         #expect(try world.ledger.object(copy.key)?.problem?.isDamage == true)
     }
 
     @Test func `what was damaged and is deleted is not damaged when it is stored anew`() throws {
         world.write(path)
-        try world.storeReduced()
-        let copy = try #require(try world.status(path)?.object)
-        world.remove(path)
-        try world.scan()
-        try world.ledger.markBroken([BrokenObject(copy, .damaged("its bytes are others"))], at: world.now)
-        try forgetLost()
+        let copy = try forgetDamaged()
         let keys = try world.ledger.beginDeletions(try world.ledger.openDeletions().map(\.key), at: world.now)
         try world.ledger.endDeletions(keys, at: world.now)
-        try world.ledger.noteListed(
-            [ObjectInfo(key: copy.key, size: copy.size, etag: copy.etag)], keys: KeyLayout(user: "ana"),
-            tellsRestores: false, at: world.now)
+        try list(copy)
         #expect(try world.ledger.object(copy.key) != nil)
         #expect(try world.ledger.object(copy.key)?.problem == nil)
     }
 
     @Test func `what was damaged and is stored anew here is whole from then on`() throws {
         let stamp = world.write(path)
-        try world.storeReduced()
-        let copy = try #require(try world.status(path)?.object)
-        world.remove(path)
-        try world.scan()
-        try world.ledger.markBroken([BrokenObject(copy, .damaged("its bytes are others"))], at: world.now)
-        try forgetLost()
+        let copy = try forgetDamaged()
         try world.ledger.withdrawDeletions([copy.key], isOver: true)
         world.put(stamp, at: path)
         try world.storeReduced()
@@ -93,9 +94,7 @@ import Testing
         let photo = try #require(try world.status(path))
         #expect(try world.ledger.beginForget([(photo.id, photo.state)], at: world.now) == [photo.id])
         try world.ledger.withdrawDeletions([copy.key], isOver: true)
-        try world.ledger.noteListed(
-            [ObjectInfo(key: copy.key, size: copy.size, etag: copy.etag)], keys: KeyLayout(user: "ana"),
-            tellsRestores: false, at: world.now)
+        try list(copy)
         #expect(try world.ledger.object(copy.key) != nil)
         #expect(try world.ledger.object(copy.key)?.problem == nil)
     }
@@ -179,12 +178,6 @@ import Testing
         for photo in photos { try world.ledger.noteStoredAgain(photo) }
         try world.ledger.markBroken([BrokenObject(photos[0], .missing)], at: world.now)
         #expect(try world.ledger.copiesToMakeAnew().isEmpty)
-    }
-
-    private func forgetLost() throws {
-        let photo = try #require(try world.status(path))
-        #expect(photo.state == .lost)
-        #expect(try world.ledger.beginForget([(photo.id, photo.state)], at: world.now) == [photo.id])
     }
 
     @Test func `a copy that was made anew of a photo that was forgotten meanwhile is deleted, too`() throws {

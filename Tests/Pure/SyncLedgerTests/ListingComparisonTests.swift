@@ -64,6 +64,18 @@ import Testing
         #expect(try compare([listed()]).differences.isEmpty, "as it is known, it is no news")
     }
 
+    @Test(arguments: [
+        "5d41402abc4b2a76b9719d911017c592", "5d41402abc4b2a76b9719d911017c592-10000", String(repeating: "t", count: 39),
+        String(repeating: "t", count: 40), "t\u{FC}r",
+    ])
+    func `an ETag is the same or another one, however long it is and whatever is in it`(etag: String) throws {
+        try store(etag: etag)
+        #expect(try compare([listed(etag: etag)]).differences.isEmpty)
+        for other in [etag + "t", String(etag.dropLast()), "u\(etag.dropFirst())"] {
+            #expect(try compare([listed(etag: other)]).differences.count == 1, "\(other)")
+        }
+    }
+
     @Test(
         arguments: [
             (.none, .none, true), (.inProgress, .inProgress, true), (.inProgress, .none, false),
