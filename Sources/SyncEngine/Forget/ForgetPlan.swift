@@ -164,8 +164,8 @@ package struct ForgetPlanner: Sendable {
         }
     }
 
-    /// What is damaged of that which is of no file goes where no other machine needs it, and stays known while a share or a
-    /// restore does.
+    /// What is damaged of that which is of no file goes where no other machine needs it, and stays known while a share
+    /// or a restore does.
     private func weigh(_ named: [ObjectKey], _ plan: inout ForgetPlan) async throws {
         if named.isEmpty { return }
         plan.objects = named
