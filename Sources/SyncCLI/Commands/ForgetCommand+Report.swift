@@ -56,13 +56,13 @@ struct ForgetReport: Report {
                     path: $0.photo.path.text, key: ($0.photo.object ?? $0.photo.earlier)?.key.rawValue,
                     reason: Self.words($0.refusal))
             }
-            + plan.held.map { Kept(path: nil, key: $0.key.rawValue, reason: Self.words($0.reference)) }
             + plan.shared.map { shared in
                 Kept(
                     path: shared.object.photos.first.flatMap { paths[$0] }, key: shared.object.record.key.rawValue,
                     reason: Self.wordsOfRest(shared.reference))
             }
             + known.map { Kept(path: nil, key: $0.key.rawValue, reason: $0.reason) }
+        kept += plan.held.map { Kept(path: nil, key: $0.key.rawValue, reason: Self.words($0.reference)) }
         let cost = plan.cost(prices, at: time)
         freedBytes = plan.bytes
         monthlyUSD = cost.monthlyUSD.roundedUSD
