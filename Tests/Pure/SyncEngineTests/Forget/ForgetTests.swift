@@ -245,8 +245,7 @@ import Testing
     }
 
     private func restore(_ record: ObjectRecord) throws -> RestoreJob {
-        let item = RestoreJobDraft.Item(
-            key: record.key, size: record.size, storageClass: .deepArchive, tier: .bulk)
+        let item = RestoreJobDraft.Item(key: record.key, size: record.size, storageClass: .deepArchive, tier: .bulk)
         let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, items: [item])
         return try #require(try bench.ledger.addRestoreJob(draft, at: bench.time.now).job)
     }
