@@ -12,4 +12,4 @@
     F(EVP_sha256) \
     F(HMAC)
 
-CSYNC_LIBRARY(CSyncCrypto_OpenLibrary, "libcrypto.so.3", FUNCTIONS)
+CSYNC_LIBRARY(CSyncCrypto_OpenLibrary, CSYNC_LIBRARY_CRYPTO, FUNCTIONS)

@@ -8,7 +8,7 @@
 /// process is over anyway, so there is nothing to clean (OPENSSL_init_crypto(3ossl), "OPENSSL_INIT_NO_ATEXIT"). Whoever asks
 /// first decides: so each library that may have brought it is not used before.
 static void keepCryptoUntilTheEnd(void) {
-    void *crypto = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    void *crypto = dlopen(CSYNC_LIBRARY_CRYPTO, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     if (crypto == NULL) return;
     int (*init)(uint64_t options, const OPENSSL_INIT_SETTINGS *settings);
     // As dlsym(3) has it: ISO C converts no void pointer into one to a function.

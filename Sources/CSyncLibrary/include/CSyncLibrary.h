@@ -16,6 +16,9 @@ extern "C" {
 // is a jump through an address that CSyncLibrary_Open has filled in; whoever calls one before has a defect, and ends. The names
 // are hidden, so that the library itself finds its own. All symbols are bound as the library is opened, as at a start.
 
+/// libcrypto of OpenSSL 3: digests are made with it, and other libraries bring it along.
+#define CSYNC_LIBRARY_CRYPTO "libcrypto.so.3"
+
 typedef struct {
     const char *_Nonnull name;
     void *_Nullable *_Nonnull address;

@@ -36,20 +36,19 @@ struct ForgetReport: Report {
     @Untold var isVersioned = false
 
     /// - Parameters:
-    ///   - objects: keys of what goes by its key alone.
-    ///   - known: keys of what does not, and why.
+    ///   - known: keys of what is not lost, and what is to be done about it.
     ///   - isS3: whether the store may keep versions of what is deleted.
     init(
-        _ plan: ForgetPlan, objects: [ObjectKey] = [], known: [(key: ObjectKey, reason: String)] = [],
-        prices: PriceTable, isS3: Bool, at time: Date, dryRun: Bool
+        _ plan: ForgetPlan, known: [(key: ObjectKey, reason: String)] = [], prices: PriceTable, isS3: Bool,
+        at time: Date, dryRun: Bool
     ) {
         self.dryRun = dryRun
         isVersioned = isS3
         forgotten =
             plan.photos.map { Item(path: $0.path.text, key: ($0.object ?? $0.earlier)?.key.rawValue) }
-            + objects.map { Item(path: nil, key: $0.rawValue) }
+            + plan.objects.map { Item(path: nil, key: $0.rawValue) }
         deleted = plan.deleted.map { Deleted(key: $0.record.key.rawValue, bytes: $0.record.size) }
-        refused = plan.refused.count + known.count
+        refused = plan.refused.count + plan.held.count + known.count
         let paths = Dictionary(plan.photos.map { ($0.id, $0.path.text) }) { first, _ in first }
         kept =
             plan.refused.map {
@@ -63,6 +62,7 @@ struct ForgetReport: Report {
                     reason: Self.wordsOfRest(shared.reference))
             }
             + known.map { Kept(path: nil, key: $0.key.rawValue, reason: $0.reason) }
+        kept += plan.held.map { Kept(path: nil, key: $0.key.rawValue, reason: Self.words($0.reference)) }
         let cost = plan.cost(prices, at: time)
         freedBytes = plan.bytes
         monthlyUSD = cost.monthlyUSD.roundedUSD
@@ -121,11 +121,13 @@ struct ForgetReport: Report {
     private static let versions =
         "In a bucket with versioning, earlier versions of what is deleted stay, and cost, until a rule removes them."
 
+    /// A copy and its original stay for the same reason: for people that is one line.
     private func keptLines(_ terminal: Terminal) -> [String] {
-        var lines = kept.prefix(Self.named).map {
-            terminal.styled("kept", .yellow) + "  \(($0.path ?? $0.key ?? "").escapingControls): \($0.reason)"
-        }
-        if kept.count > Self.named { lines.append("      and \(Quantities.count(kept.count - Self.named)) more") }
+        var told: Set<String> = []
+        let texts = kept.map { "\(($0.path ?? $0.key ?? "").escapingControls): \($0.reason)" }
+            .filter { told.insert($0).inserted }
+        var lines = texts.prefix(Self.named).map { terminal.styled("kept", .yellow) + "  \($0)" }
+        if texts.count > Self.named { lines.append("      and \(Quantities.count(texts.count - Self.named)) more") }
         return lines
     }
 

@@ -100,7 +100,7 @@ struct ForgetCommand: WorkspaceCommand {
             found.photos, objects: found.objects, onlyGone: missing, since: since)
         let preview = try report(plan, found, workspace)
         if dryRun { return Answer(preview, failure: found.unknown.failure) }
-        if !consent.yes { try await workspace.afterAsking { try ask(plan, found, preview, workspace.console.people) } }
+        if !consent.yes { try await workspace.afterAsking { try ask(plan, preview, workspace.console.people) } }
         return try await carryOut(plan, found, parts)
     }
 
@@ -117,13 +117,7 @@ struct ForgetCommand: WorkspaceCommand {
 
     private func carryOut(_ plan: ForgetPlan, _ found: Found, _ parts: ForgetServices) async throws -> Answer {
         let workspace = parts.workspace
-        let objects = found.objects
-        let ruins = Set(plan.deleted.map(\.record.key))
         let done = try await parts.planner.begin(plan)
-        if !objects.isEmpty {
-            let now = workspace.time.now()
-            _ = try await workspace.ledger { try $0.forget(photos: [], objects: objects, deleting: ruins, at: now) }
-        }
         if !done.photos.isEmpty {
             for problem in try await parts.tellOthers() {
                 workspace.logger.warning("\(problem); the next pass makes up for it")
@@ -153,13 +147,13 @@ struct ForgetCommand: WorkspaceCommand {
 
     private func report(_ plan: ForgetPlan, _ found: Found, _ workspace: Workspace) throws -> ForgetReport {
         ForgetReport(
-            plan, objects: found.objects, known: found.kept, prices: try workspace.installation.prices(),
+            plan, known: found.kept, prices: try workspace.installation.prices(),
             isS3: workspace.installation.configuredIdentity.type != StoreType.directory.rawValue,
             at: workspace.time.now(), dryRun: dryRun)
     }
 
-    private func ask(_ plan: ForgetPlan, _ found: Found, _ preview: ForgetReport, _ terminal: Terminal) throws {
-        let count = plan.photos.count + found.objects.count
+    private func ask(_ plan: ForgetPlan, _ preview: ForgetReport, _ terminal: Terminal) throws {
+        let count = plan.photos.count + plan.objects.count
         if count == 0 { return }
         preview.plan(on: terminal).forEach(terminal.writeLine)
         let deleted = plan.deleted.count
@@ -181,16 +175,19 @@ struct ForgetCommand: WorkspaceCommand {
         return try await workspace.ledger { ledger in
             var found = Found()
             var seen: Set<Int64> = []
+            var keys: Set<ObjectKey> = []
             func take(_ photo: PhotoStatus) { if seen.insert(photo.id).inserted { found.photos.append(photo) } }
             if names.isEmpty { for folder in watched { try ledger.photos(at: folder, visit: take) } }
             for name in names {
                 if try Self.photos(named: name, places, ledger, take) { continue }
-                if let key = try? ObjectKey(name),
+                let key = try? ObjectKey(name)
+                if let key, !keys.insert(key).inserted { continue }
+                if let key,
                     let object = try ledger.lostBesidePhotos(limit: .max).first(where: { $0.key == key })
                         ?? ledger.lostOriginal(key) ?? ledger.lostVersion(key)
                 {
                     found.objects.append(object.key)
-                } else if let key = try? ObjectKey(name), let reason = try Self.whyKept(key, ledger, at: now) {
+                } else if let key, let reason = try Self.whyKept(key, ledger, at: now) {
                     found.kept.append((key, reason))
                 } else {
                     found.unknown.add(name)

@@ -146,11 +146,12 @@ extension GallerySite {
             items = try await self.items(photo)
             file = try await self.file(of: photo, among: items)
         }
-        let isReadable = items.contains { $0.object.map { $0.isReadable && $0.problem == nil } ?? false }
+        let now = time.now()
+        let isReadable = items.contains { $0.object?.canBeRead(at: now) ?? false }
         let content = SitePage.Photo(
             id: photo?.description ?? "", name: entry.name, badge: nil, state: entry.state.rawValue, facts: facts,
             places: [], hasPicture: file != nil || isReadable, hasThumbnail: photo != nil, isFilm: false,
-            canBeRestored: !isReadOnly && items.objectToRestore != nil,
+            canBeRestored: !isReadOnly && items.objectToRestore(at: now) != nil,
             download: photo.flatMap {
                 file != nil || storedCopy(of: $0, among: items) != nil ? "/photo/\($0)/file" : nil
             })

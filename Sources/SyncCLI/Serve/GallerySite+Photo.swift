@@ -29,7 +29,7 @@ extension GallerySite {
         let isFilm = object.map { FilmType(contentType: $0.contentType) != nil } ?? false
         let file = try await file(of: md5, among: items)
         let stored = file == nil ? storedCopy(of: md5, among: items) : nil
-        let isReadable = object.map { $0.isReadable && $0.problem == nil } ?? false
+        let isReadable = object?.canBeRead(at: now) ?? false
         var facts = try await facts(first)
         if let event = items.lazy.compactMap(\.event).first { facts += try await self.facts(of: event) }
         if !companions.isEmpty {
@@ -38,9 +38,10 @@ extension GallerySite {
         }
         let content = SitePage.Photo(
             id: md5.description, name: first.name, badge: badge.symbol, state: badge.words, facts: facts,
-            places: items.map(\.place), further: further(of: first, isHere: file != nil, original, versions),
+            places: items.map(\.place),
+            further: further(of: first, isHere: file != nil, original, versions, at: now),
             hasPicture: file != nil || isReadable && !isFilm || stored != nil && sharedFiles != nil, hasThumbnail: true,
-            isFilm: isFilm, canBeRestored: !isReadOnly && items.objectToRestore != nil,
+            isFilm: isFilm, canBeRestored: !isReadOnly && items.objectToRestore(at: now) != nil,
             download: file != nil || stored != nil ? "/photo/\(md5)/file" : nil)
         return page(first.name, .photos, session, .photo(content))
     }
@@ -48,7 +49,8 @@ extension GallerySite {
     /// What the store has beside the copy: the photo's own bytes, and copies of what its file was before.
     /// - Parameter isHere: the file is on this disk: nothing has to be brought back.
     private func further(
-        of item: TimelineItem, isHere: Bool, _ original: ObjectRecord?, _ versions: [PhotoVersion]
+        of item: TimelineItem, isHere: Bool, _ original: ObjectRecord?, _ versions: [PhotoVersion],
+        at now: Date
     ) -> [SitePage.Photo.Further] {
         var further: [SitePage.Photo.Further] = []
         if case .version(_, of: let photo) = item.source, let present = photo.md5 {
@@ -58,10 +60,10 @@ extension GallerySite {
         if let original, let md5 = item.md5 {
             var words = ["The file itself", Quantities.bytes(original.size)]
             if original.encoding == .jxl { words[1] += " as JPEG XL" }
-            words.append(StreamBadge(original).words)
+            words.append(StreamBadge(original, at: now).words)
             var links: [SitePage.Listing.Link] = []
             if canBeSent(original) { links.append(.init("Download the original", "/photo/\(md5)/original")) }
-            if !isReadOnly, !isHere, original.canBeRestored {
+            if !isReadOnly, !isHere, original.canBeRestored(at: now) {
                 links.append(.init("Bring the original back", "/restore?photo=\(OrderedPhoto(md5, isOriginal: true))"))
             }
             further.append(.init(text: words.joined(separator: ", "), links: links))
@@ -69,7 +71,7 @@ extension GallerySite {
         for version in versions.prefix(Self.mostVersions) {
             let words = [
                 "Until \(Quantities.time(version.replacedAt))", Quantities.bytes(version.object.size),
-                StreamBadge(version.object).words,
+                StreamBadge(version.object, at: now).words,
             ]
             // Of one of which only the original is whole there is no picture.
             let shown = version.object.key.copyOfOriginal == nil ? version.object.md5 : nil
@@ -112,7 +114,7 @@ extension GallerySite {
             }
             return try ledger.restoreJob(item.job)
         }
-        if case .restored(let until) = object.restore, let until {
+        if case .restored(let until?) = object.restore.standing(at: time.now()) {
             facts.append(.init("Can be read until", Quantities.time(until)))
         } else if let ready = job.flatMap({ $0.job.end(after: $0.job.estimatedHours) }) {
             facts.append(.init("Back by", Quantities.time(ready)))
@@ -188,7 +190,7 @@ extension GallerySite {
 
     /// It can be read now, for nothing.
     func canBeSent(_ object: ObjectRecord) -> Bool {
-        object.canBeReadUnpriced(isFree: store.capabilities.lifecycle == .byAgent)
+        object.canBeReadUnpriced(isFree: store.capabilities.lifecycle == .byAgent, at: time.now())
             && (sharedFiles != nil && object.encoding != .jxl || object.size <= Int64(Self.mostRead))
     }
 

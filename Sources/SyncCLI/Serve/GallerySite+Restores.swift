@@ -27,8 +27,9 @@ extension GallerySite {
 
     func offer(_ request: WebRequest, _ session: String) async throws -> WebResponse {
         guard request.query("all") == "shown" else { return try await offer(Wanted(request.queries), session) }
-        let ids = try await timelinePage(TimelineFilter(request), request).items.filter(\.canBeRestored)
-            .compactMap { $0.md5?.description }
+        let now = time.now()
+        let ids = try await timelinePage(TimelineFilter(request), request).items
+            .filter { $0.canBeRestored(at: now) }.compactMap { $0.md5?.description }
         return try await offer(Wanted { $0 == "photo" ? ids : [] }, session)
     }
 
@@ -141,18 +142,20 @@ extension GallerySite {
 
     /// The keys of what can be brought back of these photos, and the vacation.
     private func names(_ wanted: Wanted) async throws -> [String] {
-        let keys = keys
+        let (keys, now) = (keys, time.now())
         return try await ledger { ledger in
             var names: Set<String> = []
             for photo in wanted.photos.prefix(Self.mostPhotos) {
                 let items = try ledger.timeline(of: photo.md5, storedAs: try keys.photo(PhotoID(photo.md5)))
-                let object = photo.isOriginal ? try items.originalToRestore(in: ledger) : items.objectToRestore
+                let object =
+                    photo.isOriginal
+                    ? try items.originalToRestore(in: ledger, at: now) : items.objectToRestore(at: now)
                 if let object { names.insert(object.key.rawValue) }
             }
             if let id = wanted.vacation, let vacation = try ledger.vacationContent(id) {
                 // What is on this disk need not come back.
                 for photo in vacation.photos where !photo.state.isOnDisk {
-                    if let object = photo.object, object.canBeRestored { names.insert(object.key.rawValue) }
+                    if let object = photo.object, object.canBeRestored(at: now) { names.insert(object.key.rawValue) }
                 }
             }
             return names.sorted()
@@ -178,18 +181,13 @@ struct OrderedPhoto: Hashable, Sendable, CustomStringConvertible {
     var description: String { "\(md5)\(isOriginal ? Self.mark : "")" }
 }
 
-extension ObjectRecord {
-    /// It is archived, whole, and nobody has asked for it.
-    var canBeRestored: Bool { storageClass.isArchive && restore == .none && problem == nil }
-}
-
 extension TimelineItem {
     /// Nothing has to be brought back of what is on this disk.
     var isOnDisk: Bool {
         if case .photo(let photo) = source { photo.state.isOnDisk } else { false }
     }
 
-    var canBeRestored: Bool { !isOnDisk && (object?.canBeRestored ?? false) }
+    func canBeRestored(at now: Date) -> Bool { !isOnDisk && (object?.canBeRestored(at: now) ?? false) }
 }
 
 extension [TimelineItem] {
@@ -202,18 +200,16 @@ extension [TimelineItem] {
     }
 
     /// The same where it has to come back, as no file on this disk has these bytes.
-    func originalToRestore(in ledger: Ledger) throws(LedgerError) -> ObjectRecord? {
+    func originalToRestore(in ledger: Ledger, at now: Date) throws(LedgerError) -> ObjectRecord? {
         guard !contains(where: \.isOnDisk), let original = try original(in: ledger) else { return nil }
-        return original.canBeRestored ? original : nil
+        return original.canBeRestored(at: now) ? original : nil
     }
 
     /// What has to come back so that a photo can be seen, of all that has its bytes: one object, and none where another can be
     /// read.
-    var objectToRestore: ObjectRecord? {
-        guard !contains(where: { $0.isOnDisk || $0.object.map { $0.isReadable && $0.problem == nil } ?? false }) else {
-            return nil
-        }
-        return lazy.compactMap(\.object).first { $0.canBeRestored }
+    func objectToRestore(at now: Date) -> ObjectRecord? {
+        guard !contains(where: { $0.isOnDisk || $0.object?.canBeRead(at: now) ?? false }) else { return nil }
+        return lazy.compactMap(\.object).first { $0.canBeRestored(at: now) }
     }
 }
 

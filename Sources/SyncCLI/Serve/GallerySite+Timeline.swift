@@ -20,9 +20,9 @@ extension GallerySite {
             return (try choices.now(ledger, at: now), badges)
         }
         let days = Quantities.counted(workspace.settings.retention.eventDays, "day")
-        let canAll = !isReadOnly && items.contains { $0.md5 != nil && $0.canBeRestored }
+        let canAll = !isReadOnly && items.contains { $0.md5 != nil && $0.canBeRestored(at: now) }
         let stream = SitePage.Timeline(
-            address: memories ? "/archive" : "/", items: zip(items, badges).map { item($0, $1) },
+            address: memories ? "/archive" : "/", items: zip(items, badges).map { item($0, $1, at: now) },
             filters: offered.filters(filter, ofMemories: memories), search: filter.text ?? "",
             next: next.map { "\(memories ? "/archive" : "/")?" + filter.query(before: $0, memories: memories) },
             isFirst: cursor == nil,
@@ -54,13 +54,13 @@ extension GallerySite {
         }
     }
 
-    private func item(_ item: TimelineItem, _ badge: StreamBadge) -> SitePage.Timeline.Item {
+    private func item(_ item: TimelineItem, _ badge: StreamBadge, at now: Date) -> SitePage.Timeline.Item {
         let object = item.object
         let isFilm = object.map { FilmType(contentType: $0.contentType) != nil } ?? false
         return SitePage.Timeline.Item(
             id: item.md5?.description, name: item.name, day: item.day, badge: badge.symbol, state: badge.words,
             width: object?.width ?? 0, height: object?.height ?? 0, isFilm: isFilm, hasThumbnail: item.md5 != nil,
-            canBeRestored: item.canBeRestored,
+            canBeRestored: item.canBeRestored(at: now),
             canBeKept: item.isOnDisk && object != nil
                 || item.md5.map { storedCopy(of: $0, among: [item]) != nil } ?? false)
     }
@@ -185,13 +185,13 @@ struct StreamBadge: Sendable {
         } else if case .photo(let photo) = item.source {
             self.init(try PhotoStatusText(photo, policy: policy, in: ledger, now: now).badge)
         } else {
-            self.init(item.object.flatMap { Badge($0) })
+            self.init(item.object.flatMap { Badge($0, at: now) })
         }
     }
 
     /// Of what is stored beside the copies of photos.
-    init(_ object: ObjectRecord) {
-        self.init(Badge(object))
+    init(_ object: ObjectRecord, at now: Date) {
+        self.init(Badge(object, at: now))
     }
 
     private init(symbol: String?, words: String) { (self.symbol, self.words) = (symbol, words) }
@@ -223,8 +223,8 @@ struct StreamBadge: Sendable {
 
 extension Badge {
     /// Of what is no file.
-    fileprivate init?(_ object: ObjectRecord) {
-        switch (object.restore, object.storageClass.isArchive) {
+    fileprivate init?(_ object: ObjectRecord, at now: Date) {
+        switch (object.restore.standing(at: now), object.storageClass.isArchive) {
         case (.inProgress, _): self = .retrieving
         case (.restored, true): self = .restored
         case (.none, true): self = .archived

@@ -151,7 +151,7 @@ struct PhotoStatusText {
                 ? .archived(object.storageClass)
                 : policy.expectedClass(of: object.key, size: object.size, storedAt: object.storedAt, now: now)
         }
-        badge = Badge(photo, restore: restore)
+        badge = Badge(photo, restore: restore, at: now)
         self.elsewhere = elsewhere
         var broken: BrokenCopy?
         if photo.object?.problem != nil, let key = photo.key { broken = try ledger.brokenCopy(key, at: now) }
@@ -177,12 +177,12 @@ struct PhotoStatusText {
 enum Badge: String, Encodable {
     case archived, retrieving, restored, rush, error
 
-    init?(_ photo: PhotoStatus, restore: RestoreItem?) {
+    init?(_ photo: PhotoStatus, restore: RestoreItem?, at now: Date) {
         if photo.state == .failed {
             self = .error
             return
         }
-        switch photo.restore {
+        switch photo.restore.standing(at: now) {
         case .inProgress: self = restore.map { $0.isRush || $0.tier == .expedited } == true ? .rush : .retrieving
         // What is not archived is just there, whatever was asked for.
         case .restored where photo.storageClass?.isArchive == true: self = .restored

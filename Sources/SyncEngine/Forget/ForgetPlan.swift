@@ -25,11 +25,15 @@ package struct ForgetPlan: Sendable {
 
     /// What is forgotten: paths.
     package var photos: [PhotoStatus] = []
+    /// What is forgotten by its key: lost, and of no file.
+    package var objects: [ObjectKey] = []
     /// What goes with them, and what is damaged of that which goes by its key.
     package var deleted: [ForgottenObject] = []
     /// What stays in the store, and for what.
     package var shared: [(object: ForgottenObject, reference: StoredReference)] = []
     package var refused: [(photo: PhotoStatus, refusal: Refusal)] = []
+    /// What was named by its key and stays known, and for what.
+    package private(set) var held: [(key: ObjectKey, reference: StoredReference)] = []
     /// Rows of photos of which nothing is left that anybody could have back.
     fileprivate var lost: Set<Int64> = []
 
@@ -37,6 +41,13 @@ package struct ForgetPlan: Sendable {
     package var isOfLost: Bool { photos.allSatisfy { lost.contains($0.id) } }
 
     package var bytes: Int64 { deleted.reduce(0) { $0 + $1.record.size } }
+
+    fileprivate mutating func leaveOut(_ holds: [(key: ObjectKey, reference: StoredReference)]) {
+        held += holds
+        let keys = Set(holds.map(\.key))
+        objects.removeAll { keys.contains($0) }
+        deleted.removeAll { $0.photos.isEmpty && keys.contains($0.record.key) }
+    }
 
     /// - Parameter time: now.
     package func cost(_ prices: PriceTable, at time: Date) -> DeletionCost {
@@ -153,9 +164,13 @@ package struct ForgetPlanner: Sendable {
         }
     }
 
-    /// What is damaged of that which is of no file goes where no other machine needs it.
-    private func weigh(_ objects: [ObjectKey], _ plan: inout ForgetPlan) async throws {
-        if objects.isEmpty { return }
+    /// What is damaged of that which is of no file goes where no other machine needs it, and stays known while a share
+    /// or a restore does.
+    private func weigh(_ named: [ObjectKey], _ plan: inout ForgetPlan) async throws {
+        if named.isEmpty { return }
+        plan.objects = named
+        plan.leaveOut(try await ledger { try $0.holds(on: named) })
+        let objects = plan.objects
         let found = try await others.look(for: objects)
         let unneeded = Set(objects.filter { found.reference(to: $0) == nil })
         let known = Set(plan.deleted.map(\.record.key))
@@ -163,8 +178,8 @@ package struct ForgetPlanner: Sendable {
             .filter { !known.contains($0.record.key) }
     }
 
-    /// Forgets the photos of a plan, and notes what is to be deleted. What was changed meanwhile stays, and is among the
-    /// refused of the plan that comes back.
+    /// Forgets what a plan names, and notes what is to be deleted. What was changed meanwhile stays, and is among the
+    /// refused of the plan that comes back, or the held.
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func begin(_ plan: ForgetPlan) async throws -> ForgetPlan {
         var done = plan
@@ -173,6 +188,15 @@ package struct ForgetPlanner: Sendable {
         for photos in plan.photos.grouped(atMost: Self.pageSize) {
             let (page, now) = (photos.map { ($0.id, $0.state) }, time.now())
             forgotten.formUnion(try await ledger { try $0.beginForget(page, keeping: kept, at: now) })
+        }
+        let (objects, ruins, now) = (plan.objects, Set(plan.deleted.map(\.record.key)), time.now())
+        if !objects.isEmpty {
+            let holds = try await ledger { ledger in
+                _ = try ledger.forget(photos: [], objects: objects, deleting: ruins, at: now)
+                // What began while somebody was asked.
+                return try ledger.holds(on: objects)
+            }
+            done.leaveOut(holds)
         }
         let gone = forgotten
         done.photos = plan.photos.filter { gone.contains($0.id) }

@@ -51,6 +51,7 @@ package struct PictureCache: Sendable {
     private let bounds: Bounds
     /// Reading costs nothing in any class.
     private let isFree: Bool
+    private let time: TimeSource
     private let turns = KeyedLock<MD5Digest>()
     /// Pictures that are made at once: each may take a whole photo into memory, and uploads have the same threads.
     private let slots = Slots(2)
@@ -75,6 +76,7 @@ package struct PictureCache: Sendable {
         self.pool = pool
         self.disk = disk
         isFree = store.capabilities.lifecycle == .byAgent
+        self.time = time
         failures = PictureFailures(time: time)
         var policy = policy
         // It does not leave this machine.
@@ -185,7 +187,7 @@ package struct PictureCache: Sendable {
 
     /// Whoever scrolls has agreed to no price: what a class asks for each reading is not read for a picture.
     private func mayRead(_ object: ObjectRecord) -> Bool {
-        object.canBeReadUnpriced(isFree: isFree) && object.contentType.hasPrefix("image/")
+        object.canBeReadUnpriced(isFree: isFree, at: time.now()) && object.contentType.hasPrefix("image/")
             && object.size <= SharedCopyWork.mostBytes
     }
 
@@ -287,17 +289,6 @@ extension PhotoStatus {
         guard let stamp = FileStamp.ofFile(path) else { return false }
         return stamp.size == bytesLocal
             && abs(Double(stamp.modified) / 1e9 - modified.timeIntervalSince1970) < 1e-3
-    }
-}
-
-extension ObjectRecord {
-    /// Without a restore, as far as is known.
-    package var isReadable: Bool { if case .restored = restore { true } else { !storageClass.isArchive } }
-
-    /// Whether it is whole, and a page may read it: whoever looks has agreed to no price.
-    /// - Parameter isFree: reading costs nothing in any class.
-    package func canBeReadUnpriced(isFree: Bool) -> Bool {
-        isReadable && problem == nil && (isFree || !storageClass.chargesRetrieval)
     }
 }
 

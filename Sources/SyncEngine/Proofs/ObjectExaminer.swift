@@ -279,7 +279,7 @@ extension ObjectInfo {
     }
 
     /// Whether it has to be restored before anything can be done with it.
-    var isLocked: Bool { if case .restored = restore { false } else { storageClass.isArchive || isInArchiveTier } }
+    var isLocked: Bool { !restore.allowsReading(ofArchived: storageClass.isArchive || isInArchiveTier) }
 }
 
 /// Puts bytes into a store and has it prove that it holds them. What was put counts as stored only by the store's own

@@ -4,7 +4,7 @@
 /// It begins with the fewest, and doubles where they take as long as round trips to a server that is far away. What
 /// does not pay is taken back, and tried again after a while: lines change. Where objects take longer than round trips
 /// do, the line is slow, and a few of them are enough: what is cut off is sent again. A server that asks to slow down
-/// gets half of them.
+/// gets half of them, and then one more after the other up to as many as before, as TCP does after a loss (RFC 5681).
 struct FlightWidth: Sendable {
     /// Bytes. What is smaller takes a round trip, and next to nothing of the line.
     private static let small: Int64 = 64 << 10
@@ -16,6 +16,8 @@ struct FlightWidth: Sendable {
     private static let pauseAfterThrottling = Duration.seconds(60)
     /// What was on its way together is refused together, and counts once.
     private static let sameRefusal = Duration.seconds(1)
+    /// From one more to the next.
+    private static let step = Duration.seconds(2)
 
     /// What has ended since the width changed, or was judged last.
     private struct Round: Sendable {
@@ -44,6 +46,9 @@ struct FlightWidth: Sendable {
     private var trial: Trial?
     private var nextTrial = Duration.zero
     private var lastRefusal: Duration?
+    /// What the width was before the server asked to slow down, until it is that again.
+    private var refused: Int?
+    private var nextStep = Duration.zero
     private var lastEnd: Duration?
 
     init(from least: Int, to most: Int) {
@@ -84,24 +89,40 @@ struct FlightWidth: Sendable {
         guard round.objects >= 2 * count, now > round.begin else { return }
         let before = count
         judge(at: now)
-        round = Round(begin: now, left: count == before ? 0 : count)
+        round = Round(begin: now, left: count == before ? 0 : max(count, underWay))
     }
 
     /// The server asks to slow down.
     mutating func slowDown(at now: Duration) {
         if let lastRefusal, now - lastRefusal < Self.sameRefusal { return }
         lastRefusal = now
+        // What is on trial has not proved yet that it pays.
+        refused = max(refused ?? least, trial?.count ?? count)
+        nextStep = now + Self.step
         shrink(until: now + Self.pauseAfterThrottling)
-        round = Round(begin: now, left: count)
+        // More than may go now are on their way: they wait before they try again, and pass for a slow line.
+        round = Round(begin: now, left: max(count, underWay))
     }
 
     private mutating func judge(at now: Duration) {
         let mean = round.time / round.objects
         let span: Double = (now - round.begin) / .seconds(1)
         let rate = Double(round.bytes) / span
-        if mean > Self.longest { return shrink(until: now + Self.pause) }
+        if mean > Self.longest {
+            refused = nil
+            return shrink(until: now + Self.pause)
+        }
         // Who prepares them is slower than the line: that more may go tells nothing.
         guard 2 * round.underWay >= count * round.objects else { return }
+        if let refused {
+            if count < refused {
+                guard now >= nextStep else { return }
+                count += 1
+                nextStep = now + Self.step
+                return
+            }
+            self.refused = nil
+        }
         if let trial {
             self.trial = nil
             let growth = Double(count) / Double(trial.count) - 1

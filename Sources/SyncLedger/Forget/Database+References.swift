@@ -89,10 +89,10 @@ extension Database {
             """, [photo])
     }
 
-    /// Whether something holds the object of which the path is needed to name it later.
-    func isHeld(_ object: Int64) throws -> Bool {
-        guard let known = try record(ofObject: object), known.isInStore else { return false }
-        return try holders(of: known).contains { known.problem == nil ? $0.holdsPath : $0.holdsRuin }
+    /// What holds the object until it is over: its path, or its key, is needed to name it later.
+    func hold(on object: Int64) throws -> StoredReference? {
+        guard let known = try record(ofObject: object), known.isInStore else { return nil }
+        return try holders(of: known).first { known.problem == nil ? $0.holdsPath : $0.holdsRuin }
     }
 
     /// - Parameters:

@@ -99,7 +99,7 @@ extension Ledger {
                     state != .uploading
                 else { continue }
                 let stored = try db.objects(of: id)
-                if try stored.contains(where: { try db.isHeld($0) }) { continue }
+                if try stored.contains(where: { try db.hold(on: $0) != nil }) { continue }
                 try db.run(
                     """
                     UPDATE vacations SET has_forgotten = 1

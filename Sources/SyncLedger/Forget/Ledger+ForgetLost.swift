@@ -9,7 +9,8 @@ extension Ledger {
     /// alone, it would stay in the store for good, and be a photo of its own after a rebuild.
     /// - Parameters:
     ///   - photos: those of which something is left are left alone.
-    ///   - objects: archived photos of events and earlier images of projects, likewise.
+    ///   - objects: archived photos of events and earlier images of projects, likewise. So is what is held
+    ///     (``holds(on:)``).
     ///   - ruins: those of the objects that nobody else needs: what is damaged of them is to be deleted, too.
     /// - Returns: how many were forgotten.
     package func forget(
@@ -27,8 +28,9 @@ extension Ledger {
                 if try db.forgetUnused(object) > 0 { try db.noteForgottenRuin(record) }
             }
             for key in objects {
-                guard let id = try db.number(LedgerQuery.brokenObject, [key.rawValue]) else { continue }
-                guard let ruin = try db.record(ofObject: id) else { continue }
+                guard let id = try db.number(LedgerQuery.brokenObject, [key.rawValue]),
+                    try db.hold(on: id) == nil, let ruin = try db.record(ofObject: id)
+                else { continue }
                 let isGoing = try db.isToBeDeleted(ruin, unneeded: ruins)
                 // The record of what was signed off stays: it tells that there was an event.
                 try db.run("DELETE FROM project_versions WHERE key = ?", [key.rawValue])
@@ -41,6 +43,18 @@ extension Ledger {
                 }
             }
             return count
+        }
+    }
+
+    /// What an open share or a restore needs of objects that are to be forgotten by their keys.
+    package func holds(
+        on objects: [ObjectKey]
+    ) throws(LedgerError) -> [(key: ObjectKey, reference: StoredReference)] {
+        try read("look up who needs what is damaged") { db in
+            try objects.compactMap { key -> (key: ObjectKey, reference: StoredReference)? in
+                guard let id = try db.objectID(key), let reference = try db.hold(on: id) else { return nil }
+                return (key, reference)
+            }
         }
     }
 

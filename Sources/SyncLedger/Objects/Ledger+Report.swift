@@ -121,13 +121,6 @@ struct ReportedObject: FetchableRecord {
     }
 }
 
-extension RestoreState {
-    /// A copy whose time is over is none, though a store may tell of it still.
-    func standing(at time: Date) -> RestoreState {
-        if case .restored(let until?) = self, until <= time { .none } else { self }
-    }
-}
-
 extension Database {
     /// The object as the store reports it; `nil` when that is nothing new.
     fileprivate func news(

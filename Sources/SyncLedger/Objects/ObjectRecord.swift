@@ -66,9 +66,21 @@ package struct ObjectRecord: Hashable, Sendable {
 extension ObjectRecord {
     /// Whether its bytes can be read without a restore, as far as is known.
     package func isReadable(at now: Date) -> Bool {
-        if !storageClass.isArchive { return true }
-        if case .restored(let end) = restore { return end.map { $0 > now } ?? true }
-        return false
+        restore.standing(at: now).allowsReading(ofArchived: storageClass.isArchive)
+    }
+
+    /// Whether it is readable, and nothing is known to be wrong with it.
+    package func canBeRead(at now: Date) -> Bool { isReadable(at: now) && problem == nil }
+
+    /// The same of a page: whoever looks has agreed to no price.
+    /// - Parameter isFree: reading costs nothing in any class.
+    package func canBeReadUnpriced(isFree: Bool, at now: Date) -> Bool {
+        canBeRead(at: now) && (isFree || !storageClass.chargesRetrieval)
+    }
+
+    /// Whether it is archived, whole, and nobody has asked for it.
+    package func canBeRestored(at now: Date) -> Bool {
+        storageClass.isArchive && restore.standing(at: now) == .none && problem == nil
     }
 }
 

@@ -95,9 +95,7 @@ extension ObjectRecord {
 
     /// In an archive class, and not restored.
     func isArchived(at clock: RestoreClock) -> Bool {
-        guard StorageClass(rawValue: storageClass).isArchive else { return false }
-        if case .restored = restoreState(at: clock) { return false }
-        return true
+        !restoreState(at: clock).allowsReading(ofArchived: StorageClass(rawValue: storageClass).isArchive)
     }
 
     /// What is told of the object: the size that its bytes have, and of damaged ones their digests.

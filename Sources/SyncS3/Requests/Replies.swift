@@ -203,9 +203,8 @@ package struct ObjectReply: Hashable, Sendable {
     /// a header of its own.
     package var isArchived: Bool {
         if headers["x-amz-archive-status"] != nil { return true }
-        guard headers["x-amz-storage-class"].map(StorageClass.init(rawValue:))?.isArchive == true else { return false }
-        if case .restored = restore { return false }
-        return true
+        let isArchive = headers["x-amz-storage-class"].map(StorageClass.init(rawValue:))?.isArchive == true
+        return !restore.allowsReading(ofArchived: isArchive)
     }
 
     /// `ongoing-request="false", expiry-date="Fri, 21 Dec 2012 00:00:00 GMT"`, in any order and spacing.

@@ -79,6 +79,20 @@ import Testing
         #expect(try await cache.file(of: photo, .thumbnail) != nil)
     }
 
+    @Test func `what was restored is not read once its time is over, though nobody has noted that yet`() async throws {
+        let (photo, cache) = (try await put(1), try cache())
+        try FileManager.default.removeItem(atPath: bench.gallery.appending("1.jpg").string)
+        let key = try KeyLayout(user: "ana").photo(PhotoID(photo))
+        var info = try #require(try await bench.store.head(key))
+        info.storageClass = .glacier
+        info.restore = .restored(until: bench.time.now.addingTimeInterval(60))
+        let report = try bench.ledger.mergeReport([info], tellsRestores: true, at: bench.time.now)
+        try #require(report.changed == 1)
+        #expect(try await cache.file(of: photo, .thumbnail) != nil)
+        await bench.time.advance(by: .seconds(61))
+        #expect(try await cache.file(of: photo, .picture) == nil)
+    }
+
     /// Fails once, and makes pictures then.
     private final class FailingMaker: SharedCopyMaker {
         private let failure: Mutex<PhotoError?>

@@ -191,6 +191,29 @@ struct ForgetTests {
         #expect(try await !home.run("status").text.contains("recovered"))
     }
 
+    @Test func `a copy and its original that stay for the same reason are one line`() async throws {
+        let home = try AgentHome(more: "photos: {max_dimension: 100, keep_originals: true}")
+        let (gone, left) = (home.gallery.appending("a.jpg"), home.gallery.appending("b.jpg"))
+        for path in [gone, left] { try path.create(SamplePhoto.taken(0)) }
+        #expect(try await home.run("sync").code == 0)
+        try remove(gone)
+        #expect(try await home.run("sync").code == 0)
+        let finished = try await home.run("forget", "--dry-run", gone.string)
+        #expect(finished.code == 0, "\(finished)")
+        let lines = finished.text.split(separator: "\n").filter { $0.contains("is the same photo") }
+        #expect(lines.count == 1, "\(finished)")
+        // A program is told of each object.
+        let kept = try await forget(home, "--dry-run", gone.string).kept
+        #expect(Set(kept.compactMap(\.key)).count == 2)
+    }
+
+    @Test func `a key that is named twice is told once`() async throws {
+        let home = try AgentHome()
+        try await fill(home)
+        let key = try #require(try await home.photo(home.gallery.appending("1.jpg"))?.key)
+        #expect(try await forget(home, "--yes", key, key, code: 3).kept.map(\.key) == [key])
+    }
+
     @Test func `of a key that is known and not lost, it says what to do in place of that`() async throws {
         let home = try AgentHome()
         try await fill(home)

@@ -99,7 +99,37 @@ import Testing
         #expect(width.count == 3)
     }
 
-    @Test func `after that it waits for a minute`() {
+    @Test func `after that one more goes every two seconds, until there are as many as before`() {
+        var width = FlightWidth(from: 3, to: 32)
+        _ = Self.thumbnails.send(600, &width)
+        width.slowDown(at: .seconds(10))
+        // Sixteen in 50 ms: the first step is there after 640 of them.
+        let counts = Self.thumbnails.send(20_000, &width, from: .seconds(10))
+        #expect(counts[600] == 16)
+        #expect(zip(counts, counts.dropFirst()).allSatisfy { $1 - $0 <= 1 })
+        #expect(counts[8_000] > 20 && counts[8_000] < 32)
+        #expect(counts.last == 32)
+    }
+
+    @Test func `a server that asks again on the way there gets half once more, and does not stop it`() {
+        var width = FlightWidth(from: 3, to: 32)
+        _ = Self.thumbnails.send(600, &width)
+        for second in 10...12 { width.slowDown(at: .seconds(second)) }
+        #expect(width.count == 4)
+        #expect(Self.thumbnails.send(40_000, &width, from: .seconds(12)).last == 32)
+    }
+
+    @Test func `what waited since the server asked does not pass for a slow line`() {
+        var width = FlightWidth(from: 3, to: 32)
+        _ = Self.thumbnails.send(600, &width)
+        for _ in 1...32 { width.begin(at: .seconds(10)) }
+        width.slowDown(at: .seconds(11))
+        for _ in 1...32 { width.end(700, began: .seconds(10), now: .seconds(15)) }
+        _ = Self.thumbnails.send(40, &width, from: .seconds(15))
+        #expect(width.count >= 16)
+    }
+
+    @Test func `after that it waits for a minute before it tries more than there were`() {
         var width = FlightWidth(from: 3, to: 32)
         width.slowDown(at: .seconds(10))
         // Three in 50 ms: a minute of them.

@@ -208,10 +208,7 @@ import Testing
         try bench.ledger.markBroken([BrokenObject(record, .damaged("its bytes are others"))], at: bench.time.now)
         let photo = try #require(try bench.status(image))
         #expect(photo.state == .lost)
-        let item = RestoreJobDraft.Item(
-            key: record.key, size: record.size, storageClass: .deepArchive, tier: .bulk)
-        let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, items: [item])
-        let job = try #require(try bench.ledger.addRestoreJob(draft, at: bench.time.now).job)
+        let job = try restore(record)
         let plan = try await forget.plan(image)
         #expect(plan.photos.isEmpty)
         #expect(plan.refused.map(\.refusal) == [.needed(.restore(job: job.id.rawValue))])
@@ -235,6 +232,60 @@ import Testing
         let keys = Set(deleted.map(\.record.key))
         #expect(try bench.ledger.forget(photos: [], objects: [record.key], deleting: keys, at: bench.time.now) == 1)
         #expect(try bench.ledger.openDeletions().map(\.key) == [record.key])
+    }
+
+    /// An earlier content of the photo, of which the store has a ruin.
+    private func ruinOfVersion() async throws -> ObjectRecord {
+        try await bench.pass()
+        let record = try #require(try bench.status(path)?.object)
+        bench.disk.write("stars", to: path)
+        try await bench.pass()
+        try bench.ledger.markBroken([BrokenObject(record, .damaged("its bytes are others"))], at: bench.time.now)
+        return record
+    }
+
+    private func restore(_ record: ObjectRecord) throws -> RestoreJob {
+        let item = RestoreJobDraft.Item(key: record.key, size: record.size, storageClass: .deepArchive, tier: .bulk)
+        let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, items: [item])
+        return try #require(try bench.ledger.addRestoreJob(draft, at: bench.time.now).job)
+    }
+
+    @Test func `what is named by its key stays known while a restore needs it`() async throws {
+        let record = try await ruinOfVersion()
+        let job = try restore(record)
+        let planner = try forget.planner()
+        let plan = try await planner.plan([], objects: [record.key], onlyGone: false)
+        #expect(plan.objects.isEmpty && plan.deleted.isEmpty)
+        #expect(plan.held.map(\.key) == [record.key])
+        #expect(plan.held.map(\.reference) == [.restore(job: job.id.rawValue)])
+        #expect(try await planner.begin(plan).held.count == 1)
+        #expect(try bench.ledger.forget(photos: [], objects: [record.key], deleting: [record.key]) == 0)
+        #expect(try bench.ledger.object(record.key) != nil)
+        #expect(try bench.ledger.openDeletions().isEmpty)
+    }
+
+    @Test func `what is named by its key stays known while an open share needs it`() async throws {
+        let record = try await ruinOfVersion()
+        try bench.ledger.openShare(of: try #require(record.md5), at: path)
+        let plan = try await forget.planner().plan([], objects: [record.key], onlyGone: false)
+        #expect(plan.objects.isEmpty && plan.deleted.isEmpty)
+        let reference = try #require(plan.held.first?.reference)
+        guard case .share = reference else {
+            Issue.record("\(reference)")
+            return
+        }
+    }
+
+    @Test func `a restore that begins while somebody is asked keeps what was named by its key`() async throws {
+        let record = try await ruinOfVersion()
+        let planner = try forget.planner()
+        let plan = try await planner.plan([], objects: [record.key], onlyGone: false)
+        #expect(plan.objects == [record.key] && plan.deleted.map(\.record.key) == [record.key])
+        _ = try restore(record)
+        let begun = try await planner.begin(plan)
+        #expect(begun.objects.isEmpty && begun.deleted.isEmpty && begun.held.map(\.key) == [record.key])
+        #expect(try bench.ledger.object(record.key) != nil)
+        #expect(try bench.ledger.openDeletions().isEmpty)
     }
 
     @Test func `it is known since when a file is gone`() async throws {
