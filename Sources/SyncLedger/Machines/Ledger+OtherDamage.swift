@@ -172,9 +172,11 @@ extension Ledger {
                 left.damaged[record.key] = record
             }
             // Those of a rebuild that was ended before it had their names again.
-            let kept = try db.rows(
-                "SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_broken WHERE \(LedgerQuery.isNobodysRuin)",
-                as: ObjectRecord.self)
+            let kept: [ObjectRecord] = try db.rows(
+                """
+                SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_broken
+                WHERE \(LedgerQuery.isNobodysRuin)
+                """)
             for record in kept where record.problem?.isDamage == true { left.damaged[record.key] = record }
             return left
         }

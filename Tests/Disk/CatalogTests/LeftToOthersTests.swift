@@ -342,7 +342,7 @@ import Testing
         #expect(try await tower.rebuild().lost == 1)
         #expect(try tower.ledger.object(key)?.problem?.isDamage == true)
         #expect(reads(of: key) == count, "it is as it was when it was read")
-        // Its machine has stored it elsewhere, and removes it.
+        // What goes meanwhile is no damage any more.
         bench.memory.lose(key)
         bench.store.add(StoreFault(.list, key: bench.keys.ownPrefixes[0], number: 1, .failBefore(.unreachable)))
         await #expect(throws: StoreError.self) { try await tower.rebuild() }
