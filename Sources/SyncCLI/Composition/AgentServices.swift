@@ -62,9 +62,7 @@ struct AgentServices: Sendable {
         shares = try ShareServices(restores)
         retention = try await RetentionServices(workspace, store: retrying, scanning: folders, work: work)
         let policy = try workspace.installation.tierPolicy()
-        let verification = VerificationRule(
-            percentPerDay: settings.verify.percentPerDay, maximumUSDPerMonth: settings.verify.maximumUSDPerMonth,
-            cost: VerificationCost(prices: try workspace.installation.pricesThatCount()))
+        let verification = try workspace.installation.verificationRule()
         upkeep = StoreUpkeep(
             store: retrying, ledger: queue, keys: keys, policy: policy, verification: verification,
             captureTimes: CaptureTimeMender(

@@ -264,6 +264,13 @@ extension Installation {
         return try prices()
     }
 
+    /// What of the store is read back, and what that costs.
+    func verificationRule() throws -> VerificationRule {
+        VerificationRule(
+            percentPerDay: settings.verify.percentPerDay, maximumUSDPerMonth: settings.verify.maximumUSDPerMonth,
+            cost: VerificationCost(prices: try pricesThatCount()))
+    }
+
     /// What is to become of objects as they grow old.
     func tierPolicy() throws -> TierPolicy {
         var storageClass = StorageClass.standard

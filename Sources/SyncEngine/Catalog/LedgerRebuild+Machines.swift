@@ -5,6 +5,17 @@ import SystemPackage
 
 /// Which machines there are, and whose place this one takes.
 extension LedgerRebuild {
+    /// No machine has the name that was given, or it could not be told which one is meant.
+    package struct UnknownMachine: Error, Hashable, Sendable, CustomStringConvertible {
+        package var name: String
+        package var known: [String]
+
+        package var description: String {
+            let list = known.isEmpty ? "there is none" : "there are " + known.joined(separator: ", ")
+            return "no machine in the store's catalogue is called \(name.escapingControls): \(list)"
+        }
+    }
+
     /// One machine's catalogue, and what is to become of it.
     struct Entry: Sendable {
         var machine: Machine

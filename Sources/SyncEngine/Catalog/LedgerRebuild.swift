@@ -57,17 +57,6 @@ package struct LedgerRebuild: Sendable {
         case recovered(Int, of: Int)
     }
 
-    /// No machine has the name that was given, or it could not be told which one is meant.
-    package struct UnknownMachine: Error, Hashable, Sendable, CustomStringConvertible {
-        package var name: String
-        package var known: [String]
-
-        package var description: String {
-            let list = known.isEmpty ? "there is none" : "there are " + known.joined(separator: ", ")
-            return "no machine in the store's catalogue is called \(name.escapingControls): \(list)"
-        }
-    }
-
     private static let headsInFlight = 8
     private static let pageSize = 1_000
 
@@ -79,15 +68,18 @@ package struct LedgerRebuild: Sendable {
     let reader: CatalogReader
     private let scanner: any TreeScanner
     private let pool: BlockingPool
+    private let verification: VerificationRule
     let time: TimeSource
 
     /// - Parameters:
     ///   - folders: those that are configured.
     ///   - machineName: of this machine.
     ///   - spool: a file of the lock holder's.
+    ///   - verification: what reading costs, and may cost.
     package init(
         store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, folders: [FolderRecord], machineName: String,
-        spool: FilePath, scanner: any TreeScanner, pool: BlockingPool, time: TimeSource
+        spool: FilePath, scanner: any TreeScanner, pool: BlockingPool, verification: VerificationRule = .none,
+        time: TimeSource
     ) {
         let store = CountingStore(base: store)
         self.store = store
@@ -97,6 +89,7 @@ package struct LedgerRebuild: Sendable {
         self.machineName = machineName
         self.scanner = scanner
         self.pool = pool
+        self.verification = verification
         self.time = time
         reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
     }
@@ -118,7 +111,8 @@ package struct LedgerRebuild: Sendable {
         let denied = DeniedObjects()
         let listing = RebuiltListing(
             store: store, ledger: ledger, keys: keys, damaged: left.damaged, denied: denied, time: time)
-        summary.unread.note(contentsOf: try await listing.run { onStep(.listed($0)) })
+        let listed = try await listing.run { onStep(.listed($0)) }
+        summary.unread.note(contentsOf: listed.problems)
         if takesOver { try await noteVanished() }
         try await ledger { try $0.forgetOtherMachines() }
         let lines = Mutex(0)
@@ -138,7 +132,8 @@ package struct LedgerRebuild: Sendable {
         try await RebuiltVersions(store: store, ledger: ledger, keys: keys, asks: hasOthers).run()
         let archive = RebuiltArchive(store: store, ledger: ledger, keys: keys, denied: denied)
         summary.unread.note(contentsOf: try await archive.run())
-        summary.unread.note(contentsOf: try await RebuiltDamage(store: store, ledger: ledger, time: time).read(left))
+        let damage = RebuiltDamage(store: store, ledger: ledger, verification: verification, time: time)
+        summary.unread.note(contentsOf: try await damage.read(listed.ruins, since: left))
         if takesOver {
             let own = plan.first { $0.machine.role == .this }
             if isOwnRead { try await ledger.noteOwnCatalogRead(upTo: max(own?.last ?? 0, told ?? 0)) }

@@ -11,16 +11,24 @@ struct RebuiltListing: Sendable {
     let denied: DeniedObjects
     let time: TimeSource
 
+    struct Found: Sendable {
+        /// What could not be looked at, in plain words.
+        var problems = ProblemList<String>()
+        /// What was known to be damaged, as the store tells of it now.
+        var ruins: [ObjectInfo] = []
+    }
+
     private static let headsInFlight = 8
     private let filesDenied = DeniedObjects()
 
     /// What a listing cannot look at is there all the same, and nobody's loss: it is asked for by itself.
+    /// What was known to be damaged, and is not in the store any more, is forgotten.
     /// - Parameter onCount: told how many objects were listed.
-    /// - Returns: what could not be looked at then either, in plain words.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
-    func run(_ onCount: (Int) -> Void) async throws -> ProblemList<String> {
+    func run(_ onCount: (Int) -> Void) async throws -> Found {
         var count = 0
-        var problems = ProblemList<String>()
+        var found = Found()
+        var unlisted = Set(damaged.keys)
         for prefix in keys.ownPrefixes {
             var askedAt = time.now()
             for try await page in store.listing(prefix: prefix) {
@@ -28,7 +36,9 @@ struct RebuiltListing: Sendable {
                 for problem in page.problems {
                     switch try await denied.ask({ try await store.confirmedHead(problem.key) }) {
                     case .success(let info): if let info { objects.append(info) }
-                    case .failure(let error): problems.note("\(error)")
+                    case .failure(let error):
+                        found.problems.note("\(error)")
+                        unlisted.remove(problem.key)
                     }
                 }
                 let listed = try await tellingFiles(objects)
@@ -37,12 +47,17 @@ struct RebuiltListing: Sendable {
                 try await ledger { [keys, damaged] in
                     try $0.noteListed(listed, keys: keys, damaged: damaged, tellsRestores: tellsRestores, at: at)
                 }
+                let ruins = damaged.isEmpty ? [] : listed.filter { damaged[$0.key] != nil }
+                unlisted.subtract(ruins.map(\.key))
+                found.ruins += ruins
                 count += listed.count
                 onCount(count)
                 askedAt = time.now()
             }
         }
-        return problems
+        let gone = unlisted
+        try await ledger { try $0.forgetUnlisted(gone) }
+        return found
     }
 
     /// With what was written beside objects whose keys are made of names: another machine may have put a file of its own
@@ -76,7 +91,10 @@ extension RebuiltListing {
     /// another machine has put its own in its place since this one has looked last. What it is stored as is that version
     /// then, and its file is neither read nor stored again.
     private func followReplaced(by listed: [ObjectInfo]) async throws {
-        let told = listed.filter { $0.key.isNamedByFile && !$0.key.isProjectVersion && $0.photoMD5 != nil }
+        // What is known to be damaged is asked for once its names are known.
+        let told = listed.filter {
+            $0.key.isNamedByFile && !$0.key.isProjectVersion && $0.photoMD5 != nil && damaged[$0.key] == nil
+        }
         if told.isEmpty { return }
         let replaced = try await ledger { ledger in
             try told.compactMap { info -> ObjectRecord? in
@@ -97,27 +115,48 @@ extension RebuiltListing {
 }
 
 /// What was known to be damaged of other machines, and is taken up as such. Where the store tells otherwise of it than
-/// before, it may be stored anew, and its bytes tell: an ETag does not.
+/// before, it may be stored anew, and its bytes tell: an ETag does not. They are read as by a verification, and paid for
+/// as such. What was not read when that ends, for whatever reason, the next rebuild reads.
 struct RebuiltDamage: Sendable {
+    private static let pageSize = 30
+
     let store: any ReadableStore
     let ledger: LedgerQueue
+    let verification: VerificationRule
     let time: TimeSource
 
+    /// - Parameter ruins: what was damaged, as the store tells of it now.
     /// - Returns: what could not be read, in plain words: it counts as damaged until it is.
     /// - Throws: ``StoreError`` about the whole store, ``LedgerError``, `CancellationError`.
-    func read(_ left: LeftBehind) async throws -> [String] {
-        if left.damaged.isEmpty { return [] }
+    func read(_ ruins: [ObjectInfo], since left: LeftBehind) async throws -> ProblemList<String> {
+        var problems = ProblemList<String>()
+        let changed = ruins.filter(left.isChanged)
+        if changed.isEmpty { return problems }
         let suspects = try await ledger { ledger in
-            try left.damaged.values.compactMap { before -> (record: ObjectRecord, isUnlisted: Bool)? in
-                guard let record = try ledger.object(before.key), record.problem?.isDamage == true,
-                    record.etag != before.etag || record.size != before.size || record.storedAt != before.storedAt
-                else { return nil }
-                return (record, false)
+            try changed.filter { try ledger.object($0.key)?.problem?.isDamage == true }
+        }
+        let verifier = Verifier(store: store, ledger: ledger, cost: verification.cost, time: time)
+        for page in suspects.grouped(atMost: Self.pageSize) {
+            do {
+                let result = try await verifier.run(
+                    .keys(page.map(\.key)), costingAtMost: nil, ofMonth: verification.maximumUSDPerMonth)
+                problems.note(contentsOf: result.failures.first.map { "\($0)" })
+                try await ledger.finish { try $0.noteRead(asListed: page) }
+                guard result.isOverBudget else { continue }
+                problems.note(
+                    """
+                    what was damaged of other machines, and may be stored anew by now, is not read to its end: that costs \
+                    more than is left this month (verify.max_usd_per_month). It counts as damaged until the next rebuild, \
+                    or sync-agent verify --budget USD, has read it
+                    """)
+                return problems
+            } catch let error as StoreError where error.mayConcernOneObject {
+                // The store gives none of them.
+                problems.note("\(error)")
+                return problems
             }
         }
-        var findings = ObjectAudit.Findings()
-        let unclear = try await ObjectAudit(store: store, ledger: ledger, time: time).look(at: suspects, &findings)
-        return unclear.map { "\($0.error)" }
+        return problems
     }
 }
 

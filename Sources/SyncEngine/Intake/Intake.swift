@@ -10,9 +10,6 @@ import SystemPackage
 /// Hints say where to look, a scan or a look at the file says what is there, and the ledger decides what is new. What
 /// is done for a folder is done in order; folders wait for each other only where they share a thread (``DiskLanes``).
 package actor Intake {
-    /// So many folders are scanned at once: where they lie on one disk that turns, it would seek between all of them.
-    static let scansAtOnce = 3
-
     private let folders: [FolderRecord]
     private let ledger: LedgerQueue
     private let scanner: any TreeScanner
@@ -31,8 +28,7 @@ package actor Intake {
 
     private let settle: Duration
     private var lanes: [IntakeLane]
-    /// What is being scanned, by its lane.
-    private var scanning: [Int: FolderRecord] = [:]
+    private var turns = ScanTurns()
     private var knownProblems: Set<ScanError> = []
     /// In which no file was seen by the last scan, though some are known there.
     private var emptyFolders: Set<FolderID> = []
@@ -307,15 +303,15 @@ package actor Intake {
         }
     }
 
-    /// Waits until few others are scanned. One of which nothing comes for a while takes nobody's turn.
+    /// Waits until few others are scanned.
     private func scanInTurn(_ folder: FolderRecord, from tree: FilePath, _ lane: Int) async throws {
-        while scanning.values.count(where: { !looks.isQuiet($0, for: DiskLooks.turn) }) >= Self.scansAtOnce {
+        while !turns.isFree(at: time.monotonic(), { looks.isQuiet($0, for: DiskLooks.turn) }) {
             try Task.checkCancellation()
             await lanes[lane].turn.wait(atMost: DiskLooks.turn, time: time)
         }
-        scanning[lane] = folder
+        turns.begin(folder, lane, at: time.monotonic())
         defer {
-            scanning[lane] = nil
+            turns.end(lane)
             for other in lanes { other.turn.signal() }
         }
         try await scan(folder, from: tree, lane)

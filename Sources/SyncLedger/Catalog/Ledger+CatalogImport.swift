@@ -40,7 +40,8 @@ extension Ledger {
     /// What the store has, by its listing: objects that are not known yet are from now on, with the damage that was
     /// found of them when they were another machine's, or were forgotten. Of known ones under names of files, of which
     /// files they are copies, where that is told.
-    /// - Parameter damaged: what was known of it until now.
+    /// - Parameter damaged: what was known of it until now. What the store tells of it takes its place, but for its ETag and
+    ///   time: as long as those are others than listed, its bytes are still to be read (``LeftBehind/isChanged(_:)``).
     package func noteListed(
         _ page: [ObjectInfo], keys: KeyLayout, damaged: [ObjectKey: ObjectRecord] = [:], tellsRestores: Bool,
         at time: Date
@@ -53,6 +54,8 @@ extension Ledger {
             for info in page where try keys.isKept(info.key) && !db.isBeingDeleted(info.key) {
                 var record = ObjectRecord(info)
                 if record.md5 == nil { record.md5 = keys.photoMD5(info.key) }
+                let known = damaged[info.key]
+                if known != nil, let ruin = try db.objectID(info.key) { try db.forgetUnused(ruin) }
                 let isNew = try db.run("\(ObjectRecord.insertion) ON CONFLICT DO NOTHING", record.arguments) > 0
                 guard isNew else {
                     try db.noteFile(of: record, at: time)
@@ -60,12 +63,15 @@ extension Ledger {
                 }
                 // What was gone is there again. A listing alone does not say of what was damaged that it is right.
                 // Nor does another ETag than that of what was stored: it may be the ruin's.
-                let known = damaged[info.key]
                 let ruin = try hasRuins ? db.forgottenRuin(info.key) : nil
                 let found = [faults[info.key], known?.problem, ruin].compactMap(\.self)
                 guard let fault = found.first(where: \.isDamage) else { continue }
                 try db.run("UPDATE objects SET problem = ? WHERE key = ?", [fault.text, info.key.rawValue])
-                if let known, (record.md5 ?? known.md5) == known.md5 { try db.keepDigests(of: known) }
+                guard let known else { continue }
+                if (record.md5 ?? known.md5) == known.md5 { try db.keepDigests(of: known) }
+                try db.run(
+                    "UPDATE objects SET etag = ?, stored_at = ? WHERE key = ?",
+                    [known.etag, known.storedAt.milliseconds, info.key.rawValue])
             }
         }
     }

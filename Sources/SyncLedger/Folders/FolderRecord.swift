@@ -190,7 +190,8 @@ extension Database {
 extension Ledger {
     /// Makes the active folders those that are configured, in their order. A folder that is no longer configured keeps
     /// all that is known of it, but is neither uploaded nor counted; when it is configured again, it goes on. Those of
-    /// its photos of which nothing is left in the store are lost: they are counted.
+    /// its photos of which nothing is left in the store are lost: they are counted. Those that were to be stored again, and
+    /// whose copies are there by now, count as stored.
     ///
     /// A folder that turns from or into a projects folder has all its photos pending again: their keys are others. One
     /// that becomes a gallery, or gets another profile, has its JSON files read again: their events depend on both.
@@ -225,6 +226,7 @@ extension Ledger {
                 }
             }
             try db.losePhotosNoLongerWatched()
+            try db.takeBackPhotosNoLongerWatched()
             return try db.activeFolders()
         }
     }

@@ -27,12 +27,20 @@ package struct OtherDamage: Hashable, Sendable {
 
 /// What was known to be gone or damaged of other machines before a rebuild.
 package struct LeftBehind: Sendable {
-    /// What is damaged, and may be found again, with what was stored there.
+    /// What is damaged, and may be found again, with what was stored there. It stays known until the listing tells of it.
     package var damaged: [ObjectKey: ObjectRecord] = [:]
     /// What nobody is left to name.
     package var unowned: [ObjectRecord] = []
 
     package init() {}
+
+    /// Whether the store tells of damage otherwise than when that was found, or read last: something else may be there.
+    package func isChanged(_ listed: ObjectInfo) -> Bool {
+        guard let known = damaged[listed.key] else { return false }
+        let told = ObjectRecord(listed)
+        return told.etag != known.etag || told.size != known.size
+            || told.storedAt.milliseconds != known.storedAt.milliseconds
+    }
 }
 
 extension Ledger {
@@ -133,7 +141,8 @@ extension Ledger {
     }
 
     /// Forgets, before a rebuild, what is left to machines, or lost of theirs: it takes up what the store has and
-    /// their catalogues name now. Of a machine that is none of them nobody names it again, and it stays a loss.
+    /// their catalogues name now. Of a machine that is none of them nobody names it again, and it stays a loss. The objects
+    /// that are damaged stay, of no photo: whenever the rebuild is ended, the next one finds them so.
     package func forgetLeft(to machines: Set<String>) throws(LedgerError) -> LeftBehind {
         try write("forget what is left to other machines") { db in
             let broken = try db.numbers(
@@ -155,14 +164,44 @@ extension Ledger {
                 try db.record(ofObject: $0)
             }
             for object in owned {
-                if let record = try db.record(ofObject: object), record.problem?.isDamage == true {
-                    left.damaged[record.key] = record
-                }
                 try db.run("DELETE FROM photos WHERE object_id = ?", [object])
-                try db.forgetUnused(object)
+                guard let record = try db.record(ofObject: object), record.problem?.isDamage == true else {
+                    try db.forgetUnused(object)
+                    continue
+                }
+                left.damaged[record.key] = record
             }
+            // Those of a rebuild that was ended before it had their names again.
+            let kept: [ObjectRecord] = try db.rows(
+                """
+                SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_broken
+                WHERE \(LedgerQuery.isNobodysRuin)
+                """)
+            for record in kept where record.problem?.isDamage == true { left.damaged[record.key] = record }
             return left
         }
+    }
+
+    /// Forgets what is gone or damaged, and of which neither the store nor anything here tells any more.
+    package func forgetUnlisted(_ keys: Set<ObjectKey>) throws(LedgerError) {
+        if keys.isEmpty { return }
+        try write("forget what is no longer in the store") { db in
+            for key in keys {
+                if let object = try db.objectID(key) { try db.forgetUnused(object) }
+            }
+        }
+    }
+
+    /// Notes of what was damaged, and was read since it was listed, as what it was listed: nothing else is to be read of it
+    /// as long as the store tells nothing else.
+    package func noteRead(asListed objects: [ObjectInfo]) throws(LedgerError) {
+        try write(
+            "note what was read",
+            "UPDATE objects SET etag = ?, stored_at = ? WHERE key = ? AND verified_at IS NOT NULL",
+            each: objects.map { listed -> StatementArguments in
+                let told = ObjectRecord(listed)
+                return [told.etag, told.storedAt.milliseconds, told.key.rawValue]
+            })
     }
 }
 
@@ -186,6 +225,14 @@ extension LedgerQuery {
         AND NOT EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key))
         """
     }
+
+    /// Of an object: whether it is gone or damaged, and nothing that is known needs it, or its copy.
+    fileprivate static let isNobodysRuin = """
+        objects.problem IS NOT NULL AND objects.key > '' AND NOT EXISTS (\(photosNeeding))
+        AND NOT EXISTS (SELECT 1 FROM events WHERE events.object_id = objects.id)
+        AND NOT EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
+        AND NOT EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key)
+        """
 
     /// Also of its earlier versions.
     fileprivate static let photosNeeding = """

@@ -206,8 +206,8 @@ extension Ledger {
         }
     }
 
-    /// The earlier images of a project that are stored, the latest first. A file without an ending may be called as the
-    /// project is.
+    /// The earlier images of a project that are stored, the latest first: none of them is what a file of this machine is
+    /// stored as. A file without an ending may be called as the project is.
     package func projectVersions(of project: String) throws(LedgerError) -> [ObjectRecord] {
         try read("list the versions of a project") { db in
             try db.rows(LedgerQuery.versionsOfProject, [project], as: ObjectRecord.self)
@@ -234,13 +234,14 @@ extension Ledger {
         }
     }
 
-    /// How many earlier images each project has.
+    /// How many earlier images each project has: see ``projectVersions(of:)``.
     package func projectVersionCounts() throws(LedgerError) -> [ByteString: Int] {
         try read("count the versions of projects") { db in
             let rows = try db.rawRows(
                 """
                 SELECT project_versions.project_id, project_versions.key FROM project_versions
                 JOIN objects ON objects.key = project_versions.key
+                WHERE \(LedgerQuery.isNoCopyOfOwnFile)
                 """)
             var counts: [ByteString: Int] = [:]
             for row in rows {
@@ -332,7 +333,15 @@ extension LedgerQuery {
     package static let versionsOfProject = """
         SELECT \(ObjectRecord.columns) FROM project_versions
         JOIN objects ON objects.key = project_versions.key
-        WHERE project_versions.project_id = ? ORDER BY project_versions.key DESC
+        WHERE project_versions.project_id = ? AND \(isNoCopyOfOwnFile) ORDER BY project_versions.key DESC
+        """
+    /// Of an object: whether no file of this machine is stored as it. One whose key another machine has taken is stored as a
+    /// version, which is no earlier state of it then.
+    fileprivate static let isNoCopyOfOwnFile = """
+        NOT EXISTS (
+            SELECT 1 FROM photos CROSS JOIN folders ON folders.id = photos.folder_id
+            WHERE photos.object_id = objects.id AND folders.machine IS NULL
+        )
         """
     package static let versionsInUse = """
         SELECT objects.key, photos.directory_id, CAST(photos.name AS TEXT) FROM objects

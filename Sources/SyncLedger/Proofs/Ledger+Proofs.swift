@@ -162,6 +162,24 @@ extension Database {
         for object in try numbers(LedgerQuery.brokenOfUnwatched) { try lose(photosOf: object) }
     }
 
+    /// Photos that were to be stored again when their folder was watched still, and whose copies are there by now: nobody
+    /// stores them any more, and nobody has to.
+    func takeBackPhotosNoLongerWatched() throws {
+        for folder in try numbers("SELECT id FROM folders WHERE active = 0") {
+            for state in [PhotoState.pending, .failed] {
+                try noteStoredAsTheyAre(numbers(LedgerQuery.storedOfUnwatched(state), [folder]))
+            }
+        }
+    }
+
+    private func noteStoredAsTheyAre(_ photos: [Int64]) throws {
+        for photo in photos {
+            try run(
+                "UPDATE photos SET state = 'uploaded', attempts = 0, next_try_at = 0, error = NULL WHERE id = ?",
+                [photo])
+        }
+    }
+
     /// The other way round: what was lost for want of an object that is there.
     func takeBackAsStored(_ object: Int64) throws {
         if let key = try record(ofObject: object)?.key.copyOfOriginal, let copy = try objectID(key) {
@@ -169,13 +187,12 @@ extension Database {
         }
         try run("UPDATE photos SET state = 'missing', error = NULL WHERE object_id = ? AND state = 'lost'", [object])
         // In a folder that is not watched, nobody stores again what waits for that, and what was stored of it is there.
-        try run(
+        let waiting = try numbers(
             """
-            UPDATE photos SET state = 'uploaded', attempts = 0, next_try_at = 0, error = NULL
-            WHERE object_id = ?1 AND state = 'pending' AND object_generation = generation AND error IS NOT NULL
-            AND supposed_drive IS NULL AND md5 IS (SELECT md5 FROM objects WHERE id = ?1)
-            AND folder_id IN (SELECT id FROM folders WHERE active = 0)
+            SELECT id FROM photos WHERE object_id = ? AND state IN ('pending', 'failed')
+            AND \(LedgerQuery.isStoredAsItIs) AND folder_id IN (SELECT id FROM folders WHERE active = 0)
             """, [object])
+        try noteStoredAsTheyAre(waiting)
         try run(
             """
             UPDATE events SET photo_state = 'stored', problem = NULL, photo_name = NULL,
@@ -304,6 +321,22 @@ extension LedgerQuery {
             WHERE original.key = \(keyOfOriginal) AND original.problem IS NULL
         )
         """
+    /// Of a photo that waits to be stored again, or could not be: whether what was stored of its content is there. What has
+    /// failed without being read may have another one by now.
+    fileprivate static let isStoredAsItIs = """
+        (photos.object_generation = photos.generation AND photos.error IS NOT NULL AND photos.supposed_drive IS NULL
+        AND (photos.state = 'pending' OR photos.md5 IS NOT NULL)
+        AND EXISTS (
+            SELECT 1 FROM objects
+            WHERE objects.id = photos.object_id AND objects.problem IS NULL AND objects.md5 IS photos.md5
+        ))
+        """
+    static func storedOfUnwatched(_ state: PhotoState) -> String {
+        """
+        SELECT id FROM photos INDEXED BY photos_unsynced
+        WHERE folder_id = ? AND state = '\(state.rawValue)' AND \(isStoredAsItIs)
+        """
+    }
     package static let firstLost = """
         SELECT id FROM photos INDEXED BY photos_lost_in_folder
         WHERE folder_id = ? AND state = 'lost' ORDER BY queued_at LIMIT ?

@@ -195,13 +195,13 @@ final class CatalogMachine: Sendable {
     }
 
     @discardableResult
-    func rebuild(inPlaceOf other: String? = nil, over store: (any ReadableStore)? = nil) async throws
-        -> LedgerRebuild.Summary
-    {
+    func rebuild(
+        inPlaceOf other: String? = nil, over store: (any ReadableStore)? = nil, paying rule: VerificationRule = .none
+    ) async throws -> LedgerRebuild.Summary {
         try await LedgerRebuild(
             store: store ?? bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, folders: [folder],
             machineName: name, spool: bench.tree.path("\(name)-rebuild.part"), scanner: disk, pool: bench.pool,
-            time: bench.time.source
+            verification: rule, time: bench.time.source
         ).run(inPlaceOf: other)
     }
 

@@ -153,6 +153,30 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
+    @Test(arguments: [nil, true, false] as [Bool?])
+    func `what waited, or failed, when its folder left the configuration is stored where its copy is there`(
+        isReadAsItFails isRead: Bool?
+    ) throws {
+        let stamp = world.write(path)
+        try world.scan()
+        try world.storeAll()
+        let copy = try #require(try world.status(path)?.object)
+        try world.ledger.markBroken([BrokenObject(copy, .damaged("its bytes are others"))], at: world.now)
+        if let isRead {
+            let digest = try isRead ? World.digest(of: stamp) : nil
+            for claim in try world.ledger.claim(limit: 9, at: world.now) {
+                try world.ledger.commit(claim, outcome: .failed("it cannot be decoded", digest), at: world.now)
+            }
+        }
+        try world.ledger.noteProof(try #require(try world.ledger.object(copy.key)), isRead: true, at: world.now)
+        let before: PhotoState = isRead == nil ? .pending : .failed
+        #expect(try world.state(path) == before, "its folder is watched")
+        try world.register([World.trips, World.projects])
+        // A file that failed unread may be another one by now.
+        #expect(try world.state(path) == (isRead == false ? .failed : .uploaded))
+        #expect(try world.ledger.check() == [])
+    }
+
     @Test func `what a listing tells of a ruin is not what was stored there, also where that is not known`() throws {
         let keys = try KeyLayout(user: "ana")
         let id = "0123456789abcdef0123456789abcdef"

@@ -77,7 +77,8 @@ extension LedgerQuery {
         brokenObject, brokenObjectOfPhoto, firstLost, listedObjects, listedObjectsAndDigests, longestUnproven,
         oldestProof, anyPhotosOfObject, objectOfDigest, versionsOfPhoto, photosOfVersion, brokenStock,
         lostBesidePhotos, photosWithoutOriginal,
-        brokenOfUnwatched, originals, photoOfKey, fileOfKey, counters, verifiedObjects, retentionRuns, timelineOfObject,
+        brokenOfUnwatched, storedOfUnwatched(.pending), storedOfUnwatched(.failed), originals, photoOfKey, fileOfKey,
+        counters, verifiedObjects, retentionRuns, timelineOfObject,
         directoryOfUntold, versionOfKey, copiesToMakeAnew, missingPhotoOfObject,
     ]
 }

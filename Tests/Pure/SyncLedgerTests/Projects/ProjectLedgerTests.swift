@@ -210,7 +210,24 @@ import Testing
         #expect(status.key == version.key)
         #expect(try world.ledger.versions(of: status).isEmpty)
         #expect(try world.ledger.projectVersionsInUse(below: "users/ana/projects/a/versions/") == [version.key])
+        // It is the image, and no earlier one.
+        #expect(try world.ledger.projectVersions(of: "a").isEmpty && world.ledger.projectVersionCounts().isEmpty)
         #expect(try world.ledger.check() == [])
+    }
+
+    @Test func `a version that is another machine's file is an earlier image here`() throws {
+        let version = ObjectRecord(
+            key: try ObjectKey("users/ana/projects/a/versions/20260501T101500Z-0a.jpg"), size: 10,
+            md5: MD5Digest(hex: "0123456789abcdef0123456789abcdef"), sha256: nil, contentType: "image/jpeg",
+            storedAt: world.now)
+        try world.ledger.noteProjectVersion(version, of: "a")
+        let place = try world.ledger.folderForCatalog(.projects, at: "/machines/b/projects", of: .machine("b"))
+        let photo = CatalogPhoto(
+            place: CatalogPlace(folder: 0, path: "a.jpg"), file: nil, md5: version.md5, key: version.key, sha256: nil,
+            size: 10, contentType: "image/jpeg")
+        try world.ledger.noteCatalog([photo], in: [0: place], at: world.now)
+        #expect(try world.ledger.projectVersions(of: "a").map(\.key) == [version.key])
+        #expect(try world.ledger.projectVersionCounts() == ["a": 1])
     }
 
     @Test func `what a catalogue alone tells of is in use, too`() throws {
