@@ -157,6 +157,9 @@ final class FileFeed: Sendable {
         return count
     }
 
+    /// Why the transfer has paused, where it has.
+    var silence: TransportError? { state.withLock { $0.isAwaited } ? SourceFile.silence(of: path) : nil }
+
     /// Begins the body again.
     func rewind() {
         state.withLock { state in

@@ -53,10 +53,15 @@ final class SourceFile: Sendable {
         do {
             return try await pool.run(givingUpAfter: SignOfLife.patience, onSilence: {}, body)
         } catch is NoSignOfLife {
-            throw TransportError(
-                .sourceUnreadable,
-                "cannot read \(path.string.escapingControls): the drive, or the server, that it is on does not answer")
+            throw silence(of: path)
         }
+    }
+
+    /// The disk that a file is on gives no bytes.
+    static func silence(of path: FilePath) -> TransportError {
+        TransportError(
+            .sourceUnreadable,
+            "cannot read \(path.string.escapingControls): the drive, or the server, that it is on does not answer")
     }
 
     private static func call<Value>(

@@ -53,6 +53,43 @@ import Testing
         await server.stop()
     }
 
+    @Test func `The store is not blamed for a transfer that stalls for want of bytes of its file`() async throws {
+        let (tree, pool) = (try TemporaryTree(), BlockingPool(name: "bodies", threads: 1))
+        // It sets libcurl up.
+        let transport = try CurlTransport()
+        try tree.write([UInt8].noise(600_000), to: "film.mp4")
+        let body = HTTPBody(try tree.body("film.mp4"))
+        let feed = try #require(try await FileFeed.open(body, on: pool, onRead: { _ in }))
+        let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: 1, path: "/b/k")
+        let request = HTTPRequest(.put, url, body: body)
+        /// What the caller hears where nothing has come or gone for too long (CURLE_OPERATION_TIMEDOUT).
+        func failure() async throws -> TransportError.Code? {
+            do {
+                _ = try await withCheckedThrowingContinuation { (reply: CurlMailbox.Reply) in
+                    let submission = CurlMailbox.Submission(
+                        id: 1, request: request, feed: feed, target: .memory(limit: 0), reply: reply)
+                    do {
+                        let transfer = try CurlTransfer(submission, settings: TransportSettings())
+                        reply.resume(with: transfer.outcome(code: 28))
+                    } catch {
+                        reply.resume(throwing: error)
+                    }
+                }
+                return nil
+            } catch let error as TransportError {
+                return error.code
+            }
+        }
+        #expect(try await failure() == .timedOut)
+        // What was read when it was opened; nobody reads the rest.
+        var window = [UInt8](repeating: 0, count: 600_000)
+        let counts = try (1...2).map { _ in try window.withUnsafeMutableBytes { try feed.take(into: $0) } }
+        #expect(counts == [262_144, nil])
+        #expect(try await failure() == .sourceUnreadable)
+        feed.close()
+        await transport.close()
+    }
+
     @Test func `A file whose disk does not answer is one that cannot be read now`() async throws {
         let (tree, bodies, entries) = (try TemporaryTree(), Noted<[UInt8]>(), Mutex(0))
         try tree.write([UInt8].noise(3_000_000), to: "film.mp4")
