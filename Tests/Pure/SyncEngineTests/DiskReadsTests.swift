@@ -212,6 +212,10 @@ import Testing
         var iterator = entries.makeAsyncIterator()
         _ = await iterator.next()
         pass(SignOfLife.patience, watch)
+        // Until then it is in hand, and what comes due is waited for anyway.
+        try await eventually("the end of its turn") {
+            try bench.status(Bench.gallery.appending("1.jpg"))?.state == .pending ? () : nil
+        }
         await bench.time.waitForSleepers()
         await bench.time.advance(by: .seconds(30))
         try await eventually("the photo of the other folder") {
