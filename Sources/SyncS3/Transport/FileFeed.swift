@@ -13,6 +13,9 @@ final class FileFeed: Sendable {
     private static let chunkSize: Int64 = 256 << 10
     private static let chunksAhead = 2
 
+    /// Called on the thread that reads, with the file and the place in it.
+    typealias OnRead = @Sendable (FilePath, Int64) -> Void
+
     private struct State {
         /// `nil` once the transfer is over.
         var file: SourceFile?
@@ -30,12 +33,13 @@ final class FileFeed: Sendable {
     }
 
     private let path: FilePath
+    private let stamp: FileStamp
     private let start: Int64
     private let patches: FilePatches
     private let size: Int64
     /// An MD5 was made with it, when the file was read before.
     private let expected: SHA256Digest
-    private let onRead: @Sendable (Int64) -> Void
+    private let onRead: OnRead
     private let state: Mutex<State>
     /// Of what was read of this round. One thread reads at a time.
     private let hasher = Mutex(SHA256Hasher())
@@ -44,9 +48,9 @@ final class FileFeed: Sendable {
     private let room: AsyncStream<Void>.Continuation
 
     private init(
-        _ body: HTTPBody, _ file: SourceFile, from start: Int64, onRead: @escaping @Sendable (Int64) -> Void
+        _ body: HTTPBody, _ file: SourceFile, from start: Int64, onRead: @escaping OnRead
     ) {
-        path = file.path
+        (path, stamp) = (file.path, file.stamp)
         state = Mutex(State(file: file))
         self.start = start
         patches = body.patches
@@ -57,14 +61,14 @@ final class FileFeed: Sendable {
     }
 
     /// Opens the file of a body, and reads its first bytes.
-    /// - Parameter onRead: called on the thread that reads, with the place in the file.
     /// - Returns: `nil` for a body in memory.
-    /// - Throws: ``TransportError``: `.sourceChanged`, `.sourceUnreadable`, `.digestMismatch`; `CancellationError`.
+    /// - Throws: ``TransportError``: `.sourceChanged`, `.sourceUnreadable`, `.sourceSilent`, `.digestMismatch`;
+    ///   `CancellationError`.
     static func open(
-        _ body: HTTPBody?, on pool: BlockingPool, onRead: @escaping @Sendable (Int64) -> Void
+        _ body: HTTPBody?, by reads: SourceReads, onRead: @escaping OnRead
     ) async throws -> FileFeed? {
         guard let body, case .file(let path, let stamp, let start) = body.source else { return nil }
-        return try await SourceFile.reading(path, on: pool) {
+        return try await reads.run(path, stamp) {
             let feed = FileFeed(body, try SourceFile(path, stamp: stamp), from: start, onRead: onRead)
             try feed.readNext()
             return feed
@@ -73,13 +77,13 @@ final class FileFeed: Sendable {
 
     // MARK: The threads that read
 
-    /// Reads ahead until it is closed.
+    /// Reads ahead until it is closed, or its task is cancelled.
     /// - Parameter onBytes: called when there are bytes for a transfer that has paused, or none will come.
-    func run(on pool: BlockingPool, onBytes: @Sendable () -> Void) async {
+    func run(by reads: SourceReads, onBytes: @Sendable () -> Void) async {
         for await _ in wanted {
             while hasRoom {
                 do {
-                    try await SourceFile.reading(path, on: pool) { try self.readNext() }
+                    try await reads.run(path, stamp) { try self.readNext() }
                 } catch {
                     state.withLock { $0.failure = error }
                 }
@@ -88,7 +92,7 @@ final class FileFeed: Sendable {
         }
     }
 
-    /// The transfer is over: the file is closed, at the latest when ``run(on:onBytes:)`` returns.
+    /// The transfer is over: the file is closed, at the latest when its disk answers.
     func close() {
         state.withLock { $0.file = nil }
         room.finish()
@@ -104,7 +108,7 @@ final class FileFeed: Sendable {
         let (file, offset, round) = state.withLock { ($0.file, $0.offset, $0.round) }
         guard let file else { return }
         if offset == 0 { hasher.withLock { _ = $0.finalize() } }
-        onRead(start + offset)
+        onRead(path, start + offset)
         let chunk = try read(file, at: offset, Int(min(Self.chunkSize, size - offset)))
         let end = offset + Int64(chunk.count)
         if end == size {
@@ -133,7 +137,7 @@ final class FileFeed: Sendable {
     // MARK: The transport's thread
 
     /// The next bytes: how many; 0 at the end, `nil` while none of them have been read.
-    /// - Throws: as ``open(_:on:onRead:)``, after what was read before.
+    /// - Throws: as ``open(_:by:onRead:)``, after what was read before.
     func take(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
         let count = try state.withLock { state throws -> Int? in
             guard let chunk = state.chunks.first else {

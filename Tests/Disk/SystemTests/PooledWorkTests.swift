@@ -165,6 +165,32 @@ import Testing
         try trap.open()
     }
 
+    @Test(arguments: [true, false])
+    func `cancelled work that waits behind a disk's is not waited for, where its pool is made for that`(
+        isQueued: Bool
+    ) async throws {
+        let (trap, entry, begun) = (try Trap(), Entry(), Mutex(false))
+        let pool = BlockingPool(name: "test", threads: 1, abandoningAfter: .seconds(60))
+        async let held: Void = pool.run {
+            entry.signal.yield()
+            trap.enter()
+        }
+        await entry.wait()
+        let queued = Task {
+            // Without it, it may be in the queue before it is cancelled, or not.
+            if !isQueued { while !Task.isCancelled { await Task.yield() } }
+            try await pool.run { begun.withLock { $0 = true } }
+        }
+        queued.cancel()
+        await #expect(throws: CancellationError.self) { try await queued.value }
+        try trap.open()
+        try await held
+        // Whatever was queued before is over.
+        #expect(try await pool.run { 2 } == 2)
+        #expect(!begun.withLock { $0 })
+        await pool.shutDown()
+    }
+
     @Test func `a thread that hangs is not joined for ever`() async throws {
         let trap = try Trap()
         let thread = try OwnedThread.start(name: "hanging") { trap.enter() }

@@ -10,7 +10,7 @@ import Testing
     /// What the transport hands out of a part.
     private func sent(_ part: HTTPBody) async throws -> [UInt8] {
         let pool = BlockingPool(name: "bodies", threads: 1)
-        let feed = try #require(try await FileFeed.open(part, on: pool, onRead: { _ in }))
+        let feed = try #require(try await FileFeed.open(part, by: SourceReads(pool: pool), onRead: { _, _ in }))
         let (bytes, arrival) = AsyncStream<Void>.makeStream()
         async let reading: Void = feed.run(on: pool) { arrival.yield() }
         defer { feed.close() }
