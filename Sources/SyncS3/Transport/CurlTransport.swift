@@ -12,7 +12,7 @@ package final class CurlTransport: HTTPTransport {
     private let thread: OwnedThread
     /// Reads the files that are sent.
     private let bodies: SourceReads
-    private let onRead: FileFeed.OnRead
+    private let onRead: @Sendable (Int64) -> Void
 
     /// What holds at the moment. Asked about once a second, on the transport's thread.
     package typealias Rates = @Sendable () -> BandwidthTimetable.Rates
@@ -22,15 +22,15 @@ package final class CurlTransport: HTTPTransport {
         settings: TransportSettings = TransportSettings(), rates: Rates? = nil
     ) throws(TransportError) {
         let bodies = BlockingPool(name: "bodies", threads: 4, abandoningAfter: SignOfLife.patienceAtEnd)
-        try self.init(settings: settings, rates: rates, bodies: bodies, onRead: { _, _ in })
+        try self.init(settings: settings, rates: rates, bodies: bodies, onRead: { _ in })
     }
 
     /// - Parameters:
     ///   - bodies: threads that read the files that are sent. Tests watch them.
-    ///   - onRead: called on them before bytes are read, with their file and their place in it. Tests hold them there.
+    ///   - onRead: called on them before bytes are read, with their place in the file. Tests hold them there.
     init(
         settings: TransportSettings = TransportSettings(), rates: Rates? = nil, bodies: BlockingPool,
-        onRead: @escaping FileFeed.OnRead
+        onRead: @escaping @Sendable (Int64) -> Void
     ) throws(TransportError) {
         self.bodies = SourceReads(pool: bodies)
         self.onRead = onRead

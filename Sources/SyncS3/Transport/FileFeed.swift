@@ -13,9 +13,6 @@ final class FileFeed: Sendable {
     private static let chunkSize: Int64 = 256 << 10
     private static let chunksAhead = 2
 
-    /// Called on the thread that reads, with the file and the place in it.
-    typealias OnRead = @Sendable (FilePath, Int64) -> Void
-
     private struct State {
         /// `nil` once the transfer is over.
         var file: SourceFile?
@@ -39,7 +36,7 @@ final class FileFeed: Sendable {
     private let size: Int64
     /// An MD5 was made with it, when the file was read before.
     private let expected: SHA256Digest
-    private let onRead: OnRead
+    private let onRead: @Sendable (Int64) -> Void
     private let state: Mutex<State>
     /// Of what was read of this round. One thread reads at a time.
     private let hasher = Mutex(SHA256Hasher())
@@ -48,7 +45,7 @@ final class FileFeed: Sendable {
     private let room: AsyncStream<Void>.Continuation
 
     private init(
-        _ body: HTTPBody, _ file: SourceFile, from start: Int64, onRead: @escaping OnRead
+        _ body: HTTPBody, _ file: SourceFile, from start: Int64, onRead: @escaping @Sendable (Int64) -> Void
     ) {
         (path, stamp) = (file.path, file.stamp)
         state = Mutex(State(file: file))
@@ -61,11 +58,12 @@ final class FileFeed: Sendable {
     }
 
     /// Opens the file of a body, and reads its first bytes.
+    /// - Parameter onRead: called on the thread that reads, with the place in the file.
     /// - Returns: `nil` for a body in memory.
     /// - Throws: ``TransportError``: `.sourceChanged`, `.sourceUnreadable`, `.sourceSilent`, `.digestMismatch`;
     ///   `CancellationError`.
     static func open(
-        _ body: HTTPBody?, by reads: SourceReads, onRead: @escaping OnRead
+        _ body: HTTPBody?, by reads: SourceReads, onRead: @escaping @Sendable (Int64) -> Void
     ) async throws -> FileFeed? {
         guard let body, case .file(let path, let stamp, let start) = body.source else { return nil }
         return try await reads.run(path, stamp) {
@@ -108,7 +106,7 @@ final class FileFeed: Sendable {
         let (file, offset, round) = state.withLock { ($0.file, $0.offset, $0.round) }
         guard let file else { return }
         if offset == 0 { hasher.withLock { _ = $0.finalize() } }
-        onRead(path, start + offset)
+        onRead(start + offset)
         let chunk = try read(file, at: offset, Int(min(Self.chunkSize, size - offset)))
         let end = offset + Int64(chunk.count)
         if end == size {

@@ -141,6 +141,7 @@ package final class BlockingPool: Sendable {
                 job.queue { continuation.resume(throwing: $0) }
                 if patience != nil, job.flag.isSet { job.withdraw(CancellationError()) }
                 queue.add { [queue] thread in
+                    // Its caller may have gone on.
                     guard job.begin() else { return true }
                     let lent = lending.map { patience in
                         StepWatch.Visit(patience: patience, isGivenUp: false) { queue.lendPlace(of: thread) }

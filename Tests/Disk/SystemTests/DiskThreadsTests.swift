@@ -1,6 +1,5 @@
 import Glibc
 import SyncTestSupport
-import SystemPackage
 import Testing
 
 @testable import SyncSystem

@@ -166,26 +166,33 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `cancelled work that waits behind a disk's is not waited for, where its pool is made for that`(
-        isQueued: Bool
+    func `cancelled work behind that of a disk is not waited for, where its pool is made for that`(
+        isCancelledFirst: Bool
     ) async throws {
-        let (trap, entry, begun) = (try Trap(), Entry(), Mutex(false))
-        let pool = BlockingPool(name: "test", threads: 1, abandoningAfter: .seconds(60))
+        let (trap, entry, starts, begun) = (try Trap(), Entry(), Entry(), Mutex(false))
+        let pool = BlockingPool(name: "test", threads: 2, abandoningAfter: .seconds(60)) { (name, body) throws(Errno) in
+            guard name == "test-1" else {
+                // What needs a second one is queued.
+                starts.signal.yield()
+                throw .resourceTemporarilyUnavailable
+            }
+            return try OwnedThread.start(name: name, body)
+        }
         async let held: Void = pool.run {
             entry.signal.yield()
             trap.enter()
         }
         await entry.wait()
         let queued = Task {
-            // Without it, it may be in the queue before it is cancelled, or not.
-            if !isQueued { while !Task.isCancelled { await Task.yield() } }
+            if isCancelledFirst { while !Task.isCancelled { await Task.yield() } }
             try await pool.run { begun.withLock { $0 = true } }
         }
+        if !isCancelledFirst { await starts.wait() }
         queued.cancel()
         await #expect(throws: CancellationError.self) { try await queued.value }
         try trap.open()
         try await held
-        // Whatever was queued before is over.
+        // All that was queued before is over.
         #expect(try await pool.run { 2 } == 2)
         #expect(!begun.withLock { $0 })
         await pool.shutDown()

@@ -48,7 +48,7 @@ import Testing
         let body = HTTPBody(try tree.body("film.mp4"))
         let server = try takeAll(noting: bodies)
         let transport = try CurlTransport(bodies: BlockingPool(name: "bodies", threads: 1, watch: StepWatch())) {
-            [gate] _, place in
+            [gate] place in
             guard place >= 1_000_000 else { return }
             entries.withLock { $0 += 1 }
             gate.wait()
@@ -75,7 +75,7 @@ import Testing
         let transport = try CurlTransport()
         try tree.write([UInt8].noise(600_000), to: "film.mp4")
         let body = HTTPBody(try tree.body("film.mp4"))
-        let feed = try #require(try await FileFeed.open(body, by: SourceReads(pool: pool), onRead: { _, _ in }))
+        let feed = try #require(try await FileFeed.open(body, by: SourceReads(pool: pool), onRead: { _ in }))
         let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: 1, path: "/b/k")
         let request = HTTPRequest(.put, url, body: body)
         /// What the caller hears where nothing has come or gone for too long (CURLE_OPERATION_TIMEDOUT).
@@ -113,7 +113,7 @@ import Testing
         let server = try takeAll(noting: bodies)
         let watch = watch
         let transport = try CurlTransport(bodies: BlockingPool(name: "bodies", threads: 1, watch: watch)) {
-            [gate] _, place in
+            [gate] place in
             guard place >= 1_000_000 else { return }
             entries.withLock { $0 += 1 }
             gate.wait()
@@ -161,7 +161,7 @@ import Testing
             for try await code in group { codes.append(code) }
             return codes
         }
-        #expect(codes.count { $0 == .sourceSilent } == 8 && codes.count == 9)
+        #expect(codes.count(where: { $0 == .sourceSilent }) == 8 && codes.count == 9)
         #expect(await read() == .sourceSilent)
         // No more threads than were at it.
         #expect(entries.withLock { $0 } == 2)
@@ -181,7 +181,7 @@ import Testing
         let server = try takeAll(noting: Noted<[UInt8]>())
         let pool = BlockingPool(
             name: "bodies", threads: 1, watch: StepWatch(), abandoningAfter: .milliseconds(50))
-        let transport = try CurlTransport(bodies: pool) { [gate] _, place in
+        let transport = try CurlTransport(bodies: pool) { [gate] place in
             guard place >= 1_000_000 else { return }
             entries.withLock { $0 += 1 }
             gate.wait()
@@ -193,12 +193,15 @@ import Testing
         }
         defer { for _ in 1...16 { gate.signal() } }
         try await eventually("the disk") { entries.withLock { $0 } > 0 ? () : nil }
-        let ending = Task { if isCancelled { sending.cancel() } else { await transport.close() } }
+        let ending = Task {
+            guard !isCancelled else { return sending.cancel() }
+            await transport.close()
+        }
         try await eventually("the request's end") { isOver.withLock { $0 } ? () : nil }
         await #expect(throws: (any Error).self) { try await sending.value }
         #expect(entries.withLock { $0 } == 1)
         await ending.value
-        await transport.close()
+        if isCancelled { await transport.close() }
         await server.stop()
     }
 

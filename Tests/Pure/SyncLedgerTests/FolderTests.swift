@@ -51,7 +51,7 @@ import Testing
         try world.ledger.noteObstacle(id, problem: "no answer")
         #expect(try written() == 0)
         try world.ledger.noteObstacle(id, problem: "still none")
-        #expect(try written() == 1)
+        #expect(try written() > 0)
         #expect(try world.ledger.overview().folders[0].record.problem == "still none")
     }
 
