@@ -59,7 +59,7 @@ package final class CurlTransport: HTTPTransport {
     }
 
     package func send(_ request: HTTPRequest, target: HTTPResponseTarget) async throws -> HTTPResponse {
-        if case .file = request.body?.source {
+        if case .file? = request.body?.source {
             // The reading ends when its task is cancelled, and the request would wait for bytes for ever.
             precondition(request.isCancellable, "a request that sends a file can be cancelled")
         }
