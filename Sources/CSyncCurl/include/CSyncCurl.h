@@ -49,7 +49,8 @@ typedef struct CSyncCurl_Transfer CSyncCurl_Transfer;
 enum {
     /// Ends the transfer.
     CSyncCurl_ReadAbort = -1,
-    /// Nothing is there now: the transfer pauses until CSyncCurl_TransferGoOn, and does not count as stalled meanwhile.
+    /// Nothing is there now: the transfer pauses until CSyncCurl_TransferGoOn. Most versions of curl count that as a
+    /// stall.
     CSyncCurl_ReadPause = -2,
 };
 

@@ -5,8 +5,8 @@ package struct StoreError: Error, Hashable, Sendable {
         case notFound, alreadyExists, archived, notArchived, tierUnavailable, invalidRange, badDigest, tooLarge
         // The link to it leads there no more, or somebody on the way does not let it.
         case linkEnded
-        // The source file was changed while it was sent, or cannot be read now.
-        case sourceChanged, sourceUnreadable
+        // The source file was changed while it was sent, or cannot be read now, or its disk does not answer.
+        case sourceChanged, sourceUnreadable, sourceSilent
         // The store as a whole
         case storeMissing, accessDenied, credentialsMissing, credentialsRejected, noSpace, wrongRegion
         case clockSkew
@@ -50,8 +50,9 @@ package struct StoreError: Error, Hashable, Sendable {
             true
         // Other bytes may be right; a record that makes no sense says the same each time.
         case .badDigest: !isOfRecord
+        // Each attempt at a disk that does not answer may cost a thread.
         case .notFound, .alreadyExists, .archived, .notArchived, .tierUnavailable, .invalidRange, .tooLarge,
-            .linkEnded, .sourceChanged, .storeMissing,
+            .linkEnded, .sourceChanged, .sourceSilent, .storeMissing,
             .accessDenied, .credentialsMissing, .credentialsRejected, .noSpace, .wrongRegion, .unsupported,
             .invalidRequest, .settingRefused:
             false

@@ -5,16 +5,12 @@ package import SystemPackage
 /// The threads that look at watched folders: one for each folder, started when it is needed. Looks and scans of a
 /// folder never overtake each other, and no folder waits for the disk of another.
 package final class DiskLanes: Sendable {
-    /// How long a look may take to end when it is told to. A disk that hangs holds its thread for ever: then that is
-    /// given up.
-    package static let patience = Duration.seconds(3)
-
     private let makePool: @Sendable () -> BlockingPool
     private let isShared: Bool
     private let pools = Mutex<[FilePath: BlockingPool]>([:])
 
     package convenience init(name: String) {
-        self.init(isShared: false) { BlockingPool(name: name, threads: 1, abandoningAfter: DiskLanes.patience) }
+        self.init(isShared: false) { BlockingPool(name: name, threads: 1, abandoningAfter: SignOfLife.patienceAtEnd) }
     }
 
     /// All folders share one thread: what happens is always in one order.

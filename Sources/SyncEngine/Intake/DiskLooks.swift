@@ -47,14 +47,15 @@ package final class DiskLooks: Sendable {
         /// When the first began to wait, or one began, came on or ended.
         var heardAt: Duration
         var isStart = false
-        /// In which words it is told that the folder cannot be looked at; `nil` where it is not.
-        var told: String?
+        /// As it was told last; `nil` where it can be looked at.
+        var told: Silence?
 
         mutating func silence(at now: Duration, _ date: Date) -> Silence? {
             guard now - heardAt >= DiskLooks.patience else { return nil }
-            let since = date.addingTimeInterval(-((now - heardAt) / .seconds(1)))
+            // It is told in the same words each time.
+            let since = told?.since ?? date.addingTimeInterval(-((now - heardAt) / .seconds(1)))
             let silence = Silence(folder: folder, since: since, isNews: told == nil, isStart: isStart)
-            told = silence.message
+            told = silence
             return silence
         }
     }
@@ -202,7 +203,7 @@ package final class DiskLooks: Sendable {
 
     /// In which words it is told that a folder cannot be looked at; `nil` where it is not.
     func told(of folder: FolderRecord) -> String? {
-        state.withLock { state in state.looks.first { $0.folder.id == folder.id }?.told }
+        state.withLock { state in state.looks.first { $0.folder.id == folder.id }?.told?.message }
     }
 
     /// The folders that cannot be looked at now. From here on they are told.

@@ -3,49 +3,24 @@ import SyncLedger
 import SyncSystem
 import SystemPackage
 
-/// The reading of files on threads that all folders share.
-///
-/// A disk that hangs would take one thread after the other, and none were left for what lies on others. So a thread
-/// that gives no sign of life is given up, and its folder is left alone until it comes back: no more of them hang at a
-/// disk than were at it when it began to. One that is slow, and answers, keeps its threads: what waits for it is read
-/// beside it (``foldersBesideSlow``).
+/// The reading of files on threads that all folders share: a folder whose disk holds one is left alone until it is back
+/// (``DiskThreads``). A disk that is slow, and answers, keeps its threads: what waits for it is read beside it
+/// (``foldersBesideSlow``).
 final class DiskReads: Sendable {
-    private struct Read {
-        let folder: FolderRecord
-        /// When it was handed in.
-        let since: Duration
-        /// Whether nobody waits for it any more.
-        var isHeld = false
-    }
-
-    private struct State {
-        var lastRead = 0
-        /// By their numbers, those that have a thread.
-        var reads: [Int: Read] = [:]
-    }
-
-    private let state = Mutex(State())
-    private let time: TimeSource
+    private let threads: DiskThreads<FolderRecord>
     /// Signalled when it is time to see whether one is slow.
     let checked = Wakeup()
 
     init(time: TimeSource) {
-        self.time = time
+        threads = DiskThreads(monotonic: time.monotonic)
     }
 
     /// The folders whose disks hold threads.
-    var held: [FolderRecord] {
-        state.withLock { state in state.reads.values.filter(\.isHeld).map(\.folder) }
-    }
+    var held: [FolderRecord] { threads.held }
 
     /// The folders of which files are read now; `nil` while none of them has been at one for ``DiskLooks/turn``.
     var foldersBesideSlow: Set<FolderID>? {
-        let now = time.monotonic()
-        return state.withLock { state -> Set<FolderID>? in
-            let reads = state.reads.values.filter { !$0.isHeld }
-            guard reads.contains(where: { now - $0.since >= DiskLooks.turn }) else { return nil }
-            return Set(reads.map(\.folder.id))
-        }
+        threads.disksBesideSlow(for: DiskLooks.turn).map { Set($0.map(\.id)) }
     }
 
     /// - Parameters:
@@ -56,31 +31,11 @@ final class DiskReads: Sendable {
         in folder: FolderRecord, on pool: BlockingPool, onReturn: @escaping @Sendable () -> Void,
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try check(folder)
-        let since = time.monotonic()
-        let number = state.withLock { state in
-            state.lastRead += 1
-            return state.lastRead
-        }
-        let onSilence: @Sendable () -> Void = { [state] in state.withLock { $0.reads[number]?.isHeld = true } }
         do {
-            return try await pool.run(givingUpAfter: SignOfLife.patience, onSilence: onSilence) { [self] in
-                // It may have waited for a thread until now, which was given up.
-                try check(folder)
-                state.withLock { $0.reads[number] = Read(folder: folder, since: since) }
-                defer {
-                    let read = state.withLock { $0.reads.removeValue(forKey: number) }
-                    if read?.isHeld == true { onReturn() }
-                }
-                return try body()
-            }
+            return try await threads.run(at: folder, on: pool, onReturn: onReturn, body)
         } catch is NoSignOfLife {
             throw DiskSilence(folder: folder)
         }
-    }
-
-    private func check(_ folder: FolderRecord) throws {
-        if held.contains(where: { $0.id == folder.id }) { throw DiskSilence(folder: folder) }
     }
 }
 

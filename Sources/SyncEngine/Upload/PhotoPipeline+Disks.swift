@@ -78,7 +78,8 @@ extension PhotoPipeline {
 
     // MARK: Silent ones
 
-    /// What waits for a disk is tried once more as soon as that answers, and not when its pause is over.
+    /// What waits for a disk is tried once more when that answers and nothing else is due, and not when its pause is
+    /// over.
     func putOff(_ claim: Claim, _ silence: DiskSilence) -> Outcome {
         state.withLock { $0.silenced.note(claim) }
         return preparer.postponed(claim, silence.error)

@@ -265,8 +265,9 @@ package final class PhotoPipeline: Sendable {
             if wait == .zero { continue }
             if isIdle {
                 if case .untilDone(let patience) = mode {
-                    if let wait = waitForDisks(patience) {
-                        await work.wait(atMost: wait, time: time)
+                    if let pause = waitForDisks(patience) {
+                        // What comes due meanwhile does not wait for them.
+                        await work.wait(atMost: min(pause, wait ?? pause), time: time)
                         continue
                     }
                     let now = time.monotonic()

@@ -16,7 +16,7 @@ package struct RowID<Record>: RawRepresentable, Hashable, Sendable {
 package typealias FolderID = RowID<FolderRecord>
 
 /// A watched folder as the ledger knows it.
-package struct FolderRecord: Hashable, Sendable {
+package struct FolderRecord: Hashable, Identifiable, Sendable {
     package let id: FolderID
     package let kind: WatchedFolder.Kind
     package let path: FilePath
@@ -253,8 +253,8 @@ extension Ledger {
     /// Notes why a folder cannot be looked at now, until its next scan.
     package func noteObstacle(_ folder: FolderID, problem: String) throws(LedgerError) {
         try write(
-            "note why a folder cannot be looked at", "UPDATE folders SET problem = ? WHERE id = ?",
-            [problem, folder.rawValue])
+            "note why a folder cannot be looked at",
+            "UPDATE folders SET problem = ?1 WHERE id = ?2 AND problem IS NOT ?1", [problem, folder.rawValue])
     }
 
     /// The files of a folder that the ledger believes to be on the disk: all but the missing, the lost, and those that this

@@ -220,7 +220,7 @@ extension StoreError {
             case .connectionLost: (.connectionLost, "the connection to \(place) broke: \(error.message)")
             case .notHTTP: (.unreachable, "what answers at \(place) speaks no HTTP: \(error.message)")
             case .invalidReply: (.unsupported, "\(place) sends no share: \(error.message)")
-            case .sourceChanged, .sourceUnreadable, .digestMismatch, .failed, .closed:
+            case .sourceChanged, .sourceUnreadable, .sourceSilent, .digestMismatch, .failed, .closed:
                 (.invalidRequest, "the request cannot be sent: \(error.message)")
             }
         self.init(code, operation: "get", key: key?.rawValue, message: message)

@@ -66,10 +66,11 @@ struct MultipartUpload: Sendable {
         of upload: MultipartID, noteSent: @escaping @Sendable (Int64) -> Void
     ) async throws -> [SentPart] {
         // Reading a file blocks.
-        let pool = BlockingPool(name: "parts", threads: 1)
+        let pool = BlockingPool(name: "parts", threads: 1, abandoningAfter: SignOfLife.patienceAtEnd)
         let result: [SentPart]
         do {
-            result = try await sendParts(of: upload, readOn: pool, noteSent: noteSent)
+            result = try await sendParts(
+                of: upload, readBy: SourceReads(pool: pool, disks: client.disks), noteSent: noteSent)
         } catch {
             await pool.shutDown()
             throw error
@@ -79,16 +80,16 @@ struct MultipartUpload: Sendable {
     }
 
     private func sendParts(
-        of upload: MultipartID, readOn pool: BlockingPool, noteSent: @escaping @Sendable (Int64) -> Void
+        of upload: MultipartID, readBy reads: SourceReads, noteSent: @escaping @Sendable (Int64) -> Void
     ) async throws -> [SentPart] {
         try await withThrowingTaskGroup(of: (Int, SentPart).self) { group in
             var sentParts = [SentPart?](repeating: nil, count: parts.count)
             do {
-                let hasher = try await SourceFile.reading(path, on: pool) { [path, stamp, body] in
+                let hasher = try await reads.run(path, stamp) { [path, stamp, body] in
                     try PartHasher(path, stamp: stamp, patches: body.patches)
                 }
                 for (index, range) in parts.enumerated() {
-                    let part = try await SourceFile.reading(path, on: pool) { try hasher.body(of: range) }
+                    let part = try await reads.run(path, stamp) { try hasher.body(of: range) }
                     if index >= Self.partsInFlight, let (index, sent) = try await group.next() {
                         sentParts[index] = sent
                     }

@@ -31,6 +31,8 @@ final class S3Client: Sendable {
     /// `nil` where nobody keeps anything.
     let memory: S3FactStore?
     let transport: any HTTPTransport
+    /// Of files that are sent in parts, which are read by threads of their own.
+    let disks = DiskThreads<SourceReads.Disk>()
     let warn: @Sendable (String) -> Void
     private let learned: Mutex<Learned>
 

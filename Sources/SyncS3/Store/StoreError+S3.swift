@@ -318,6 +318,8 @@ extension StoreError {
             return (.sourceChanged, error.message)
         case .sourceUnreadable:
             return (.sourceUnreadable, "\(error.message); check its disk and who may read it, it is tried again")
+        case .sourceSilent:
+            return (.sourceSilent, "\(error.message); it is tried again later")
         case .digestMismatch:
             return (.badDigest, error.message)
         case .notHTTP:

@@ -52,7 +52,10 @@ final class CurlTransfer {
         if let failure = exchange.failure { return .failure(failure) }
         guard code == 0 else {
             let text = TransportError.withoutPassword(words(of: code))
-            return .failure(TransportError(TransportError.Code(curl: code, text: text, host: host), text))
+            let error = TransportError(TransportError.Code(curl: code, text: text, host: host), text)
+            // Most versions of curl take a pause of the body for a stall: the store is not to blame for it.
+            if error.code == .timedOut, let silence = exchange.upload?.silence { return .failure(silence) }
+            return .failure(error)
         }
         guard exchange.hasHead else {
             return .failure(TransportError(.connectionLost, "the reply ended within its head"))

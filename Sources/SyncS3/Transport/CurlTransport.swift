@@ -11,7 +11,7 @@ package final class CurlTransport: HTTPTransport {
     private let mailbox: CurlMailbox
     private let thread: OwnedThread
     /// Reads the files that are sent.
-    private let bodies: BlockingPool
+    private let bodies: SourceReads
     private let onRead: @Sendable (Int64) -> Void
 
     /// What holds at the moment. Asked about once a second, on the transport's thread.
@@ -21,8 +21,8 @@ package final class CurlTransport: HTTPTransport {
     package convenience init(
         settings: TransportSettings = TransportSettings(), rates: Rates? = nil
     ) throws(TransportError) {
-        try self.init(
-            settings: settings, rates: rates, bodies: BlockingPool(name: "bodies", threads: 4), onRead: { _ in })
+        let bodies = BlockingPool(name: "bodies", threads: 4, abandoningAfter: SignOfLife.patienceAtEnd)
+        try self.init(settings: settings, rates: rates, bodies: bodies, onRead: { _ in })
     }
 
     /// - Parameters:
@@ -32,7 +32,7 @@ package final class CurlTransport: HTTPTransport {
         settings: TransportSettings = TransportSettings(), rates: Rates? = nil, bodies: BlockingPool,
         onRead: @escaping @Sendable (Int64) -> Void
     ) throws(TransportError) {
-        self.bodies = bodies
+        self.bodies = SourceReads(pool: bodies)
         self.onRead = onRead
         let code = CSyncCurl_GlobalInit()
         guard code == 0, let handle = CSyncCurl_MultiCreate(Int64(settings.hostConnections)) else {
@@ -59,21 +59,23 @@ package final class CurlTransport: HTTPTransport {
     }
 
     package func send(_ request: HTTPRequest, target: HTTPResponseTarget) async throws -> HTTPResponse {
+        if case .file? = request.body?.source {
+            // The reading ends when its task is cancelled, and the request would wait for bytes for ever.
+            precondition(request.isCancellable, "a request that sends a file can be cancelled")
+        }
         let id = mailbox.nextID()
         defer { mailbox.forget(id) }
-        guard let feed = try await FileFeed.open(request.body, on: bodies, onRead: onRead) else {
+        guard let feed = try await FileFeed.open(request.body, by: bodies, onRead: onRead) else {
             return try await perform(request, nil, target, id)
         }
-        async let reading: Void = feed.run(on: bodies) { [mailbox] in mailbox.goOn(id) }
-        do {
-            let response = try await perform(request, feed, target, id)
-            feed.close()
-            await reading
-            return response
-        } catch {
-            feed.close()
-            await reading
-            throw error
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [bodies, mailbox] in await feed.run(by: bodies) { mailbox.goOn(id) } }
+            defer {
+                feed.close()
+                // What is being read is of no use any more, and its disk may hold it.
+                group.cancelAll()
+            }
+            return try await perform(request, feed, target, id)
         }
     }
 
@@ -99,7 +101,7 @@ package final class CurlTransport: HTTPTransport {
     package func close() async {
         await withCheckedContinuation { mailbox.close(waiter: $0) }
         await thread.join()
-        await bodies.shutDown()
+        await bodies.pool.shutDown()
     }
 }
 

@@ -30,6 +30,7 @@ final class FileFeed: Sendable {
     }
 
     private let path: FilePath
+    private let stamp: FileStamp
     private let start: Int64
     private let patches: FilePatches
     private let size: Int64
@@ -46,7 +47,7 @@ final class FileFeed: Sendable {
     private init(
         _ body: HTTPBody, _ file: SourceFile, from start: Int64, onRead: @escaping @Sendable (Int64) -> Void
     ) {
-        path = file.path
+        (path, stamp) = (file.path, file.stamp)
         state = Mutex(State(file: file))
         self.start = start
         patches = body.patches
@@ -59,12 +60,13 @@ final class FileFeed: Sendable {
     /// Opens the file of a body, and reads its first bytes.
     /// - Parameter onRead: called on the thread that reads, with the place in the file.
     /// - Returns: `nil` for a body in memory.
-    /// - Throws: ``TransportError``: `.sourceChanged`, `.sourceUnreadable`, `.digestMismatch`; `CancellationError`.
+    /// - Throws: ``TransportError``: `.sourceChanged`, `.sourceUnreadable`, `.sourceSilent`, `.digestMismatch`;
+    ///   `CancellationError`.
     static func open(
-        _ body: HTTPBody?, on pool: BlockingPool, onRead: @escaping @Sendable (Int64) -> Void
+        _ body: HTTPBody?, by reads: SourceReads, onRead: @escaping @Sendable (Int64) -> Void
     ) async throws -> FileFeed? {
         guard let body, case .file(let path, let stamp, let start) = body.source else { return nil }
-        return try await SourceFile.reading(path, on: pool) {
+        return try await reads.run(path, stamp) {
             let feed = FileFeed(body, try SourceFile(path, stamp: stamp), from: start, onRead: onRead)
             try feed.readNext()
             return feed
@@ -73,13 +75,13 @@ final class FileFeed: Sendable {
 
     // MARK: The threads that read
 
-    /// Reads ahead until it is closed.
+    /// Reads ahead until it is closed, or its task is cancelled.
     /// - Parameter onBytes: called when there are bytes for a transfer that has paused, or none will come.
-    func run(on pool: BlockingPool, onBytes: @Sendable () -> Void) async {
+    func run(by reads: SourceReads, onBytes: @Sendable () -> Void) async {
         for await _ in wanted {
             while hasRoom {
                 do {
-                    try await SourceFile.reading(path, on: pool) { try self.readNext() }
+                    try await reads.run(path, stamp) { try self.readNext() }
                 } catch {
                     state.withLock { $0.failure = error }
                 }
@@ -88,7 +90,7 @@ final class FileFeed: Sendable {
         }
     }
 
-    /// The transfer is over: the file is closed, at the latest when ``run(on:onBytes:)`` returns.
+    /// The transfer is over: the file is closed, at the latest when its disk answers.
     func close() {
         state.withLock { $0.file = nil }
         room.finish()
@@ -133,7 +135,7 @@ final class FileFeed: Sendable {
     // MARK: The transport's thread
 
     /// The next bytes: how many; 0 at the end, `nil` while none of them have been read.
-    /// - Throws: as ``open(_:on:onRead:)``, after what was read before.
+    /// - Throws: as ``open(_:by:onRead:)``, after what was read before.
     func take(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
         let count = try state.withLock { state throws -> Int? in
             guard let chunk = state.chunks.first else {
@@ -156,6 +158,9 @@ final class FileFeed: Sendable {
         room.yield()
         return count
     }
+
+    /// Why the transfer has paused, where it has.
+    var silence: TransportError? { state.withLock { $0.isAwaited } ? SourceFile.silence(of: path) : nil }
 
     /// Begins the body again.
     func rewind() {

@@ -6,7 +6,8 @@ package import SystemPackage
 package protocol HTTPTransport: Sendable {
     /// Sends one request and waits for the end of the reply. Redirects are not followed, nothing is repeated.
     ///
-    /// When this returns or throws, the transfer is over: no file of the request is open, no sink is called any more.
+    /// When this returns or throws, the transfer is over: no file of the request is open, but one whose disk does not
+    /// answer, and no sink is called any more.
     /// - Throws: ``TransportError``; what a sink threw; `CancellationError`, after the connection was closed.
     func send(_ request: HTTPRequest, target: HTTPResponseTarget) async throws -> HTTPResponse
 
@@ -36,6 +37,7 @@ package struct HTTPRequest: Hashable, Sendable {
     /// Whether it goes past any proxy, to a neighbour. Its patience is also that for the connection then.
     package var isDirect = false
     /// Whether it ends when its task is cancelled. What tidies up after a cancellation is not to be cancelled by it.
+    /// One that sends a file does: a disk may hold that for ever.
     package var isCancellable = true
 
     package init(_ method: Method, _ url: HTTPURL, headers: HTTPHeaders = [:], body: HTTPBody? = nil) {
@@ -215,6 +217,8 @@ package struct TransportError: Error, Hashable, Sendable, CustomStringConvertibl
         case sourceChanged
         /// The request's file cannot be read now: it says nothing of the file as it was promised.
         case sourceUnreadable
+        /// The disk of the request's file does not answer.
+        case sourceSilent
         /// The request's bytes do not have the promised digest.
         case digestMismatch
         /// What answers speaks no HTTP.

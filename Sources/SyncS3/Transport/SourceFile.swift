@@ -45,18 +45,11 @@ final class SourceFile: Sendable {
         }
     }
 
-    /// Runs what waits for a file's disk, for as long as that gives signs of life.
-    /// - Throws: what `body` throws; `.sourceUnreadable`; `CancellationError`.
-    static func reading<Value: Sendable>(
-        _ path: FilePath, on pool: BlockingPool, _ body: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        do {
-            return try await pool.run(givingUpAfter: SignOfLife.patience, onSilence: {}, body)
-        } catch is NoSignOfLife {
-            throw TransportError(
-                .sourceUnreadable,
-                "cannot read \(path.string.escapingControls): the drive, or the server, that it is on does not answer")
-        }
+    /// The disk that a file is on gives no bytes.
+    static func silence(of path: FilePath) -> TransportError {
+        TransportError(
+            .sourceSilent,
+            "cannot read \(path.string.escapingControls): the drive, or the server, that it is on does not answer")
     }
 
     private static func call<Value>(
@@ -74,5 +67,35 @@ final class SourceFile: Sendable {
         guard let error = error as? Errno else { return .failed }
         // A link has taken its place.
         return error.isMissing || error == .tooManySymbolicLinkLevels ? .sourceChanged : .sourceUnreadable
+    }
+}
+
+/// The threads that read files which are sent. A disk that hangs holds up its own files alone (``DiskThreads``).
+struct SourceReads: Sendable {
+    struct Disk: Identifiable, Sendable {
+        /// st_dev of stat(3type).
+        let id: UInt64
+    }
+
+    let pool: BlockingPool
+    /// What is known of the disks may outlive the threads.
+    let disks: DiskThreads<Disk>
+
+    init(pool: BlockingPool, disks: DiskThreads<Disk> = DiskThreads()) {
+        self.pool = pool
+        self.disks = disks
+    }
+
+    /// Runs what waits for a file's disk, for as long as that gives signs of life.
+    /// - Parameter stamp: of the file.
+    /// - Throws: what `body` throws; `.sourceSilent`; `CancellationError`.
+    func run<Value: Sendable>(
+        _ path: FilePath, _ stamp: FileStamp, _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await disks.run(at: Disk(id: stamp.device), on: pool, body)
+        } catch is NoSignOfLife {
+            throw SourceFile.silence(of: path)
+        }
     }
 }

@@ -40,6 +40,9 @@ final class UploadSource {
         }
     }
 
+    /// Why the transfer has paused, where it has.
+    var silence: TransportError? { if case .file(let feed) = content { feed.silence } else { nil } }
+
     /// Begins again, for a connection that died before it was used; curl rewinds to 0 only.
     func rewind(to position: Int64) -> Bool {
         guard position == 0 else { return false }

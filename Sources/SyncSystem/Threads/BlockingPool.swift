@@ -27,7 +27,8 @@ package final class BlockingPool: Sendable {
     ///   - watch: gives up steps of the work that do not end.
     ///   - patience: how long cancelled work that is under way may still take. Then its caller gets
     ///     `CancellationError`, and its thread is given up: for calls that a disk may hold for ever. Work that comes
-    ///     back after all finds its flag set, and must not change anything. `nil`: it is waited for.
+    ///     back after all finds its flag set, and must not change anything. What is queued never begins, and its caller
+    ///     gets that at once. `nil`: it is waited for.
     ///   - lending: how long a thread may give no sign of life. Then another one works in its place until it comes
     ///     back: a disk that hangs holds up its own callers, who go on waiting, and not those of other disks. There are
     ///     twice as many threads at most. `nil`: what is queued waits.
@@ -137,7 +138,11 @@ package final class BlockingPool: Sendable {
         let body: @Sendable () throws -> Value = { try work(job.flag) }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
+                job.queue { continuation.resume(throwing: $0) }
+                if patience != nil, job.flag.isSet { job.withdraw(CancellationError()) }
                 queue.add { [queue] thread in
+                    // Its caller may have gone on.
+                    guard job.begin() else { return true }
                     let lent = lending.map { patience in
                         StepWatch.Visit(patience: patience, isGivenUp: false) { queue.lendPlace(of: thread) }
                     }
@@ -152,7 +157,9 @@ package final class BlockingPool: Sendable {
             }
         } onCancel: {
             job.cancel()
-            guard let patience, job.isUnderWay else { return }
+            guard let patience else { return }
+            job.withdraw(CancellationError())
+            guard job.isUnderWay else { return }
             Deadline.poll(for: patience, until: { !job.isUnderWay }) { isOver in
                 if !isOver { job.giveUp(CancellationError(), anywhere: true) }
             }

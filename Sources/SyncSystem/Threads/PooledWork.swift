@@ -13,6 +13,8 @@ package final class PooledWork: Sendable {
         /// Steps may lie in one another; the outermost counts.
         var isInStep = false
         var isGivenUp = false
+        /// Answers the caller while no thread is at the work yet.
+        var withdrawal: (@Sendable (any Error) -> Void)?
         /// Answers the caller in place of the thread, and starts another thread for the pool.
         var answer: (@Sendable (any Error) -> Void)?
         var releases: [@Sendable () -> Void] = []
@@ -128,6 +130,23 @@ package final class PooledWork: Sendable {
         // What was cut short has its reason; each layer on the way had words of its own for it.
         if case .failure = result, flag.isSet { return .failure(CancellationError()) }
         return result
+    }
+
+    /// No thread is at the work yet.
+    /// - Parameter withdrawal: called at most once, in place of any thread.
+    func queue(_ withdrawal: @escaping @Sendable (any Error) -> Void) {
+        state.withLock { $0.withdrawal = withdrawal }
+    }
+
+    /// - Returns: whether its caller still waits for the work.
+    func begin() -> Bool {
+        state.withLock { exchange(&$0.withdrawal, with: nil) } != nil
+    }
+
+    /// Lets the caller go on with an error, if no thread is at the work yet: then it never begins.
+    func withdraw(_ error: any Error) {
+        let withdrawal = state.withLock { exchange(&$0.withdrawal, with: nil) }
+        withdrawal?(error)
     }
 
     /// Tells the work to stop, also when it has not begun; a step is given up.

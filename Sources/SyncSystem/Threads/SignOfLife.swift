@@ -6,6 +6,9 @@
 package enum SignOfLife {
     /// For so long a thread waits for a disk before others go on without it: one that has to wake up takes some seconds.
     package static let patience = Duration.seconds(15)
+    /// How long what waits for a disk may take to end when it is told to. A disk that hangs holds its thread for ever:
+    /// then that is given up.
+    package static let patienceAtEnd = Duration.seconds(3)
 
     @TaskLocal private static var listener: (@Sendable () -> Void)?
 

@@ -165,6 +165,39 @@ import Testing
         try trap.open()
     }
 
+    @Test(arguments: [true, false])
+    func `cancelled work behind that of a disk is not waited for, where its pool is made for that`(
+        isCancelledFirst: Bool
+    ) async throws {
+        let (trap, entry, starts, begun) = (try Trap(), Entry(), Entry(), Mutex(false))
+        let pool = BlockingPool(name: "test", threads: 2, abandoningAfter: .seconds(60)) { (name, body) throws(Errno) in
+            guard name == "test-1" else {
+                // What needs a second one is queued.
+                starts.signal.yield()
+                throw .resourceTemporarilyUnavailable
+            }
+            return try OwnedThread.start(name: name, body)
+        }
+        async let held: Void = pool.run {
+            entry.signal.yield()
+            trap.enter()
+        }
+        await entry.wait()
+        let queued = Task {
+            if isCancelledFirst { while !Task.isCancelled { await Task.yield() } }
+            try await pool.run { begun.withLock { $0 = true } }
+        }
+        if !isCancelledFirst { await starts.wait() }
+        queued.cancel()
+        await #expect(throws: CancellationError.self) { try await queued.value }
+        try trap.open()
+        try await held
+        // All that was queued before is over.
+        #expect(try await pool.run { 2 } == 2)
+        #expect(!begun.withLock { $0 })
+        await pool.shutDown()
+    }
+
     @Test func `a thread that hangs is not joined for ever`() async throws {
         let trap = try Trap()
         let thread = try OwnedThread.start(name: "hanging") { trap.enter() }

@@ -9,10 +9,10 @@ import Testing
 @Suite struct PartHasherTests {
     /// What the transport hands out of a part.
     private func sent(_ part: HTTPBody) async throws -> [UInt8] {
-        let pool = BlockingPool(name: "bodies", threads: 1)
-        let feed = try #require(try await FileFeed.open(part, on: pool, onRead: { _ in }))
+        let reads = SourceReads(pool: BlockingPool(name: "bodies", threads: 1))
+        let feed = try #require(try await FileFeed.open(part, by: reads, onRead: { _ in }))
         let (bytes, arrival) = AsyncStream<Void>.makeStream()
-        async let reading: Void = feed.run(on: pool) { arrival.yield() }
+        async let reading: Void = feed.run(by: reads) { arrival.yield() }
         defer { feed.close() }
         var arrivals = bytes.makeAsyncIterator()
         var sent: [UInt8] = []

@@ -28,6 +28,7 @@ import Testing
     @Test(
         arguments: [
             (StoreError.Code.throttled, true), (.serverFailed, true), (.timedOut, true), (.conflict, true),
+            (.sourceUnreadable, true), (.sourceSilent, false),
             (.notFound, false), (.archived, false), (.accessDenied, false), (.noSpace, false), (.alreadyExists, false),
         ])
     func `only what may pass is sent again`(code: StoreError.Code, isTransient: Bool) {

@@ -46,6 +46,21 @@ import Testing
         #expect(looks.silences().isEmpty)
     }
 
+    @Test func `a folder that cannot be looked at is told in the same words when the clock is set meanwhile`()
+        async throws
+    {
+        let (source, shift) = (bench.time.source, Mutex(TimeInterval.zero))
+        let time = TimeSource(
+            now: { source.now() + shift.withLock { $0 } }, monotonic: source.monotonic, sleep: source.sleep,
+            random: source.random)
+        let looks = DiskLooks(time: time)
+        looks.begin(bench.folders[0])
+        await bench.time.advance(by: DiskLooks.patience)
+        let words = try #require(looks.silences().first?.words)
+        shift.withLock { $0 = 3_600 }
+        #expect(looks.silences().map(\.words) == [words])
+    }
+
     @Test func `only the folder that does not answer is told`() async {
         looks.begin(bench.folders[0])
         looks.begin(bench.folders[1])

@@ -1,4 +1,5 @@
 import Dispatch
+import FoundationEssentials
 import Glibc
 import SyncCore
 import SyncLedger
@@ -194,6 +195,37 @@ import Testing
         for _ in 1...2 { gate.signal() }
         try await run
         #expect(try stored(below: Bench.gallery) == 9)
+    }
+
+    @Test func `a photo that comes due while a pass waits for a disk is stored meanwhile`() async throws {
+        bench.disk.write("other", to: Bench.vacations.appending("Rome/1.jpg"))
+        try bench.scan()
+        let other = try #require(try bench.ledger.claim(limit: 1, at: bench.time.now).first)
+        try bench.ledger.commit(other, outcome: .postponed("away", until: bench.time.now + 30), at: bench.time.now)
+        bench.disk.write("photo", to: Bench.gallery.appending("1.jpg"))
+        let (entries, watch) = (hang(), watch)
+        try bench.scan()
+        let pipeline = try bench.makePipeline(watch: watch, looks: looks)
+        async let run: Void = pipeline.run(.untilDone(patience: .seconds(10)))
+        // It goes on when the test ends early, too.
+        defer { gate.signal() }
+        var iterator = entries.makeAsyncIterator()
+        _ = await iterator.next()
+        pass(SignOfLife.patience, watch)
+        // Until then it is in hand, and what comes due is waited for anyway.
+        try await eventually("the end of its turn") {
+            try bench.status(Bench.gallery.appending("1.jpg"))?.state == .pending ? () : nil
+        }
+        await bench.time.waitForSleepers()
+        await bench.time.advance(by: .seconds(30))
+        try await eventually("the photo of the other folder") {
+            try stored(below: Bench.vacations) == 1 ? () : nil
+        }
+        #expect(!looks.silent().isEmpty)
+        bench.disk.onExamine { _ in }
+        gate.signal()
+        try await run
+        #expect(try stored(below: Bench.gallery) == 1)
     }
 
     @Test func `a pass waits no longer for a disk than for one that cannot be looked at`() async throws {

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        arguments: [StoreError.Code.accessDenied, .notFound, .archived, .noSpace])
+        arguments: [StoreError.Code.accessDenied, .notFound, .archived, .noSpace, .sourceSilent])
     func `what will not pass is told at once`(code: StoreError.Code) async throws {
         let bench = try Bench(faults: [StoreFault(.head, .failBefore(code))])
         let error = try await #require(throws: StoreError.self) { try await self.store(bench).head(try ObjectKey("a")) }

@@ -1,8 +1,10 @@
 import FoundationEssentials
+import GRDB
 import SyncCore
-import SyncLedger
 import SystemPackage
 import Testing
+
+@testable import SyncLedger
 
 @Suite struct FolderTests {
     @Test func `folders keep their id, and have the order of the configuration`() throws {
@@ -38,6 +40,19 @@ import Testing
         try world.register([World.trips])
         #expect(world.folders[0].untold == nil)
         #expect(world.folders[0].note == nil)
+    }
+
+    @Test func `why a folder cannot be looked at is written when it is news`() throws {
+        let world = try World()
+        let id = world.folders[0].id
+        try world.ledger.noteObstacle(id, problem: "no answer")
+        let changes = try world.ledger.database.read { $0.totalChangesCount }
+        func written() throws -> Int { try world.ledger.database.read { $0.totalChangesCount } - changes }
+        try world.ledger.noteObstacle(id, problem: "no answer")
+        #expect(try written() == 0)
+        try world.ledger.noteObstacle(id, problem: "still none")
+        #expect(try written() > 0)
+        #expect(try world.ledger.overview().folders[0].record.problem == "still none")
     }
 
     @Test func `a folder that was not watched, or by other rules, counts as not looked at until it is scanned again`()

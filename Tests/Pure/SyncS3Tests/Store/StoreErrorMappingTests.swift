@@ -132,7 +132,7 @@ import Testing
         (.proxyFailed, .unreachable, "correct https_proxy"), (.insecure, .unreachable, "write http://"),
         (.untrusted, .unreachable, "AWS_CA_BUNDLE"), (.timedOut, .timedOut, "takes too long"),
         (.connectionLost, .connectionLost, "broke"), (.sourceChanged, .sourceChanged, ""),
-        (.sourceUnreadable, .sourceUnreadable, ""),
+        (.sourceUnreadable, .sourceUnreadable, ""), (.sourceSilent, .sourceSilent, "tried again later"),
         (.digestMismatch, .badDigest, ""), (.notHTTP, .unreachable, "correct store.endpoint"),
         (.invalidReply, .invalidResponse, "no valid reply"),
         (.failed, .invalidRequest, "cannot be sent"), (.closed, .unreachable, ""),
