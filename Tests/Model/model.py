@@ -16,7 +16,7 @@ from homes import EVENTS, FIXTURES, TRIP, Broken, Home, sha256
 FOLDERS = ("Gallery", f"Vacations/{TRIP}", "Gallery/old")
 FAKETIME = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
 EVENT_DAYS = 30
-# Why a photo was not tried again, as the program tells it (docs/design.md, "Photos").
+# Why a photo was not tried again, as the program tells it (docs/rules/photos.md).
 SET_ASIDE = "the agent was ended twice while it had this photo in hand"
 SHAPES = ("orientation-3.jpg", "size-17x33.jpg", "size-16x16.jpg", "camera-offset.jpg", "size-7x9.jpg")
 # Half of a history is files and passes: the other steps need something to work on. Each kind, and how often it is drawn.
