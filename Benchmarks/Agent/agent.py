@@ -63,14 +63,14 @@ class Agent:
         self.wait("the agent to watch", lambda: b"watching 3 folders" in log.read_bytes()[before:])
         time.sleep(1)
 
-    def wait(self, what, condition, every=0.05):
-        end = time.monotonic() + DEADLINE
+    def wait(self, what, condition, every=0.05, within=DEADLINE):
+        end = time.monotonic() + within
         while not condition():
             if self.process and self.process.poll() is not None:
                 log = (self.folder / "log").read_text(errors="replace")
                 raise BenchFailed(f"the agent ended: {self.process.returncode}\n{log[-2000:]}")
             if time.monotonic() > end:
-                raise BenchFailed(f"waited {DEADLINE} s for {what}")
+                raise BenchFailed(f"waited {within:.0f} s for {what}")
             time.sleep(every)
 
     def count(self, state):

@@ -184,6 +184,8 @@ def serve(log, hold):
 
 
 class BucketProcess(StoreProcess):
+    key_id = secret = "bench"
+
     def __init__(self, folder):
         self.log, self.seen = folder / "requests", 0
         self.process = subprocess.Popen([sys.executable, __file__, self.log, "0"], stdin=subprocess.PIPE,

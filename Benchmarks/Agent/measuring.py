@@ -93,10 +93,19 @@ def spread(results, column=0):
     return f"{milliseconds(median(results, column))} ({milliseconds(min(values))}–{milliseconds(max(values))})"
 
 
-def table(head, rows):
-    print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head))
-    for row in rows:
-        print("| " + " | ".join(map(str, row)) + " |")
+def head(names):
+    row(names)
+    print("|" + " --- |" * len(names), flush=True)
+
+
+def row(cells):
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def table(names, rows):
+    head(names)
+    for cells in rows:
+        row(cells)
     print(flush=True)
 
 

@@ -32,8 +32,8 @@ def free_port():
 class Server:
     """Where it listens and who may ask. Two kinds: moto, started here; Ceph, started by scripts/interop."""
 
-    def __init__(self, port, key_id="AKIATESTTESTTEST0001", secret="no-secret-at-all", process=None):
-        self.port, self.key_id, self.secret, self.process = port, key_id, secret, process
+    def __init__(self, port, key_id="AKIATESTTESTTEST0001", secret="no-secret-at-all", process=None, folder=None):
+        self.port, self.key_id, self.secret, self.process, self.folder = port, key_id, secret, process, folder
         # Of an ETag the SHA-256 of the bytes, where they could be read once: archived ones cannot.
         self.digests = {}
 
@@ -65,7 +65,7 @@ class Server:
         told = subprocess.run([ROOT / "scripts/interop", "start"], check=True, capture_output=True, text=True).stdout
         found = dict(line.removeprefix("export ").split("=", 1) for line in told.splitlines() if "=" in line)
         return cls(urlsplit(found["SYNC_AGENT_TEST_CEPH_ENDPOINT"]).port, found["SYNC_AGENT_TEST_KEY_ID"],
-                   found["SYNC_AGENT_TEST_SECRET"])
+                   found["SYNC_AGENT_TEST_SECRET"], folder=Path(found["SYNC_AGENT_TEST_CEPH_FOLDER"]))
 
     def stop(self):
         if self.process and self.process.poll() is None:
