@@ -62,7 +62,8 @@ struct RebuildCommand: WorkspaceCommand {
         let rebuild = LedgerRebuild(
             store: store, ledger: ledger, keys: try workspace.keys, folders: folders,
             machineName: installation.machineName, spool: installation.rebuildSpool, scanner: FileTreeScanner(),
-            pool: workspace.threads.disk, verification: try installation.verificationRule(), time: workspace.time)
+            pool: workspace.threads.disk, verification: try installation.verificationRuleOfRebuild(),
+            time: workspace.time)
         do {
             return try await rebuild.run(inPlaceOf: machine, takesOver: takesOver) { step in
                 line.update { _ in Self.text(step) }

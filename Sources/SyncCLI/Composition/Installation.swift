@@ -271,6 +271,18 @@ extension Installation {
             cost: VerificationCost(prices: try pricesThatCount()))
     }
 
+    /// The same for a rebuild, which no price file keeps from bringing back what is stored: where its prices cannot be used,
+    /// nothing is read that costs anything by those of the program.
+    func verificationRuleOfRebuild() throws -> VerificationRule {
+        do {
+            return try verificationRule()
+        } catch let error as ConfigError {
+            logger.warning("nothing is read that costs, since its price is not known: \(error)")
+            return VerificationRule(
+                percentPerDay: 0, maximumUSDPerMonth: 0, cost: VerificationCost(prices: try PriceFile.table()))
+        }
+    }
+
     /// What is to become of objects as they grow old.
     func tierPolicy() throws -> TierPolicy {
         var storageClass = StorageClass.standard

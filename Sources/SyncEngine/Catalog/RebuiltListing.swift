@@ -146,8 +146,8 @@ struct RebuiltDamage: Sendable {
                 problems.note(
                     """
                     what was damaged of other machines, and may be stored anew by now, is not read to its end: that costs \
-                    more than is left this month (verify.max_usd_per_month). It counts as damaged until the next rebuild, \
-                    or sync-agent verify --budget USD, has read it
+                    more than may be paid this month (verify.max_usd_per_month). It counts as damaged until the next \
+                    rebuild, or sync-agent verify --budget USD, has read it
                     """)
                 return problems
             } catch let error as StoreError where error.mayConcernOneObject {
