@@ -100,7 +100,7 @@ extension PhotoReport {
             path: photo.path.text, state: photo.state.rawValue, key: photo.key?.rawValue,
             md5: photo.md5?.description, sha256: photo.sha256?.description,
             storageClass: photo.storageClass?.rawValue, expectedClass: expectedClass?.rawValue,
-            staysBecause: expected?.reason?.code, badge: standing.badge, restoredUntil: photo.restoredUntil,
+            staysBecause: expected?.reason?.code, badge: standing.badge, restoredUntil: standing.restoredUntil,
             uploadedAt: photo.uploadedAt, bytesLocal: photo.bytesLocal, bytesStored: photo.bytesStored,
             width: photo.width, height: photo.height, durationSeconds: photo.duration.map { $0 / .seconds(1) },
             takenAt: photo.takenAt, error: photo.error, note: photo.state == .uploaded ? photo.why : photo.note,
@@ -133,6 +133,8 @@ struct PhotoStatusText {
     /// `nil` for a photo that is not stored as it is.
     let expected: ExpectedClass?
     let badge: Badge?
+    /// `nil` for one that is not restored, or is not any more.
+    let restoredUntil: Date?
     /// As ``PhotosElsewhere/words(_:)`` tells.
     let elsewhere: String?
     /// Where its copy is gone or damaged, and its original is whole.
@@ -152,6 +154,7 @@ struct PhotoStatusText {
                 : policy.expectedClass(of: object.key, size: object.size, storedAt: object.storedAt, now: now)
         }
         badge = Badge(photo, restore: restore, at: now)
+        restoredUntil = if case .restored(let until) = photo.restore.standing(at: now) { until } else { nil }
         self.elsewhere = elsewhere
         var broken: BrokenCopy?
         if photo.object?.problem != nil, let key = photo.key { broken = try ledger.brokenCopy(key, at: now) }
@@ -224,7 +227,7 @@ struct PhotoListView {
         if let duration = photo.duration { rest.append(duration.clockText) }
         if let badge = standing.badge { rest.append(terminal.hasStyle ? badge.symbol : badge.rawValue) }
         if let tier = photo.storageClass, tier != .standard { rest.append(tier.rawValue) }
-        if let until = photo.restoredUntil { rest.append("until \(Quantities.time(until))") }
+        if let until = standing.restoredUntil { rest.append("until \(Quantities.time(until))") }
         if let expectation = standing.expectation { rest.append("(\(expectation))") }
         let style: Terminal.Style? =
             switch photo.state {

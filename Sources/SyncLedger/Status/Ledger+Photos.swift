@@ -254,9 +254,6 @@ package struct PhotoStatus: Hashable, Sendable {
     package var key: ObjectKey? { object?.key }
     package var storageClass: StorageClass? { object?.storageClass }
     package var restore: RestoreState { object?.restore ?? .none }
-    package var restoredUntil: Date? {
-        if case .restored(let until) = restore { until } else { nil }
-    }
     package var bytesStored: Int64? { object?.size }
     package var width: Int? { object?.width }
     package var height: Int? { object?.height }
