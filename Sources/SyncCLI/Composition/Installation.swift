@@ -271,8 +271,8 @@ extension Installation {
             cost: VerificationCost(prices: try pricesThatCount()))
     }
 
-    /// The same for a rebuild, which no price file keeps from bringing back what is stored: where its prices cannot be used,
-    /// nothing is read that costs anything by those of the program.
+    /// The same for a rebuild, which no price file keeps from bringing back what is stored: where its prices cannot be
+    /// used, nothing is read that costs anything by those of the program.
     func verificationRuleOfRebuild() throws -> VerificationRule {
         do {
             return try verificationRule()
