@@ -60,15 +60,26 @@ extension PhotoPipeline {
             }
         } catch let silence as DiskSilence {
             // Its thread was given up, or its folder is left alone.
-            let done = results.withLock { $0 }
-            // It may have been held, or stopped by the system, with all of them behind it.
-            guard done.count < together.count else { return done }
-            return done + [.done(putOff(together[together.startIndex + done.count], silence))]
+            return await withFirstLeft(of: together, behind: results.withLock { $0 }) { putOff($0, silence) }
+        } catch let error as PhotoError {
+            // A decoder did not end: its thread was given up.
+            return try await withFirstLeft(of: together, behind: results.withLock { $0 }) { claim in
+                try await outcome(of: error, for: claim)
+            }
         } catch is CancellationError {
             try Task.checkCancellation()
             return results.withLock { $0 } + [.done(.released)]
         }
         return results.withLock { $0 }
+    }
+
+    /// What became of photos whose thread was given up: of those before it, and of the one that it was at.
+    private func withFirstLeft(
+        of claims: ArraySlice<Claim>, behind done: [Preparer.Preparation], _ end: (Claim) async throws -> Outcome
+    ) async rethrows -> [Preparer.Preparation] {
+        // It may have been held, or stopped by the system, with all of them behind it.
+        guard done.count < claims.count else { return done }
+        return done + [.done(try await end(claims[claims.startIndex + done.count]))]
     }
 
     func outcome(of error: PhotoError, for claim: Claim) async throws -> Outcome {

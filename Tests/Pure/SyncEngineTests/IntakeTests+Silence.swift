@@ -38,6 +38,7 @@ extension IntakeTests {
                 try bench.ledger.overview().folders[0].record.problem == nil ? () : nil
             }
             #expect(scans.withLock { $0 } == 2)
+            try await eventually("the end of that look") { looks.silences().isEmpty ? () : nil }
             await bench.time.advance(by: DiskLooks.patience)
             #expect(looks.silences().isEmpty)
         }
