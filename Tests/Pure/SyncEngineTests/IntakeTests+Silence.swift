@@ -1,11 +1,12 @@
 import Dispatch
 import SyncCore
-import SyncEngine
 import SyncLedger
 import SyncSystem
 import SyncTestSupport
 import SystemPackage
 import Testing
+
+@testable import SyncEngine
 
 /// Disks that do not answer: a server that is gone, a drive that hangs.
 extension IntakeTests {
@@ -38,7 +39,7 @@ extension IntakeTests {
                 try bench.ledger.overview().folders[0].record.problem == nil ? () : nil
             }
             #expect(scans.withLock { $0 } == 2)
-            try await eventually("the end of that look") { looks.silences().isEmpty ? () : nil }
+            try await eventually("the end of that look") { looks.isBusy(Bench.gallery) ? nil : () }
             await bench.time.advance(by: DiskLooks.patience)
             #expect(looks.silences().isEmpty)
         }
