@@ -3,9 +3,11 @@ import SyncTestSupport
 import Testing
 
 @Suite struct ServerLifeTests {
+    private static let anonymousGet = "GET /photos/a HTTP/1.1\r\nHost: a\r\n\r\n"
+
     @Test func `A connection serves many requests and survives refused ones`() async throws {
         try await ScriptedS3Server.run { server in
-            let anonymous = "GET /photos/a HTTP/1.1\r\nHost: a\r\n\r\n"
+            let anonymous = Self.anonymousGet
             let put = "PUT /photos/a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"
             let replies = try await RawClient(server: server).exchange(inTurn: [anonymous, put, anonymous])
             #expect(replies.map(\.status) == [403, 403, 403])
@@ -46,6 +48,34 @@ import Testing
             #expect(try await client.send("GET", query: "list-type=2")["Code"] == "NoSuchBucket")
             #expect(try await client.send("PUT").status == 200)
             #expect(try await client.send("GET", query: "list-type=2").status == 200)
+        }
+    }
+
+    @Test func `clients that have gone before anybody accepted them are waited for`() async throws {
+        try await ScriptedS3Server.run { server in
+            // Each takes the server a thread: it comes after them.
+            for _ in 0..<100 { try RawConnection(port: server.port).write(Self.anonymousGet) }
+            try await server.quiesce()
+            #expect(server.requests.count == 100)
+            server.clearRequests()
+            _ = try await RawClient(server: server).send("HEAD")
+            try await server.quiesce()
+            #expect(server.requests.map(\.operation) == [.headBucket])
+        }
+    }
+
+    @Test func `a request that was forgotten while it came is not noted in the place of the next`() async throws {
+        try await ScriptedS3Server.run { server in
+            do {
+                let early = try RawConnection(port: server.port)
+                early.write("PUT /photos/a HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n")
+                try await eventually("its head") { server.requests.isEmpty ? nil : () }
+                server.clearRequests()
+                _ = try await RawClient(server: server).send("HEAD")
+                early.write("abc")
+            }
+            try await server.quiesce()
+            #expect(server.requests.map(\.operation) == [.headBucket])
         }
     }
 

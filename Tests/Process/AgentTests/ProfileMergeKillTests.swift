@@ -69,7 +69,7 @@ struct ProfileMergeKillTests {
             #expect(
                 try await command.finished().ending == .signal(SIGKILL), "\(round.testDescription): it was over before")
             // Until then what it had asked for last may be carried out after it.
-            try await eventually("its connections to be over") { server.openConnections == 0 ? () : nil }
+            try await server.quiesce()
             server.clearScript()
             #expect(Set(photos(server).values) == Set(before.values))
 

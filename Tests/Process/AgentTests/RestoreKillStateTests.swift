@@ -23,9 +23,11 @@ import Testing
         server.requests(.getObject).filter { $0.key?.contains("/photos/") == true }
     }
 
-    private func kill(_ process: ChildProcess) async throws {
+    private func kill(_ process: ChildProcess, over server: ScriptedS3Server? = nil) async throws {
         process.send(SIGKILL)
         #expect(try await process.finished().ending == .signal(SIGKILL))
+        // Until then what it had asked for last may be counted, or carried out, after it.
+        try await server?.quiesce()
     }
 
     @Test func `killed when the job was made and no request had reached the embedded store, it is sent by the next`()
@@ -64,7 +66,7 @@ import Testing
                 let arrived = server.requests(.restoreObject).count
                 return (wasCarriedOut ? carriedOut : arrived) >= Self.inFlight ? true : nil
             }
-            try await kill(killed)
+            try await kill(killed, over: server)
             server.clearScript()
             #expect(try await home.restores().map(\.state) == ["sending"])
             let job = try await home.refreshed { $0.state == "retrieving" }
@@ -104,7 +106,7 @@ import Testing
                 ? parts : nil
         }
         #expect(parts.allSatisfy { $0.hasSuffix(".sync-agent-part") })
-        try await kill(killed)
+        try await kill(killed, over: server)
         server.clearScript()
         server.clearRequests()
 

@@ -148,7 +148,7 @@ struct ShareKillTests {
         command.send(SIGKILL)
         #expect(try await command.finished().ending == .signal(SIGKILL), "\(round.testDescription): it was over before")
         // Until then what it had asked for last may be noted after it.
-        try await eventually("its connections to be over") { server.openConnections == 0 ? () : nil }
+        try await server.quiesce()
         server.clearScript()
     }
 }

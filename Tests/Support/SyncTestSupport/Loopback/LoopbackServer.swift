@@ -10,6 +10,8 @@ package final class LoopbackServer: Sendable {
     private let threads = LoopbackThreads()
     /// Open connections; `nil` once the listener has been stopped.
     private let open: Mutex<Set<Int32>?> = Mutex([])
+    /// Ports of connections of our own that have not been accepted yet, see ``quiesce()``.
+    private let marks: Mutex<Set<Int>> = Mutex([])
 
     /// Takes a free port and starts.
     /// - Parameter serve: runs for each connection on its thread; the connection is closed when it returns.
@@ -24,7 +26,24 @@ package final class LoopbackServer: Sendable {
         }
     }
 
-    package var openConnections: Int { open.withLock { $0?.count ?? 0 } }
+    /// Waits until every connection that was made before is over, also one that nobody had accepted when its client was
+    /// killed: the kernel keeps it with all that was sent, and its requests would count as the next client's.
+    ///
+    /// The kernel hands connections out in their order (listen(2)), so one of our own is accepted behind them.
+    /// - Throws: `Errno` when there is no socket; ``Overdue`` when a client keeps a connection.
+    package func quiesce() async throws {
+        let (mark, own) = try LoopbackSocket.bound(listensFor: nil, SOCK_NONBLOCK)
+        defer { close(mark) }
+        marks.withLock { _ = $0.insert(own) }
+        try LoopbackSocket.connect(mark, to: port)
+        try await eventually("the end of all connections", seen: { "\(openConnections) are open" }) {
+            // In this order: what came before the mark is open when the mark is met.
+            let isMet = marks.withLock { !$0.contains(own) }
+            return isMet && openConnections == 0 ? () : nil
+        }
+    }
+
+    private var openConnections: Int { open.withLock { $0?.count ?? 0 } }
 
     /// Ends each connection where it stands, and waits until no thread and no descriptor is left.
     package func stop() async {
@@ -41,11 +60,15 @@ package final class LoopbackServer: Sendable {
 
     private func acceptAll(_ serve: @escaping @Sendable (LoopbackConnection) -> Void) {
         while true {
-            let peer = accept(descriptor, nil, nil)
+            let (peer, port) = LoopbackSocket.accept(descriptor)
             if peer < 0 {
                 // A client that gave up before it was accepted is no reason to stop; our own shutdown is (EINVAL).
                 if errno == ECONNABORTED || errno == EINTR { continue }
                 return
+            }
+            if marks.withLock({ $0.remove(port) }) != nil {
+                close(peer)
+                continue
             }
             _ = fcntl(peer, F_SETFD, FD_CLOEXEC)
             guard enter(peer), threads.start({ [self] in serveOne(peer, serve) }) else {

@@ -31,6 +31,33 @@ enum LoopbackSocket {
         }
         return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
     }
+
+    /// Begins to connect a socket that does not block.
+    static func connect(_ descriptor: Int32, to port: Int) throws(Errno) {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let failed = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                Glibc.connect(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard failed == 0 || errno == EINPROGRESS else { throw Errno(rawValue: errno) }
+    }
+
+    /// Waits for the next connection.
+    /// - Returns: its descriptor, negative where there is none for the reason in `errno`; and the port of its client.
+    static func accept(_ descriptor: Int32) -> (peer: Int32, port: Int) {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let peer = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                Glibc.accept(descriptor, address, &length)
+            }
+        }
+        return (peer, Int(UInt16(bigEndian: address.sin_port)))
+    }
 }
 
 /// A TCP port of the loopback interface where nobody answers. As long as it lives, nobody else can get the port: one that

@@ -2,6 +2,8 @@
 package struct RequestRecord: Sendable {
     /// From 1, in the order of arrival.
     package let number: Int
+    /// As ``number``, and never again from 1: it tells the request from one of its number after all were forgotten.
+    let arrival: Int
     /// From 1: which connection brought it.
     package let connection: Int
     package let method: String
@@ -22,8 +24,9 @@ package struct RequestRecord: Sendable {
     package internal(set) var sent = 0
     package internal(set) var fault: Fault?
 
-    init(number: Int, connection: Int, _ request: S3Request) {
+    init(number: Int, arrival: Int, connection: Int, _ request: S3Request) {
         self.number = number
+        self.arrival = arrival
         self.connection = connection
         method = request.head.method
         operation = request.operation

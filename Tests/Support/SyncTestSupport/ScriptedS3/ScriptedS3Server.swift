@@ -66,8 +66,12 @@ package final class ScriptedS3Server: Sendable {
         await listener?.stop()
     }
 
-    /// Connections whose requests may still be noted, also of clients that are gone.
-    package var openConnections: Int { listener.withLock { $0?.openConnections ?? 0 } }
+    /// Waits until no request of clients that have ended can be noted or carried out any more. To be called when a client
+    /// was killed, before anything is counted.
+    /// - Throws: as ``LoopbackServer/quiesce()`` does.
+    package func quiesce() async throws {
+        try await listener.withLock { $0 }?.quiesce()
+    }
 
     /// A server for the length of `body`, with everything as usual.
     package static func run<Result>(

@@ -4,6 +4,7 @@ import FoundationEssentials
 struct ServerState: Sendable {
     var buckets: [String: StoredBucket] = [:]
     var records: [RequestRecord] = []
+    var arrivals = 0
     var connections = 0
     var script = FaultScript()
     var abilities = StoreAbilities()
@@ -16,13 +17,17 @@ struct ServerState: Sendable {
     /// Notes a request and decides its fault.
     mutating func begin(_ request: S3Request, connection: Int) -> RequestRecord {
         let number = records.count + 1
-        var record = RequestRecord(number: number, connection: connection, request)
+        arrivals += 1
+        var record = RequestRecord(number: number, arrival: arrivals, connection: connection, request)
         record.fault = script.take(number: number, request.operation, request.key)
         records.append(record)
         return record
     }
 
+    /// Notes how far a request has come; nothing, when it was forgotten meanwhile.
     mutating func note(_ record: RequestRecord) {
-        records[record.number - 1] = record
+        let index = record.number - 1
+        guard records.indices.contains(index), records[index].arrival == record.arrival else { return }
+        records[index] = record
     }
 }
