@@ -9,9 +9,10 @@ import shutil
 import struct
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
+
+from homes import wait_until
 
 # As recording_disk.py notes them, which only nbdkit can load.
 NOTE = "<cQI"
@@ -74,11 +75,8 @@ def recorded(image, log, folder):
 
 
 def appears(path):
-    end = time.monotonic() + 60
-    while not path.exists():
-        if time.monotonic() > end:
-            raise OSError(f"{path} does not appear")
-        time.sleep(0.02)
+    if not wait_until(path.exists, 60):
+        raise OSError(f"{path} does not appear")
 
 
 class Recording:

@@ -195,12 +195,12 @@ class ArchivedRestore(Remote, workflows.Restore):
 
     def follow(self, home):
         """Until all is saved; what a killed process had claimed is free after half a minute."""
-        for _ in range(90):
+        def is_saved():
             home.ask("restores", "--refresh", accept=(0, 3))
-            if len([path for path in home.out.rglob("*.jpg") if not path.name.startswith(".")]) == 7:
-                return
-            time.sleep(0.5)
-        raise Broken("what was restored is not saved")
+            return len([path for path in home.out.rglob("*.jpg") if not path.name.startswith(".")]) == 7
+
+        if not wait_until(is_saved, 120):
+            raise Broken("what was restored is not saved")
 
     def done(self, home):
         """Readable is not saved yet: only the last word counts."""

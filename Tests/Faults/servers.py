@@ -6,14 +6,13 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 import xml.etree.ElementTree as ElementTree
 from datetime import datetime, timezone
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from homes import OF_MACHINES
+from homes import OF_MACHINES, wait_until
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NAMESPACE = "{http://s3.amazonaws.com/doc/2006-03-01/}"
@@ -49,13 +48,8 @@ class Server:
                 process = subprocess.Popen([program, "-H", "127.0.0.1", "-p", str(port)], stdout=log, stderr=log,
                                            stdin=subprocess.DEVNULL, cwd=folder, start_new_session=True)
             server = cls(port, process=process)
-            end = time.monotonic() + 120
-            while process.poll() is None and time.monotonic() < end:
-                try:
-                    server.ask("GET", "/")
-                    return server
-                except (OSError, HTTPException):
-                    time.sleep(0.1)
+            if wait_until(lambda: process.poll() is not None or server.answers(), 120) and process.poll() is None:
+                return server
             server.stop()
         raise ServerError("moto does not start")
 
@@ -71,6 +65,13 @@ class Server:
         if self.process and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+
+    def answers(self):
+        try:
+            self.ask("GET", "/")
+        except (OSError, HTTPException):
+            return False
+        return True
 
     def ask(self, method, target, body=b"", headers=None, accept=(200, 204)):
         """A signed request: (answer, body). moto fails now and then when two change a bucket at once."""

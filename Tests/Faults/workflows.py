@@ -4,7 +4,6 @@ import hashlib
 import json
 import shutil
 import signal
-import time
 import zipfile
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -269,13 +268,16 @@ class Restore(Workflow):
         # `--wait` looks again after `restore.poll_minutes` only.
         words = [word for word in self.words(home) if word != "--wait"]
         home.ask(*words, accept=(0, 3))
-        for _ in range(60):
+
+        def is_saved():
             home.ask("restores", "--refresh", accept=(0, 3))
             try:
                 self.outputs_done(home)
-                return
             except Broken:
-                time.sleep(1)
+                return False
+            return True
+
+        wait_until(is_saved, 90)
 
     def done(self, home):
         self.outputs_done(home)

@@ -112,10 +112,9 @@ import Testing
         let client = RawClient(server: server)
         async let put = client.send("PUT", "a", body: "abc")
         async let get = client.send("GET", "b")
-        while server.requests.count < 2 || server.requests(.getObject).first?.status == nil
-            || server.requests(.putObject).first?.received != 2
-        {
-            await Task.yield()
+        try await eventually("both in their middle") {
+            let isSent = server.requests(.getObject).first?.status != nil
+            return isSent && server.requests(.putObject).first?.received == 2 ? () : nil
         }
         await server.stop()
         #expect(try await put.status == nil)

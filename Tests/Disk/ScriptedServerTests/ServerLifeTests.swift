@@ -99,7 +99,7 @@ import Testing
         let client = RawClient(server: server)
         _ = try await client.send("HEAD")
         async let stalled = client.send("HEAD")
-        while server.requests.count < 2 { await Task.yield() }
+        try await eventually("both") { server.requests.count == 2 ? () : nil }
         await server.stop()
         await server.stop()
         let reply = try await stalled

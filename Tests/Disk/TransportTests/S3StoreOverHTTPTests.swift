@@ -80,7 +80,7 @@ import Testing
                 }
                 if count == most { for _ in 1...most { allAreHere.signal() } }
                 // Where fewer come at once, the others do not come before these are answered.
-                guard allAreHere.wait(timeout: .now() + .seconds(30)) == .success else { return }
+                guard allAreHere.wait(timeout: .now() + Patience.limit / .seconds(1)) == .success else { return }
                 connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(Self.listing.utf8.count)\r\n\r\n\(Self.listing)")
             }
         }

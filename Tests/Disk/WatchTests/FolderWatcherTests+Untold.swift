@@ -14,10 +14,17 @@ extension FolderWatcherTests {
         AppearedFile(path: path, changed: try #require(FileStatus(at: root.pushing(path)).stamp.changed))
     }
 
-    /// Files are dated by a clock that ticks each 10 ms at the slowest. One that is dated before the last hint for its folder
-    /// counts as told.
+    /// Waits until files are dated later than now. Their clock goes on by ticks (clock_gettime(2)), and one that is dated
+    /// before the last hint for its folder counts as told.
     private func tick() async throws {
-        try await Task.sleep(for: .milliseconds(20))
+        let now = time(of: CLOCK_REALTIME)
+        try await eventually("a tick") { time(of: CLOCK_REALTIME_COARSE) > now ? () : nil }
+    }
+
+    private func time(of clock: clockid_t) -> Duration {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     @Test func `a file that no event has told of has its root polled, and one that was told has not`() async throws {

@@ -58,7 +58,7 @@ struct ServiceUnitTests {
 
     @Test func `a container that is stopped waits for its agent`() async throws {
         let tree = try TemporaryTree()
-        let agent = "trap 'echo stopping; exit 0' TERM; echo ready; while :; do sleep 0.1; done"
+        let agent = "trap 'kill $!; echo stopping; exit 0' TERM; sleep 600 & echo ready; wait"
         let container = try service(agent, in: tree)
         _ = try await container.progress.wait(for: "the agent") { $0.outputLines.first }
         container.send(SIGTERM)

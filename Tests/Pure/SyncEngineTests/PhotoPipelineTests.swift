@@ -96,8 +96,10 @@ import Testing
         for name in ["a.jpg", "b.jpg"] { bench.disk.write("sunset", to: Bench.gallery.appending(name)) }
         try bench.scan()
         async let run: Void = bench.makePipeline().run(.untilDone(patience: .zero))
+        // It goes on when the test ends early, too.
+        defer { gate.open() }
         await gate.waitForArrivals(1)
-        while bench.disk.reduced.count < 2 { await Task.yield() }
+        try await eventually("both") { bench.disk.reduced.count >= 2 ? () : nil }
         gate.open()
         try await run
         #expect(bench.store.count(.put) == 1)

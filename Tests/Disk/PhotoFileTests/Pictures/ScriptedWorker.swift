@@ -32,7 +32,7 @@ struct ScriptedWorker {
 
     private static let script = """
         #!/usr/bin/python3
-        import array, json, os, signal, socket, struct, sys, time
+        import array, json, os, signal, socket, struct, sys
 
         NUMBERS = ("width", "height", "orientation", "colour", "horizontal", "vertical", "samples_offset", "samples_bytes",
                    "icc_offset", "icc_bytes", "exif_offset", "exif_bytes", "dropped", "pictures", "picture_end")
@@ -50,7 +50,7 @@ struct ScriptedWorker {
             while "hang" in order:
                 if order["hang"] == "busily":
                     continue
-                time.sleep(1)
+                signal.pause()
             if "raw" in order:
                 channel.send(b"x" * order["raw"])
                 continue
