@@ -60,7 +60,7 @@ lost-disk: ## lives whose disk is lost at the end, brought back from the store a
 	@scripts/setup test
 	@scripts/lost-disk
 
-trials: ## all trials but crash images and fuzzing in a short form, with the program that the tests have built (13 min)
+trials: ## all trials but crash images in a short form, with the program that the tests have built (20 min)
 	@scripts/setup build test
 	@scripts/fault-sweep --short
 	@scripts/power-cut --short
@@ -68,6 +68,7 @@ trials: ## all trials but crash images and fuzzing in a short form, with the pro
 	@scripts/together --short
 	@scripts/bad-store --short
 	@scripts/model --short
+	@scripts/fuzz --short
 
 mutate: ## lines of ledger, upload and embedded store changed, and whether a test fails (30 min)
 	@scripts/mutate
