@@ -33,6 +33,12 @@ final class CatalogBench: Sendable {
         try CatalogMachine(name, in: self, ledger: try Ledger.inMemory(), folder: folder)
     }
 
+    /// A store, and two machines that keep their catalogues in it.
+    static func withTwo() throws -> (bench: CatalogBench, tower: CatalogMachine, laptop: CatalogMachine) {
+        let bench = try CatalogBench()
+        return (bench, try bench.machine("tower"), try bench.machine("laptop"))
+    }
+
     /// A ledger from before the last write of its machine, which has photos and a profile that it does not know.
     func putBack() async throws -> CatalogMachine {
         let machine = try self.machine("laptop")
@@ -203,6 +209,29 @@ final class CatalogMachine: Sendable {
             machineName: name, spool: bench.tree.path("\(name)-rebuild.part"), scanner: disk, pool: bench.pool,
             verification: rule, time: bench.time.source
         ).run(inPlaceOf: other)
+    }
+
+    /// Takes up what another machine has seen, in a ledger that is made anew.
+    func takeUp(_ other: CatalogMachine) async throws -> LedgerRebuild.Summary {
+        try await other.write()
+        try await see(["own.jpg": "own"])
+        try await write()
+        return try await rebuild()
+    }
+
+    /// What it reads in the notes of the others.
+    func notes() async throws -> (machines: [MachineNotes.Machine], problems: [String]) {
+        try await MachineNotes(
+            store: bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, pool: bench.pool, time: bench.time.source
+        ).run()
+    }
+
+    /// What it cannot read of the shares of the others.
+    func problemsOfShares() async throws -> [String] {
+        try await OtherShares(
+            store: bench.store, ledger: LedgerQueue(ledger), keys: bench.keys, spool: bench.tree.path("others.part"),
+            pool: bench.pool, time: bench.time.source
+        ).run().problems
     }
 
     /// Paths of all photos that are known, with their states: `Gallery/a.jpg missing`.

@@ -16,23 +16,7 @@ import Testing
     private let many = Dictionary(uniqueKeysWithValues: (0..<30).map { ("\($0).jpg", "photo \($0)") })
 
     init() throws {
-        bench = try CatalogBench()
-        laptop = try bench.machine("laptop")
-        tower = try bench.machine("tower")
-    }
-
-    private func notes() async throws -> (machines: [MachineNotes.Machine], problems: [String]) {
-        try await MachineNotes(
-            store: bench.store, ledger: LedgerQueue(tower.ledger), keys: bench.keys, pool: bench.pool,
-            time: bench.time.source
-        ).run()
-    }
-
-    private func problemsOfShares() async throws -> [String] {
-        try await OtherShares(
-            store: bench.store, ledger: LedgerQueue(tower.ledger), keys: bench.keys,
-            spool: bench.tree.path("others.part"), pool: bench.pool, time: bench.time.source
-        ).run().problems
+        (bench, tower, laptop) = try CatalogBench.withTwo()
     }
 
     /// The laptop writes twice, into two segments.
@@ -50,7 +34,7 @@ import Testing
     @Test func `what is lacking is told until that machine writes it anew`() async throws {
         bench.memory.lose(try await writeTwice())
         let lack = "the catalogue of the machine laptop lacks its writes 2 to 2"
-        for told in [try await problemsOfShares(), try await notes().problems] {
+        for told in [try await tower.problemsOfShares(), try await tower.notes().problems] {
             #expect(told.count == 1 && told[0].hasPrefix(lack) && told[0].contains("sync-agent sync"), "\(told)")
         }
         let rebuilt = try await bench.machine("nas").rebuild().problems
@@ -58,8 +42,8 @@ import Testing
         #expect(rebuilt[0].contains("its shares, which are not known here: sync-agent shares --revoke ID"))
         #expect(try await laptop.look() != nil)
         try await laptop.service().round()
-        #expect(try await problemsOfShares() == [])
-        #expect(try await notes().problems == [])
+        #expect(try await tower.problemsOfShares() == [])
+        #expect(try await tower.notes().problems == [])
     }
 
     @Test func `whose place was taken is not missed for what was gone then, until it writes again`() async throws {
@@ -68,12 +52,12 @@ import Testing
         _ = try await nas.rebuild()
         #expect(try nas.ledger.catalogStanding().replaces == [laptop.ledger.catalogStanding().machine: 2])
         try await nas.service().round()
-        #expect(try await problemsOfShares() == [])
-        #expect(try await notes().machines.map(\.name) == ["nas"])
-        #expect(try await notes().problems == [])
+        #expect(try await tower.problemsOfShares() == [])
+        #expect(try await tower.notes().machines.map(\.name) == ["nas"])
+        #expect(try await tower.notes().problems == [])
         try await laptop.see(["another.jpg": "another"])
         try await laptop.service().round()
-        #expect(try await Set(notes().machines.map(\.name)) == ["laptop", "nas"])
+        #expect(try await Set(tower.notes().machines.map(\.name)) == ["laptop", "nas"])
     }
 
     @Test func `numbers of writes that did not come to the store are not missed`() async throws {
@@ -86,11 +70,11 @@ import Testing
             bench.store.add(StoreFault(.put, key: key.rawValue, .failBefore(.serverFailed)))
             try await laptop.service().round()
         }
-        #expect(try await notes().machines.map { $0.note?.catalogWrite } == [2])
-        #expect(try await notes().problems == [])
-        #expect(try await problemsOfShares() == [])
+        #expect(try await tower.notes().machines.map { $0.note?.catalogWrite } == [2])
+        #expect(try await tower.notes().problems == [])
+        #expect(try await tower.problemsOfShares() == [])
         try await laptop.service().round()
-        #expect(try await notes().machines.map { $0.note?.catalogWrite } == [6])
+        #expect(try await tower.notes().machines.map { $0.note?.catalogWrite } == [6])
     }
 
     @Test func `what is written while others look is not missed`() async throws {
@@ -100,7 +84,7 @@ import Testing
         let gate = Gate()
         bench.store.add(
             StoreFault(.get, key: try bench.keys.machine(machine).rawValue, number: 1, .hold(gate)))
-        async let told = problemsOfShares()
+        async let told = tower.problemsOfShares()
         await gate.waitForArrivals(1)
         try await laptop.see(many.merging(["last.jpg": "last"]) { $1 })
         try await laptop.service().round()
@@ -119,7 +103,7 @@ import Testing
             StoreFault(
                 .get, key: note, number: 2,
                 .meanwhile { for key in unlisted { memory.bringBack(key, from: whole) } }))
-        #expect(try await problemsOfShares() == [])
+        #expect(try await tower.problemsOfShares() == [])
     }
 
     @Test func `it is told of a silent machine, of which nothing counts as forgotten meanwhile`() async throws {

@@ -16,9 +16,7 @@ import Testing
     private let laptop: CatalogMachine
 
     init() throws {
-        bench = try CatalogBench()
-        tower = try bench.machine("tower")
-        laptop = try bench.machine("laptop")
+        (bench, tower, laptop) = try CatalogBench.withTwo()
     }
 
     private var standing: VerificationStatus {
@@ -27,10 +25,7 @@ import Testing
 
     /// The laptop has written, and the tower's ledger takes it up.
     private func rebuild() async throws {
-        try await laptop.write()
-        try await tower.see(["own.jpg": "own"])
-        try await tower.write()
-        #expect(try await tower.rebuild().lost == 0)
+        #expect(try await tower.takeUp(laptop).lost == 0)
     }
 
     /// The tower looks at the whole store, and finds nothing that it would have to tell.

@@ -18,16 +18,7 @@ import Testing
 
     /// As another machine sees them.
     private func notes() async throws -> (machines: [MachineNotes.Machine], problems: [String]) {
-        try await notes(of: bench.machine("onlooker"))
-    }
-
-    private func notes(
-        of machine: CatalogMachine
-    ) async throws -> (machines: [MachineNotes.Machine], problems: [String]) {
-        try await MachineNotes(
-            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys, pool: bench.pool,
-            time: bench.time.source
-        ).run()
+        try await bench.machine("onlooker").notes()
     }
 
     /// A note with these fields, beside those that each one has.
@@ -145,7 +136,7 @@ import Testing
         for key in try await bench.keysOfSegments() + [note] {
             try await bench.memory.store(Array("nothing".utf8), at: key)
         }
-        let found = try await notes(of: machine)
+        let found = try await machine.notes()
         #expect(found.machines.isEmpty && found.problems == [])
         #expect(try await notes().problems.count == 2)
     }

@@ -12,21 +12,6 @@ import Testing
 
     init() throws { bench = try CatalogBench() }
 
-    private func notes(_ machine: CatalogMachine) async throws -> (machines: [MachineNotes.Machine], problems: [String])
-    {
-        try await MachineNotes(
-            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys, pool: bench.pool,
-            time: bench.time.source
-        ).run()
-    }
-
-    private func problemsOfShares(on machine: CatalogMachine) async throws -> [String] {
-        try await OtherShares(
-            store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys,
-            spool: bench.tree.path("others.part"), pool: bench.pool, time: bench.time.source
-        ).run().problems
-    }
-
     private func noteKey(_ machine: CatalogMachine) throws -> ObjectKey {
         try bench.keys.machine(machine.ledger.catalogStanding().machine)
     }
@@ -60,25 +45,25 @@ import Testing
         for isWritten in [false, true] {
             if isWritten { try await laptop.write() }
             try await laptop.noteWriter().run(passEndedAt: bench.time.now)
-            let found = try await notes(tower)
+            let found = try await tower.notes()
             let last: [Int?] = [isWritten ? 1 : nil]
             #expect(found.machines.map { $0.note?.catalogWrite } == last)
             #expect(found.problems == [])
-            #expect(try await problemsOfShares(on: tower) == [])
+            #expect(try await tower.problemsOfShares() == [])
         }
         try await bench.loseCatalogs()
-        let told = try await problemsOfShares(on: tower)
+        let told = try await tower.problemsOfShares()
         #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine laptop is missing"), "\(told)")
         #expect(told[0].contains("sync-agent sync") && told[0].contains("shares of it may be unknown"))
-        #expect(try await notes(tower).problems.count == 1)
+        #expect(try await tower.notes().problems.count == 1)
         let rebuilt = try await bench.machine("nas").rebuild().problems
         #expect(rebuilt.count == 1 && rebuilt[0].contains("what it shares is not known here"), "\(rebuilt)")
         // It needs no advice about itself: its next pass finds it out.
-        #expect(try await notes(laptop).problems == [])
+        #expect(try await laptop.notes().problems == [])
         #expect(try await laptop.look() != nil)
         try await laptop.write()
-        #expect(try await notes(tower).problems == [])
-        #expect(try await problemsOfShares(on: tower) == [])
+        #expect(try await tower.notes().problems == [])
+        #expect(try await tower.problemsOfShares() == [])
     }
 
     @Test func `nobody misses the catalogue of a machine that keeps none any more, or that was replaced`()
@@ -93,20 +78,20 @@ import Testing
         for key in try await bench.keysOfSegments() where CatalogSegment(key, bench.keys)?.machine == left {
             try await bench.memory.delete(key)
         }
-        #expect(try await problemsOfShares(on: tower) == [])
-        #expect(try await problemsOfShares(on: nas) == [])
+        #expect(try await tower.problemsOfShares() == [])
+        #expect(try await nas.problemsOfShares() == [])
         try await tower.noteWriter().run(passEndedAt: bench.time.now)
-        #expect(try await notes(nas).machines.map { $0.note?.catalogWrite } == [1])
-        #expect(try await notes(nas).problems == [])
+        #expect(try await nas.notes().machines.map { $0.note?.catalogWrite } == [1])
+        #expect(try await nas.notes().problems == [])
         try await tower.service(keepsCatalog: false).round()
-        #expect(try await problemsOfShares(on: nas) == [])
-        #expect(try await notes(nas).problems == [])
+        #expect(try await nas.problemsOfShares() == [])
+        #expect(try await nas.notes().problems == [])
         #expect(try await bench.keysOfSegments().isEmpty)
     }
 
     @Test func `of a machine without a catalogue, shares tell also that its note cannot be read`() async throws {
         try await bench.memory.store(Array("nothing".utf8), at: bench.keys.machine("strange"))
-        let told = try await problemsOfShares(on: bench.machine("tower"))
+        let told = try await bench.machine("tower").problemsOfShares()
         #expect(told == ["users/ana/machines/strange.json: it is no note of a machine"])
     }
 
@@ -117,15 +102,15 @@ import Testing
         let left = try laptop.ledger.catalogStanding().machine
         _ = try await tower.rebuild(inPlaceOf: left)
         try await tower.service().round()
-        #expect(try await notes(nas).machines.map(\.name) == ["tower"])
+        #expect(try await nas.notes().machines.map(\.name) == ["tower"])
         try await laptop.see(["a.jpg": "a", "b.jpg": "b"])
         try await laptop.service().round()
-        #expect(try await Set(notes(nas).machines.map(\.name)) == ["laptop", "tower"])
+        #expect(try await Set(nas.notes().machines.map(\.name)) == ["laptop", "tower"])
         for key in try await bench.keysOfSegments() where CatalogSegment(key, bench.keys)?.machine == left {
             bench.memory.lose(key)
         }
         for other in [tower, nas] {
-            for told in [try await problemsOfShares(on: other), try await notes(other).problems] {
+            for told in [try await other.problemsOfShares(), try await other.notes().problems] {
                 #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine laptop is"), "\(told)")
             }
         }
@@ -134,14 +119,14 @@ import Testing
     @Test func `what a note of version 1.0 replaces counts, whatever was written`() async throws {
         try await bench.sign(of: "0123456789abcdef", catalogWrite: 7)
         let tower = try bench.machine("tower")
-        #expect(try await problemsOfShares(on: tower).count == 1)
+        #expect(try await tower.problemsOfShares().count == 1)
         let text = """
             {"format": 1, "id": "fedcba9876543210", "name": "nas", "version": "1.0.0", "pending": 0, "failed": 0, "lost": 0,
              "replaces": ["0123456789abcdef"]}
             """
         try await bench.memory.store(Array(text.utf8), at: bench.keys.machine("fedcba9876543210"))
-        #expect(try await problemsOfShares(on: tower) == [])
-        #expect(try await notes(tower).problems == [])
+        #expect(try await tower.problemsOfShares() == [])
+        #expect(try await tower.notes().problems == [])
     }
 
     @Test func `of a successor whose note is of version 1.0, its catalogue tells up to which write`() async throws {
@@ -157,14 +142,14 @@ import Testing
              "replaces": ["\(left)"]}
             """
         try await bench.memory.store(Array(text.utf8), at: bench.keys.machine(id))
-        #expect(try await notes(nas).machines.map(\.name) == ["tower"])
+        #expect(try await nas.notes().machines.map(\.name) == ["tower"])
         try await laptop.see(["a.jpg": "a", "b.jpg": "b"])
         try await laptop.service().round()
-        #expect(try await Set(notes(nas).machines.map(\.name)) == ["laptop", "tower"])
+        #expect(try await Set(nas.notes().machines.map(\.name)) == ["laptop", "tower"])
         for key in try await bench.keysOfSegments() where CatalogSegment(key, bench.keys)?.machine == left {
             bench.memory.lose(key)
         }
-        for told in [try await problemsOfShares(on: nas), try await notes(nas).problems] {
+        for told in [try await nas.problemsOfShares(), try await nas.notes().problems] {
             #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine laptop is missing"), "\(told)")
         }
     }
@@ -188,7 +173,7 @@ import Testing
         let segment = try #require(last).rawValue
         let numbers = isFirstLineRead ? 2...2 : 1...2
         bench.store.add(StoreFault(.get, key: segment, numbers: numbers, .failBefore(.accessDenied)))
-        let told = try await problemsOfShares(on: nas)
+        let told = try await nas.problemsOfShares()
         #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine tower: "), "\(told)")
     }
 
@@ -201,14 +186,14 @@ import Testing
         try await laptop.service().round()
         let id = try laptop.ledger.catalogStanding().machine
         try await bench.memory.store(Array(content.utf8), at: try #require(try await bench.keysOfSegments().first))
-        for told in [try await problemsOfShares(on: tower), try await notes(tower).problems] {
+        for told in [try await tower.problemsOfShares(), try await tower.notes().problems] {
             #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine laptop: it is "), "\(told)")
             #expect(told[0].contains("sync-agent sync on that machine") && told[0].contains("rebuild --machine \(id) "))
         }
         _ = try await nas.rebuild(inPlaceOf: id)
         try await nas.service().round()
-        #expect(try await problemsOfShares(on: tower) == [])
-        #expect(try await notes(tower).problems == [])
+        #expect(try await tower.problemsOfShares() == [])
+        #expect(try await tower.notes().problems == [])
     }
 
     @Test func `a missing machine of another one's name may be that one before it lost its state, and is told so`()
@@ -222,7 +207,7 @@ import Testing
         try await after.service().round()
         let note = try noteKey(before)
         for machine in [after, try bench.machine("tower")] {
-            for told in [try await problemsOfShares(on: machine), try await notes(machine).problems] {
+            for told in [try await machine.problemsOfShares(), try await machine.notes().problems] {
                 #expect(told.count == 1 && told[0].contains("which has lost its state and begun anew"), "\(told)")
                 #expect(told.first?.contains("sync-agent rebuild there: \(note).") == true)
             }
@@ -253,10 +238,10 @@ import Testing
                 case .listing: StoreFault(.list, key: "\(bench.keys.catalog)\(id)/", number: 1, .failBefore(code))
                 }
             bench.store.add(fault)
-            let told = try await isShares ? problemsOfShares(on: tower) : notes(tower).problems
+            let told = try await isShares ? tower.problemsOfShares() : tower.notes().problems
             #expect(told.count == 1 && !told[0].contains("is missing"), "\(told)")
         }
-        #expect(try await problemsOfShares(on: tower).count { $0.contains("is missing") } == 1)
+        #expect(try await tower.problemsOfShares().count { $0.contains("is missing") } == 1)
     }
 
     // MARK: A catalogue that is kept no more
@@ -273,12 +258,12 @@ import Testing
             return
         }
         #expect(try await bench.keysOfSegments().count == 1)
-        #expect(try await problemsOfShares(on: tower) == [])
-        #expect(try await notes(tower).problems == [])
+        #expect(try await tower.problemsOfShares() == [])
+        #expect(try await tower.notes().problems == [])
         #expect(try await service.round() == .unchanged)
         #expect(try await bench.keysOfSegments().isEmpty)
-        #expect(try await problemsOfShares(on: tower) == [])
-        #expect(try await notes(tower).machines.map { $0.note?.catalogWrite } == [nil])
+        #expect(try await tower.problemsOfShares() == [])
+        #expect(try await tower.notes().machines.map { $0.note?.catalogWrite } == [nil])
     }
 
     @Test func `the others are told once that a catalogue goes, and before it does`() async throws {
@@ -293,7 +278,7 @@ import Testing
         }
         // A process that is killed in between leaves nothing to miss.
         #expect(calls.map(\.operation) == [.put, .deleteMany])
-        #expect(try await notes(tower).machines.map { $0.note?.catalogWrite } == [nil])
+        #expect(try await tower.notes().machines.map { $0.note?.catalogWrite } == [nil])
     }
 
     @Test func `that a catalogue goes is told also where the answer to an earlier note was lost`() async throws {
@@ -303,11 +288,11 @@ import Testing
         try await laptop.write()
         bench.store.add(StoreFault(.put, key: try noteKey(laptop).rawValue, number: 1, .failAfter(.unreachable)))
         try await laptop.noteWriter().run(passEndedAt: bench.time.now)
-        #expect(try await notes(tower).machines.map { $0.note?.catalogWrite } == [1])
+        #expect(try await tower.notes().machines.map { $0.note?.catalogWrite } == [1])
         try await laptop.service(keepsCatalog: false).round()
         #expect(try await bench.keysOfSegments().isEmpty)
-        #expect(try await notes(tower).problems == [])
-        #expect(try await problemsOfShares(on: tower) == [])
+        #expect(try await tower.notes().problems == [])
+        #expect(try await tower.problemsOfShares() == [])
     }
 
     @Test func `a catalogue that goes while others look is not missed`() async throws {
@@ -315,12 +300,12 @@ import Testing
         try await laptop.see(["a.jpg": "a"])
         try await laptop.service().round()
         try await bench.loseCatalogs()
-        #expect(try await problemsOfShares(on: tower).count == 1)
+        #expect(try await tower.problemsOfShares().count == 1)
         let (memory, note) = (bench.memory, try noteKey(laptop))
         let machine = try laptop.ledger.catalogStanding().machine
         bench.store.add(
             StoreFault(.list, key: "\(bench.keys.catalog)\(machine)/", number: 1, .meanwhile { memory.lose(note) }))
-        #expect(try await problemsOfShares(on: tower) == [])
+        #expect(try await tower.problemsOfShares() == [])
     }
 
     // MARK: What it takes, and how it ends
@@ -342,12 +327,12 @@ import Testing
         try await laptop.service().round()
         try await bench.loseCatalogs()
         let note = try noteKey(laptop)
-        for told in [try await problemsOfShares(on: tower), try await notes(tower).problems] {
+        for told in [try await tower.problemsOfShares(), try await tower.notes().problems] {
             #expect(told.count == 1 && told[0].hasSuffix("delete its note from the store: \(note)"), "\(told)")
         }
         bench.memory.lose(note)
-        #expect(try await problemsOfShares(on: tower) == [])
-        let found = try await notes(tower)
+        #expect(try await tower.problemsOfShares() == [])
+        let found = try await tower.notes()
         #expect(found.machines.isEmpty && found.problems == [])
     }
 
@@ -358,7 +343,7 @@ import Testing
             try await machine.service(keepsCatalog: keepsCatalog).round()
         }
         let before = bench.store.calls.count
-        #expect(try await problemsOfShares(on: bench.machine("tower")) == [])
+        #expect(try await bench.machine("tower").problemsOfShares() == [])
         let calls = bench.store.calls.dropFirst(before)
         let machines = calls.filter { $0.key.hasPrefix(bench.keys.machines) }
         #expect(machines.map(\.operation) == [.list, .get, .get])

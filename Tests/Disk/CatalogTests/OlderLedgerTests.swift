@@ -14,9 +14,7 @@ import Testing
     private let many = Dictionary(uniqueKeysWithValues: (0..<100).map { ("\($0).jpg", "photo \($0)") })
 
     init() throws {
-        bench = try CatalogBench()
-        laptop = try bench.machine("laptop")
-        tower = try bench.machine("tower")
+        (bench, tower, laptop) = try CatalogBench.withTwo()
     }
 
     /// The laptop's ledger of after its first write, where the store has a second and a third one in one segment.
@@ -41,13 +39,6 @@ import Testing
 
     private func refuseNote(_ code: StoreError.Code, calls: ClosedRange<Int> = 1...Int.max) throws {
         bench.store.add(StoreFault(.get, key: try noteKey().rawValue, numbers: calls, .failBefore(code)))
-    }
-
-    private func notes() async throws -> (machines: [MachineNotes.Machine], problems: [String]) {
-        try await MachineNotes(
-            store: bench.store, ledger: LedgerQueue(tower.ledger), keys: bench.keys, pool: bench.pool,
-            time: bench.time.source
-        ).run()
     }
 
     private func isRefused(_ outcome: CatalogWriter.Outcome) -> Bool {
@@ -131,15 +122,15 @@ import Testing
         #expect(try await back.rebuild().problems == [])
         // Until it is written, the others are told of what is lacking as before.
         try await back.noteWriter().run(passEndedAt: bench.time.now)
-        #expect(try await notes().machines.map { $0.note?.catalogWrite } == [3])
-        #expect(try await notes().problems.count == problems.count)
+        #expect(try await tower.notes().machines.map { $0.note?.catalogWrite } == [3])
+        #expect(try await tower.notes().problems.count == problems.count)
         guard case .written(let segment) = try await back.service().round() else {
             Issue.record("it was not written")
             return
         }
         #expect(segment.from == 1 && segment.to == 4)
         #expect(try await bench.segments() == ["00000001-00000004.jsonl.gz"])
-        let found = try await notes()
+        let found = try await tower.notes()
         #expect(found.machines.map { $0.note?.catalogWrite } == [4] && found.problems == [])
         try await back.inspect()
         #expect(try await back.service().round() == .unchanged)
@@ -174,12 +165,12 @@ import Testing
             Issue.record("it was written")
             return
         }
-        #expect(try await notes().machines.map { $0.note?.catalogWrite } == [1])
+        #expect(try await tower.notes().machines.map { $0.note?.catalogWrite } == [1])
         guard case .written(let segment) = try await back.service().round() else {
             Issue.record("it was not written")
             return
         }
-        #expect(try await notes().machines.map { $0.note?.catalogWrite } == [segment.to])
+        #expect(try await tower.notes().machines.map { $0.note?.catalogWrite } == [segment.to])
     }
 
     // MARK: A note that cannot be read

@@ -13,9 +13,7 @@ import Testing
     private let laptop: CatalogMachine
 
     init() throws {
-        bench = try CatalogBench()
-        tower = try bench.machine("tower")
-        laptop = try bench.machine("laptop")
+        (bench, tower, laptop) = try CatalogBench.withTwo()
     }
 
     private var spentUSD: Double {
@@ -26,10 +24,7 @@ import Testing
     /// - Returns: the store as it was before.
     private func ruin(_ key: ObjectKey) async throws -> InMemoryStore {
         try await laptop.see(["a.jpg": "sunset"])
-        try await laptop.write()
-        try await tower.see(["own.jpg": "own"])
-        try await tower.write()
-        #expect(try await tower.rebuild().lost == 0)
+        #expect(try await tower.takeUp(laptop).lost == 0)
         let whole = bench.memory.copy()
         await bench.time.advance(by: .seconds(86_400))
         try await bench.memory.store(Array("tesnus".utf8), at: key)

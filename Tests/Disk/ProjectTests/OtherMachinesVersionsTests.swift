@@ -10,10 +10,6 @@ import Testing
 
 /// Earlier images of projects that another machine may need: it has a file of the same name, and so the same key.
 @Suite struct OtherMachinesVersionsTests {
-    private func versions(_ bench: ProjectBench) throws -> [String] {
-        try bench.stored.filter { $0.hasPrefix("a/versions/") }.compactMap { try bench.content($0) }
-    }
-
     @Test func `a version that another machine's catalogue names as its image stays`() async throws {
         // What is copied is later than what is stored beside.
         let late = Date(timeIntervalSince1970: 4_000_000_000)
@@ -31,15 +27,15 @@ import Testing
         }
         // That catalogue is not read for each image.
         try await bench.storeInTurn((3...11).map { "image \($0)." }, versions: 1)
-        #expect(try versions(bench).count == 10 && readings() == 0)
+        #expect(try bench.versionTexts().count == 10 && readings() == 0)
         try await bench.storeInTurn(["image 12."], versions: 1)
         #expect(version != key && bench.text(version) == "image 2.")
         // The last one of its own stays, too, and so does what the other one had stored before.
-        #expect(try versions(bench).count == 3 && readings() > 0)
-        #expect(try versions(bench).contains("image 1."))
+        #expect(try bench.versionTexts().count == 3 && readings() > 0)
+        #expect(try bench.versionTexts().contains("image 1."))
         let before = readings()
         try await bench.storeInTurn(["image 13."], versions: 1)
-        #expect(try versions(bench).count == 4 && readings() == before)
+        #expect(try bench.versionTexts().count == 4 && readings() == before)
     }
 
     @Test func `another machine's image that was copied to the versions before ours took its place stays`() async throws
@@ -52,7 +48,7 @@ import Testing
         let bench = try ProjectBench(listing: "a", in: other.memory)
         try await bench.storeInTurn((1...11).map { "image \($0)." }, versions: 1, by: clock)
         #expect(try bench.content("a.jpg") == "image 11.")
-        #expect(try versions(bench).sorted() == ["image 10.", "image of the other."])
+        #expect(try bench.versionTexts().sorted() == ["image 10.", "image of the other."])
         #expect(try bench.ledger.check() == [])
     }
 
@@ -66,7 +62,7 @@ import Testing
         let images = ["image 1.", "image of the other."] + (2...10).map { "image \($0)." }
         try await bench.storeInTurn(images, versions: 1, by: clock)
         // That one's own stays, too; without the latest there would be no other.
-        #expect(try versions(bench).sorted() == ["image 9.", "image of the other.", "image of the other."])
+        #expect(try bench.versionTexts().sorted() == ["image 9.", "image of the other.", "image of the other."])
     }
 
     @Test(arguments: [(1, false), (2, true)])
@@ -77,7 +73,7 @@ import Testing
         let version = try #require(try bench.ledger.projectVersions(of: "a").first?.key)
         let other = try ProjectBench(listing: "a", in: bench.memory)
         try await other.storeInTurn(["image 3."], versions: 1, by: clock)
-        #expect(try versions(bench) == ["image 2."])
+        #expect(try bench.versionTexts() == ["image 2."])
         try await bench.refresh(kept: kept)
         #expect(try bench.ledger.lostBesidePhotos(limit: 9).map(\.key) == (isLost ? [version] : []))
         // The file is stored as what the other one has set aside.

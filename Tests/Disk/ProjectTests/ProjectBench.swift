@@ -44,6 +44,16 @@ struct ProjectBench {
         try list([Self.record(id)])
     }
 
+    /// A bench with these files beside that list, all of them stored.
+    static func storing(
+        _ files: [String: String], in memory: InMemoryStore = InMemoryStore()
+    ) async throws -> ProjectBench {
+        let bench = try ProjectBench(listing: "a", in: memory)
+        for (name, text) in files { try bench.write(text, to: name) }
+        try await bench.pass()
+        return bench
+    }
+
     // MARK: The folder
 
     /// Watches another folder in place of the one before, or that one again.
@@ -190,6 +200,17 @@ struct ProjectBench {
 
     func content(_ name: String) throws -> String? {
         memory.content(try keys.projectFile(name)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Earlier states of a file, by their keys.
+    func versions(of name: String = "a.jpg") throws -> [ObjectKey: String] {
+        guard let file = VersionedFile(try key(name)) else { return [:] }
+        return memory.keys.filter { file.isVersion($0) }.reduce(into: [:]) { $0[$1] = text($1) }
+    }
+
+    /// What the earlier states of all files of the project `a` contain.
+    func versionTexts() throws -> [String] {
+        try stored.filter { $0.hasPrefix("a/versions/") }.compactMap { try content($0) }
     }
 
     func text(_ key: ObjectKey) -> String? { memory.content(key).map { String(decoding: $0, as: UTF8.self) } }

@@ -9,18 +9,14 @@ import SystemPackage
 import Testing
 
 @Suite struct ProjectVersionsTests {
-    private func versions(_ bench: ProjectBench) throws -> [String] {
-        try bench.stored.filter { $0.hasPrefix("a/versions/") }.compactMap { try bench.content($0) }
-    }
-
     @Test func `the last images stay reachable, and older ones go`() async throws {
         let bench = try ProjectBench(listing: "a")
         // The store in memory has a clock that stands still: the contents tell versions apart.
         try await bench.storeInTurn((1...8).map { "image \($0)." }, versions: 100)
         #expect(try bench.content("a.jpg") == "image 8.")
-        #expect(Set(try versions(bench)) == Set((1...7).map { "image \($0)." }))
+        #expect(Set(try bench.versionTexts()) == Set((1...7).map { "image \($0)." }))
         try await bench.storeInTurn(["image 9."], versions: 5)
-        #expect(try versions(bench).count == 5)
+        #expect(try bench.versionTexts().count == 5)
         #expect(try bench.ledger.projectVersions(of: "a").count == 5)
         #expect(try bench.entries().map(\.versions) == [5])
         #expect(try bench.ledger.check() == [])
@@ -31,14 +27,14 @@ import Testing
         try await bench.storeInTurn(["image 1."])
         bench.memory.makeUnreadable(try bench.key("a.jpg"))
         try await bench.storeInTurn(["image 2."])
-        #expect(try bench.content("a.jpg") == "image 2." && versions(bench) == [])
+        #expect(try bench.content("a.jpg") == "image 2." && bench.versionTexts() == [])
         #expect(try bench.status("a.jpg")?.state == .uploaded)
     }
 
     @Test func `the same image again is no version`() async throws {
         let bench = try ProjectBench(listing: "a")
         try await bench.storeInTurn(["image 1.", "image 1.", "image 2.", "image 2."])
-        #expect(try versions(bench) == ["image 1."])
+        #expect(try bench.versionTexts() == ["image 1."])
         #expect(bench.store.count(.copy) == 1)
     }
 
@@ -58,7 +54,7 @@ import Testing
         try await bench.storeInTurn(["image 1.", "image 2."])
         try await bench.pass()
         #expect(try bench.content("a.jpg") == "image 2.")
-        #expect(try versions(bench) == ["image 1."])
+        #expect(try bench.versionTexts() == ["image 1."])
         #expect(try bench.ledger.projectVersions(of: "a").count == 1)
         #expect(try bench.status("a.jpg")?.state == .uploaded)
     }
@@ -97,13 +93,13 @@ import Testing
         #expect(status.state == .uploaded && bench.text(key) == "image 1.")
         try await bench.pass()
         #expect(try bench.content("a.jpg") == "image 2.")
-        #expect(try versions(bench) == ["image 1."])
+        #expect(try bench.versionTexts() == ["image 1."])
         // Without that version it is stored again, and the other one is kept.
         bench.memory.lose(try #require(status.key))
         try await bench.refresh()
         try await bench.pass()
         #expect(try bench.content("a.jpg") == "image 1.")
-        #expect(try versions(bench) == ["image 2."])
+        #expect(try bench.versionTexts() == ["image 2."])
         #expect(try bench.ledger.check() == [])
     }
 
@@ -114,13 +110,13 @@ import Testing
             try bench.write(text, to: "a-metadata.json")
             try await bench.pass()
         }
-        #expect(try versions(bench) == ["{}"])
+        #expect(try bench.versionTexts() == ["{}"])
         let other = try ProjectBench(listing: "a", in: bench.memory)
         try other.write("image 1.", to: "a.jpg")
         try other.write(#"{"by": "another"}"#, to: "a-metadata.json")
         try await other.pass()
         #expect(try other.content("a-metadata.json") == #"{"by": "another"}"#)
-        #expect(try Set(versions(other)) == ["{}", #"{"by": "us"}"#])
+        #expect(try Set(other.versionTexts()) == ["{}", #"{"by": "us"}"#])
         // It is no image.
         #expect(try other.ledger.projectVersions(of: "a").isEmpty)
         #expect(try other.ledger.check() == [])
@@ -151,7 +147,7 @@ import Testing
         try await bench.pass()
         #expect(try bench.status("a.jpg")?.state == .uploaded)
         #expect(try bench.content("a.jpg") == "image 1.")
-        #expect(try versions(bench) == ["image another."])
+        #expect(try bench.versionTexts() == ["image another."])
         #expect(try bench.ledger.check() == [])
     }
 
@@ -194,7 +190,7 @@ import Testing
         try bench.write(#"{"by": "us"}"#, to: name)
         try await bench.pass()
         #expect(try bench.content(name) == #"{"by": "us"}"#)
-        #expect(try versions(bench) == [#"{"by": "another"}"#])
+        #expect(try bench.versionTexts() == [#"{"by": "another"}"#])
     }
 
     @Test func `an archived image is never overwritten: the new one is stored beside it, and that is told`()
@@ -205,7 +201,7 @@ import Testing
         bench.memory.setClass(.deepArchive, of: try bench.key("a.jpg"))
         try await bench.storeInTurn(["image 2."])
         #expect(try bench.content("a.jpg") == "image 1.")
-        #expect(try versions(bench) == ["image 2."])
+        #expect(try bench.versionTexts() == ["image 2."])
         let status = try #require(try bench.status("a.jpg"))
         #expect(status.state == .uploaded)
         #expect(status.key?.rawValue.contains("/a/versions/") == true)
@@ -227,7 +223,7 @@ import Testing
             #expect(bench.memory.content(key).map { String(decoding: $0, as: UTF8.self) } == "image \(number).")
         }
         // The last, and the one before, which the file was stored as until then.
-        #expect(Set(try versions(bench)) == ["image 4.", "image 5."])
+        #expect(Set(try bench.versionTexts()) == ["image 4.", "image 5."])
     }
 
     @Test func `an archived version is not removed`() async throws {
@@ -236,8 +232,8 @@ import Testing
         let first = try #require(bench.stored.first { $0.hasPrefix("a/versions/") })
         bench.memory.setClass(.deepArchive, of: try ObjectKey("users/ana/projects/\(first)"))
         try await bench.storeInTurn(["image 3.", "image 4."], versions: 1)
-        #expect(try versions(bench).contains("image 1."))
-        #expect(try versions(bench).count == 2)
+        #expect(try bench.versionTexts().contains("image 1."))
+        #expect(try bench.versionTexts().count == 2)
     }
 
     @Test func `a restored image is kept and replaced like any other`() async throws {
@@ -246,7 +242,7 @@ import Testing
         bench.memory.setClass(.glacier, restore: .restored(until: .distantFuture), of: try bench.key("a.jpg"))
         try await bench.storeInTurn(["image 2."])
         #expect(try bench.content("a.jpg") == "image 2.")
-        #expect(try versions(bench).count == 1)
+        #expect(try bench.versionTexts().count == 1)
     }
 
     @Test(
@@ -290,16 +286,16 @@ import Testing
         try await bench.storeInTurn(["image 2.", "image 3.", "image 4."], versions: 1)
         #expect(try bench.content("a/versions/1.jpg") == "image of mine.")
         #expect(try bench.status("a/versions/1.jpg")?.state == .missing)
-        #expect(try versions(bench).count == 2)
+        #expect(try bench.versionTexts().count == 2)
     }
 
     @Test func `an old version that cannot be removed holds nothing up, and goes next time`() async throws {
         let bench = try ProjectBench(listing: "a")
         bench.store.add(StoreFault(.deleteMany, number: 1, .failBefore(.serverFailed)))
         try await bench.storeInTurn(["image 1.", "image 2.", "image 3."], versions: 1)
-        #expect(try versions(bench).count == 2)
+        #expect(try bench.versionTexts().count == 2)
         #expect(bench.words.all.contains { $0.contains("stay for now") })
         try await bench.storeInTurn(["image 4."], versions: 1)
-        #expect(try versions(bench).count == 1)
+        #expect(try bench.versionTexts().count == 1)
     }
 }

@@ -72,16 +72,9 @@ import Testing
         name.hasSuffix(".json") ? #"{"n": \#(number)}"# : "image \(number)."
     }
 
-    /// Of a file's versions, the contents.
-    private func versions(_ name: String, _ bench: ProjectBench) throws -> Set<String> {
-        let file = try #require(VersionedFile(try bench.key(name)))
-        return Set(bench.memory.keys.filter { file.isVersion($0) }.compactMap { bench.text($0) })
-    }
-
     /// Writes a file, and stores it.
     private func store(_ number: Int, _ name: String, in bench: ProjectBench) async throws {
-        try bench.write(text(number, name), to: name)
-        try await bench.pass()
+        try await bench.storeInTurn([text(number, name)], as: name)
         #expect(try bench.content(name) == text(number, name))
     }
 
@@ -107,17 +100,17 @@ import Testing
     {
         let other = try ProjectBench(listing: "a")
         for number in 1...2 { try await store(number, name, in: other) }
-        #expect(try versions(name, other) == [text(1, name)])
+        #expect(try Set(other.versions(of: name).values) == [text(1, name)])
         try await remove(name, of: other)
         // That one has no catalogue.
         let bench = try ProjectBench(listing: "a", in: other.memory)
         try await store(3, name, in: bench)
-        #expect(try versions(name, bench) == [text(1, name), text(2, name)])
+        #expect(try Set(bench.versions(of: name).values) == [text(1, name), text(2, name)])
         try await other.refresh()
         try expectKept(2, name, by: other)
         // What comes under that name there replaces nothing of the other one either.
         try await store(4, name, in: other)
-        #expect(try versions(name, other) == [text(1, name), text(2, name), text(3, name)])
+        #expect(try Set(other.versions(of: name).values) == [text(1, name), text(2, name), text(3, name)])
         try await bench.refresh()
         #expect(try bench.status(name)?.state == .uploaded)
         #expect(try bench.ledger.check() == [])
@@ -133,7 +126,7 @@ import Testing
         try await store(1, name, in: bench)
         try await remove(name, of: bench)
         try await store(2, name, in: other)
-        #expect(try versions(name, other) == [text(1, name)])
+        #expect(try Set(other.versions(of: name).values) == [text(1, name)])
         try await bench.refresh()
         try expectKept(1, name, by: bench)
     }
@@ -165,7 +158,7 @@ import Testing
         let bench = try ProjectBench(listing: "a", in: other.memory)
         try await store(2, name, in: bench)
         #expect(try bench.status(name)?.state == .uploaded)
-        #expect(try versions(name, bench) == [text(1, name)])
+        #expect(try Set(bench.versions(of: name).values) == [text(1, name)])
     }
 
     @Test func `versions that have gone with a project that another machine has deleted are no loss`() async throws {
@@ -191,12 +184,12 @@ import Testing
         try await bench.writeCatalog()
         let other = try ProjectBench(listing: "a", in: bench.memory)
         for number in 3...5 { try await store(number, "a.jpg", in: other) }
-        #expect(try versions("a.jpg", other) == Set((1...4).map { text($0, "a.jpg") }))
+        #expect(try Set(other.versions(of: "a.jpg").values) == Set((1...4).map { text($0, "a.jpg") }))
         let outcomes = try await unasked(other)
         #expect(outcomes.map(\.failures) == [[]])
         #expect(outcomes.first?.target.needed.filter(\.isProjectVersion).count == 3)
         // What was made of the other one's own is deleted with it.
-        #expect(try versions("a.jpg", bench) == Set((1...3).map { text($0, "a.jpg") }))
+        #expect(try Set(bench.versions(of: "a.jpg").values) == Set((1...3).map { text($0, "a.jpg") }))
         try await bench.refresh()
         #expect(try bench.ledger.lostBesidePhotos(limit: 9).isEmpty)
         #expect(try bench.ledger.overview().lost == 0)
@@ -228,7 +221,7 @@ import Testing
         let bench = try ProjectBench(listing: "a", in: other.memory)
         try await store(2, "a.jpg", in: bench)
         try await bench.writeCatalog()
-        #expect(try versions("a.jpg", bench) == [text(1, "a.jpg")])
+        #expect(try Set(bench.versions(of: "a.jpg").values) == [text(1, "a.jpg")])
         #expect(try await unasked(other).map(\.failures) == [[]])
         #expect(bench.stored.filter { $0.hasPrefix("a") } == ["a.jpg"])
         try await bench.refresh()

@@ -15,13 +15,6 @@ import Testing
         region: "eu-central-1", asOf: "2026-07", source: "a test",
         classes: [.standard: ClassPrices(perGBMonth: 0.03, putPer1000: 0.005)], egressPerGB: 0.09)
 
-    private func makeBench(_ memory: InMemoryStore, _ files: [String: String]) async throws -> ProjectBench {
-        let bench = try ProjectBench(listing: "a", in: memory)
-        for (name, text) in files { try bench.write(text, to: name) }
-        try await bench.pass()
-        return bench
-    }
-
     private func planner(_ bench: ProjectBench) -> RestorePlanner {
         RestorePlanner(
             store: bench.store, ledger: bench.queue, prices: Self.prices,
@@ -51,8 +44,8 @@ import Testing
     func `what another machine has put its own in place of is restored from the versions`(
         name: String, other: String
     ) async throws {
-        let laptop = try await makeBench(InMemoryStore(), [name: "image 1."])
-        _ = try await makeBench(laptop.memory, [name: other])
+        let laptop = try await ProjectBench.storing([name: "image 1."])
+        _ = try await ProjectBench.storing([name: other], in: laptop.memory)
         #expect(try laptop.content(name) == other)
         let result = try await save(try await order(name, in: laptop), in: laptop)
         #expect(result.saved == 1 && result.problems == [])
@@ -67,9 +60,9 @@ import Testing
     func `what another machine has put its own in place of since it was asked for comes from the versions`(
         name: String
     ) async throws {
-        let laptop = try await makeBench(InMemoryStore(), [name: "image 1."])
+        let laptop = try await ProjectBench.storing([name: "image 1."])
         let job = try await order(name, in: laptop)
-        _ = try await makeBench(laptop.memory, [name: "image 2."])
+        _ = try await ProjectBench.storing([name: "image 2."], in: laptop.memory)
         let result = try await save(job, in: laptop)
         #expect(result.saved == 1 && result.problems == [])
         #expect(try laptop.tree.read("out/\(name)") == Array("image 1.".utf8))
@@ -82,9 +75,9 @@ import Testing
     @Test func `what is in an archived version since it was asked for is told as that, and nothing counts as lost`()
         async throws
     {
-        let laptop = try await makeBench(InMemoryStore(), ["a.jpg": "image 1."])
+        let laptop = try await ProjectBench.storing(["a.jpg": "image 1."])
         let job = try await order("a.jpg", in: laptop)
-        _ = try await makeBench(laptop.memory, ["a.jpg": "image 2."])
+        _ = try await ProjectBench.storing(["a.jpg": "image 2."], in: laptop.memory)
         let file = try #require(VersionedFile(try laptop.key("a.jpg")))
         let version = try #require(laptop.memory.keys.first { file.isVersion($0) })
         laptop.memory.setClass(.glacier, of: version)
@@ -98,7 +91,7 @@ import Testing
     }
 
     @Test func `what is damaged under its own key is told as before`() async throws {
-        let laptop = try await makeBench(InMemoryStore(), ["a.jpg": "image 1."])
+        let laptop = try await ProjectBench.storing(["a.jpg": "image 1."])
         let job = try await order("a.jpg", in: laptop)
         laptop.memory.damage(try laptop.key("a.jpg"))
         let result = try await save(job, in: laptop)
@@ -110,9 +103,9 @@ import Testing
         async throws
     {
         let files = ["a.jpg": "image 1.", "extra.json": "image 3."]
-        let laptop = try await makeBench(InMemoryStore(), files)
+        let laptop = try await ProjectBench.storing(files)
         try await laptop.writeCatalog(as: "laptop")
-        let tower = try await makeBench(laptop.memory, ["a.jpg": "image 2.", "extra.json": "image 4."])
+        let tower = try await ProjectBench.storing(["a.jpg": "image 2.", "extra.json": "image 4."], in: laptop.memory)
         try await tower.writeCatalog(as: "tower")
         try await laptop.rebuild(as: "laptop", takesOver: false)
         for (name, text) in files {

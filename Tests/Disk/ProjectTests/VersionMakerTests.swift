@@ -13,11 +13,6 @@ import Testing
         return try await remover.remove(try await remover.find("a", in: [bench.folder]))
     }
 
-    private func versions(of name: String = "a.jpg", _ bench: ProjectBench) throws -> [ObjectKey: String] {
-        let file = try #require(VersionedFile(try bench.key(name)))
-        return bench.memory.keys.filter { file.isVersion($0) }.reduce(into: [:]) { $0[$1] = bench.text($1) }
-    }
-
     /// The laptop has stored images 1 to 3, the tower then 3 to 5, and both have catalogues.
     private func makeBoth() async throws -> (laptop: ProjectBench, tower: ProjectBench) {
         let laptop = try ProjectBench(listing: "a")
@@ -27,7 +22,7 @@ import Testing
         try await tower.storeInTurn(images: 3...5)
         try await tower.writeCatalog(as: "tower")
         try await laptop.refresh()
-        #expect(try Set(versions(tower).values) == Set((1...4).map { "image \($0)." }))
+        #expect(try Set(tower.versions().values) == Set((1...4).map { "image \($0)." }))
         return (laptop, tower)
     }
 
@@ -39,7 +34,7 @@ import Testing
         try await laptop.rebuild(as: "laptop", takesOver: isRebuild)
         try await tower.rebuild(as: "tower", takesOver: isRebuild)
         #expect(try await remove(in: tower).map(\.failures) == [[]])
-        #expect(try Set(versions(laptop).values) == Set((1...3).map { "image \($0)." }))
+        #expect(try Set(laptop.versions().values) == Set((1...3).map { "image \($0)." }))
         try await laptop.refresh()
         #expect(try laptop.ledger.lostBesidePhotos(limit: 9).isEmpty)
         #expect(try laptop.ledger.overview().lost == 0)
@@ -50,7 +45,7 @@ import Testing
         let (laptop, _) = try await makeBoth()
         let rebuilt = try ProjectBench(listing: "a", in: laptop.memory)
         try await rebuilt.rebuild(as: "laptop")
-        for (key, text) in try versions(laptop) where text != "image 3." {
+        for (key, text) in try laptop.versions() where text != "image 3." {
             let maker: VersionMaker = text == "image 4." ? .other : .this
             #expect(try rebuilt.ledger.maker(ofVersion: key) == maker)
         }
@@ -67,7 +62,7 @@ import Testing
         try await laptop.storeInTurn(images: 5...5)
         try await laptop.writeCatalog(as: "laptop")
         #expect(try await remove(in: tower).map(\.failures) == [[]])
-        #expect(try Set(versions(laptop).values) == Set((1...3).map { "image \($0)." }))
+        #expect(try Set(laptop.versions().values) == Set((1...3).map { "image \($0)." }))
         try await laptop.refresh()
         #expect(try laptop.ledger.lostBesidePhotos(limit: 9).isEmpty)
         #expect(try laptop.ledger.check() == [] && tower.ledger.check() == [])
@@ -84,7 +79,7 @@ import Testing
         try await laptop.storeInTurn(images: 2...2)
         try await laptop.writeCatalog(as: "laptop")
         #expect(try await remove(in: tower).map(\.failures) == [[]])
-        #expect(try Array(versions(laptop).values) == ["image 1."])
+        #expect(try Array(laptop.versions().values) == ["image 1."])
         try await laptop.refresh()
         #expect(try laptop.ledger.lostBesidePhotos(limit: 9).isEmpty)
         #expect(try laptop.ledger.check() == [] && tower.ledger.check() == [])
@@ -94,11 +89,11 @@ import Testing
         let (laptop, tower) = try await makeBoth()
         tower.store.add(StoreFault(.deleteMany, number: 1, .failBefore(.serverFailed)))
         #expect(try await remove(in: tower).map(\.failures.count) == [1])
-        #expect(try versions(laptop).count == 4)
-        let own = try #require(try versions(laptop).first { $0.value == "image 4." }?.key)
+        #expect(try laptop.versions().count == 4)
+        let own = try #require(try laptop.versions().first { $0.value == "image 4." }?.key)
         #expect(try tower.ledger.object(own) == nil && tower.ledger.projectVersionCounts().isEmpty)
         #expect(try await remove(in: tower).map(\.failures) == [[]])
-        #expect(try Set(versions(laptop).values) == Set((1...3).map { "image \($0)." }))
+        #expect(try Set(laptop.versions().values) == Set((1...3).map { "image \($0)." }))
         #expect(try tower.ledger.maker(ofVersion: own) == nil)
         #expect(try tower.ledger.check() == [])
     }
@@ -126,7 +121,7 @@ import Testing
         try await storeUnknown(16, in: other.memory)
         let bench = try ProjectBench(listing: "a", in: other.memory)
         try await bench.storeInTurn(images: 2...2)
-        let old = try versions(bench).values.count { $0.hasPrefix("old image") }
+        let old = try bench.versions().values.count { $0.hasPrefix("old image") }
         #expect(old == (hasCatalog ? 16 : 4))
         let told = bench.words.all.filter { $0.contains("nothing tells which of the two has stored what") }
         #expect(told.count == (hasCatalog ? 1 : 0))
@@ -134,7 +129,7 @@ import Testing
         let outcome = try #require(outcomes.first)
         #expect(outcome.failures == [])
         // It is told of each that stays.
-        let left = try versions(bench).values.filter { $0.hasPrefix("old image") }
+        let left = try bench.versions().values.filter { $0.hasPrefix("old image") }
         #expect(left.count == (hasCatalog ? 16 : 0))
         #expect(outcome.target.needed.count(where: \.isProjectVersion) == (hasCatalog ? 17 : 0))
     }
@@ -148,7 +143,7 @@ import Testing
         try await other.writeCatalog()
         let bench = try ProjectBench(listing: "a", in: other.memory)
         for name in names { try await bench.storeInTurn(images: 2...2, as: name) }
-        let keys = try names.flatMap { try Array(versions(of: $0, bench).keys) }
+        let keys = try names.flatMap { try Array(bench.versions(of: $0).keys) }
         #expect(keys.count == 2)
         #expect(try await bench.others.named(among: keys) == Set(keys))
     }
@@ -164,6 +159,6 @@ import Testing
         bench.store.add(StoreFault(.head, key: key.rawValue, number: 1, .sayAbsent))
         try await bench.storeInTurn(images: 2...2, as: name)
         #expect(bench.text(key) == "image 2.")
-        #expect(try Array(versions(of: name, bench).values) == ["image 1."])
+        #expect(try Array(bench.versions(of: name).values) == ["image 1."])
     }
 }

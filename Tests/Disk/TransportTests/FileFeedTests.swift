@@ -13,6 +13,8 @@ import Testing
     private static let stored = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
     private let wall = Mutex(Duration.zero)
     private let gate = DispatchSemaphore(value: 0)
+    /// How often somebody has come to the gate.
+    private let entries = Mutex(0)
 
     /// Of all threads; none of them uses the processor.
     private var watch: StepWatch {
@@ -41,18 +43,22 @@ import Testing
         }
     }
 
-    @Test func `A disk that hangs in the middle of a body stops no other request`() async throws {
-        let (tree, bodies, entries) = (try TemporaryTree(), Noted<[UInt8]>(), Mutex(0))
-        let film = [UInt8].noise(3_000_000)
-        try tree.write(film, to: "film.mp4")
-        let body = HTTPBody(try tree.body("film.mp4"))
-        let server = try takeAll(noting: bodies)
-        let transport = try CurlTransport(bodies: BlockingPool(name: "bodies", threads: 1, watch: StepWatch())) {
-            [gate] place in
+    /// A transport of whose files the first million bytes are read, and no more before the gate opens.
+    private func transport(reading bodies: BlockingPool) throws -> CurlTransport {
+        try CurlTransport(bodies: bodies) { [gate, entries] place in
             guard place >= 1_000_000 else { return }
             entries.withLock { $0 += 1 }
             gate.wait()
         }
+    }
+
+    @Test func `A disk that hangs in the middle of a body stops no other request`() async throws {
+        let (tree, bodies) = (try TemporaryTree(), Noted<[UInt8]>())
+        let film = [UInt8].noise(3_000_000)
+        try tree.write(film, to: "film.mp4")
+        let body = HTTPBody(try tree.body("film.mp4"))
+        let server = try takeAll(noting: bodies)
+        let transport = try transport(reading: BlockingPool(name: "bodies", threads: 1, watch: StepWatch()))
         let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/b/k")
         async let sent = transport.send(HTTPRequest(.put, url, body: body), target: .memory(limit: 0))
         // It goes on when the test ends early, too.
@@ -107,17 +113,12 @@ import Testing
     }
 
     @Test func `A file whose disk does not answer is one that cannot be read now`() async throws {
-        let (tree, bodies, entries) = (try TemporaryTree(), Noted<[UInt8]>(), Mutex(0))
+        let (tree, bodies) = (try TemporaryTree(), Noted<[UInt8]>())
         try tree.write([UInt8].noise(3_000_000), to: "film.mp4")
         let body = HTTPBody(try tree.body("film.mp4"))
         let server = try takeAll(noting: bodies)
         let watch = watch
-        let transport = try CurlTransport(bodies: BlockingPool(name: "bodies", threads: 1, watch: watch)) {
-            [gate] place in
-            guard place >= 1_000_000 else { return }
-            entries.withLock { $0 += 1 }
-            gate.wait()
-        }
+        let transport = try transport(reading: BlockingPool(name: "bodies", threads: 1, watch: watch))
         let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/b/k")
         async let sent = transport.send(HTTPRequest(.put, url, body: body), target: .memory(limit: 0))
         defer { for _ in 1...16 { gate.signal() } }
@@ -135,12 +136,12 @@ import Testing
     }
 
     @Test func `Once a disk hangs, nothing more is begun at it, and what is on others is read`() async throws {
-        let (watch, entries) = (watch, Mutex(0))
+        let watch = watch
         // What a test that ends early leaves there is given up.
         let pool = BlockingPool(name: "bodies", threads: 2, watch: watch, abandoningAfter: .milliseconds(50))
         let reads = SourceReads(pool: pool)
         let (ill, well) = (Self.stamp(device: 1), Self.stamp(device: 2))
-        let read: @Sendable () async -> TransportError.Code? = { [gate] in
+        let read: @Sendable () async -> TransportError.Code? = { [gate, entries] in
             do {
                 try await reads.run("/ill/film.mp4", ill) {
                     entries.withLock { $0 += 1 }
@@ -177,17 +178,13 @@ import Testing
 
     @Test(arguments: [true, false])
     func `A request that is over does not wait for a disk that hangs`(isCancelled: Bool) async throws {
-        let (tree, entries, isOver) = (try TemporaryTree(), Mutex(0), Mutex(false))
+        let (tree, isOver) = (try TemporaryTree(), Mutex(false))
         try tree.write([UInt8].noise(3_000_000), to: "film.mp4")
         let body = HTTPBody(try tree.body("film.mp4"))
         let server = try takeAll(noting: Noted<[UInt8]>())
         let pool = BlockingPool(
             name: "bodies", threads: 1, watch: StepWatch(), abandoningAfter: .milliseconds(50))
-        let transport = try CurlTransport(bodies: pool) { [gate] place in
-            guard place >= 1_000_000 else { return }
-            entries.withLock { $0 += 1 }
-            gate.wait()
-        }
+        let transport = try transport(reading: pool)
         let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/b/k")
         let sending = Task {
             defer { isOver.withLock { $0 = true } }
