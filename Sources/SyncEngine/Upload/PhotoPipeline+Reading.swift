@@ -58,14 +58,9 @@ extension PhotoPipeline {
                     }
                 }
             }
-        } catch let silence as DiskSilence {
-            // Its thread was given up, or its folder is left alone.
-            return await withFirstLeft(of: together, behind: results.withLock { $0 }) { putOff($0, silence) }
-        } catch let error as PhotoError {
-            // A decoder did not end: its thread was given up.
-            return try await withFirstLeft(of: together, behind: results.withLock { $0 }) { claim in
-                try await outcome(of: error, for: claim)
-            }
+        } catch let error where error is DiskSilence || error is PhotoError {
+            // Its thread was given up, by a disk or by a decoder that did not end; or its folder is left alone.
+            return try await withFirstLeft(of: together, behind: results.withLock { $0 }, after: error)
         } catch is CancellationError {
             try Task.checkCancellation()
             return results.withLock { $0 } + [.done(.released)]
@@ -75,14 +70,23 @@ extension PhotoPipeline {
 
     /// What became of photos whose thread was given up: of those before it, and of the one that it was at.
     private func withFirstLeft(
-        of claims: ArraySlice<Claim>, behind done: [Preparer.Preparation], _ end: (Claim) async throws -> Outcome
-    ) async rethrows -> [Preparer.Preparation] {
+        of claims: ArraySlice<Claim>, behind done: [Preparer.Preparation], after error: any Error
+    ) async throws -> [Preparer.Preparation] {
         // It may have been held, or stopped by the system, with all of them behind it.
         guard done.count < claims.count else { return done }
-        return done + [.done(try await end(claims[claims.startIndex + done.count]))]
+        return done + [.done(try await outcome(of: error, for: claims[claims.startIndex + done.count]))]
     }
 
-    func outcome(of error: PhotoError, for claim: Claim) async throws -> Outcome {
+    /// - Throws: what is no fault of the photo, nor of its disk; ``LedgerError``; `CancellationError`.
+    func outcome(of error: any Error, for claim: Claim) async throws -> Outcome {
+        switch error {
+        case let silence as DiskSilence: putOff(claim, silence)
+        case let error as PhotoError: try await lookAgain(at: claim, after: error)
+        default: throw error
+        }
+    }
+
+    private func lookAgain(at claim: Claim, after error: PhotoError) async throws -> Outcome {
         do {
             return try await looks.reads.run(in: claim.folder, on: pool, onReturn: work.signal) { [preparer] in
                 try preparer.outcome(of: error, for: claim)

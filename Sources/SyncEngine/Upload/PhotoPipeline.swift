@@ -343,10 +343,8 @@ package final class PhotoPipeline: Sendable {
             }
         } catch let error as StoreError {
             try await fail(claim, error, mode)
-        } catch let error as PhotoError {
+        } catch {
             try await end(claim, outcome(of: error, for: claim))
-        } catch let silence as DiskSilence {
-            try await end(claim, putOff(claim, silence))
         }
     }
 

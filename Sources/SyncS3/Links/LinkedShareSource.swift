@@ -266,7 +266,8 @@ struct PageScanner {
         byte.isUppercase ? byte | 0x20 : byte
     }
 
-    private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0C, 0x0D].contains(byte) }
+    /// In HTML, a form feed is blank, too.
+    private static func isBlank(_ byte: UInt8) -> Bool { byte.isBlank || byte == 0x0C }
 }
 
 /// Text as it stands in an attribute of HTML.

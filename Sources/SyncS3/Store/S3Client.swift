@@ -31,21 +31,22 @@ final class S3Client: Sendable {
     /// `nil` where nobody keeps anything.
     let memory: S3FactStore?
     let transport: any HTTPTransport
-    /// Of files that are sent in parts, which are read by threads of their own.
-    let disks = DiskThreads<SourceReads.Disk>()
+    /// Of all files that are sent: those in parts are read by threads of their own, the others by the transport's.
+    let disks: DiskThreads<SourceReads.Disk>
     let warn: @Sendable (String) -> Void
     private let learned: Mutex<Learned>
 
     init(
         knowledge: EndpointFacts, prefix: String, settings: S3Settings, credentials: CredentialCache,
-        transport: any HTTPTransport, memory: (any EndpointFactStore)?, warn: @escaping @Sendable (String) -> Void,
-        now: @escaping @Sendable () -> Date
+        transport: any HTTPTransport, disks: DiskThreads<SourceReads.Disk>, memory: (any EndpointFactStore)?,
+        warn: @escaping @Sendable (String) -> Void, now: @escaping @Sendable () -> Date
     ) {
         self.warn = warn
         self.prefix = prefix
         self.settings = settings
         self.credentials = credentials
         self.transport = transport
+        self.disks = disks
         self.now = now
         self.memory = memory.map {
             S3FactStore(

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 package import SyncCore
-import SyncSystem
+package import SyncSystem
 
 /// An S3 bucket, or a part of one, as an ``ObjectStore``.
 ///
@@ -37,24 +37,28 @@ package final class S3Store: ObjectStore {
         let bundle = try environment.caBundle()
         var rates: CurlTransport.Rates?
         if let bandwidth { rates = { bandwidth.rates(at: now(), in: TimeZone.autoupdatingCurrent) } }
+        let disks = DiskThreads<SourceReads.Disk>()
         let transport: CurlTransport
         do {
             transport = try CurlTransport(
                 settings: TransportSettings(
                     hostConnections: bandwidth == nil ? Self.connections : Self.connectionsInShares,
                     uploadBytesPerSecond: bandwidth?.lowestUpload, caBundle: bundle),
-                rates: rates)
+                rates: rates, disks: disks)
         } catch {
             throw StoreError(.unsupported, operation: "configure", message: error.message)
         }
         try self.init(
-            settings: settings, environment: environment, transport: transport, memory: memory, warn: warn, now: now)
+            settings: settings, environment: environment, transport: transport, disks: disks, memory: memory,
+            warn: warn, now: now)
     }
 
+    /// - Parameter disks: what is known of the disks from which files are sent, by the transport, too.
     package init(
         settings: S3Settings, environment: AWSEnvironment, transport: any HTTPTransport,
-        memory: (any EndpointFactStore)? = nil, parts sizes: PartSizes? = nil,
-        warn: @escaping @Sendable (String) -> Void = { _ in }, now: @escaping @Sendable () -> Date
+        disks: DiskThreads<SourceReads.Disk> = DiskThreads(), memory: (any EndpointFactStore)? = nil,
+        parts sizes: PartSizes? = nil, warn: @escaping @Sendable (String) -> Void = { _ in },
+        now: @escaping @Sendable () -> Date
     ) throws(StoreError) {
         let address = try settings.address(in: environment)
         let prefix = try Self.prefix(settings.prefix)
@@ -71,7 +75,7 @@ package final class S3Store: ObjectStore {
         client = S3Client(
             knowledge: EndpointFacts(address: address, capabilities: capabilities), prefix: prefix,
             settings: settings, credentials: CredentialCache(chain: CredentialChain(services), now: now),
-            transport: transport, memory: memory, warn: warn, now: now)
+            transport: transport, disks: disks, memory: memory, warn: warn, now: now)
         self.sizes = sizes ?? settings.parts
         unusedProxy = environment.unusedProxy(for: address.endpoint)
     }

@@ -1,7 +1,7 @@
 import CSyncCurl
 import Glibc
 package import SyncCore
-import SyncSystem
+package import SyncSystem
 
 /// HTTP over libcurl: one thread of its own, connections that are kept and reused, HTTP/1.1.
 ///
@@ -17,22 +17,26 @@ package final class CurlTransport: HTTPTransport {
     /// What holds at the moment. Asked about once a second, on the transport's thread.
     package typealias Rates = @Sendable () -> BandwidthTimetable.Rates
 
-    /// - Parameter rates: in place of the settings' limit, which is the lowest of them then.
+    /// - Parameters:
+    ///   - rates: in place of the settings' limit, which is the lowest of them then.
+    ///   - disks: what is known of the disks from which is sent.
     package convenience init(
-        settings: TransportSettings = TransportSettings(), rates: Rates? = nil
+        settings: TransportSettings = TransportSettings(), rates: Rates? = nil,
+        disks: DiskThreads<SourceReads.Disk> = DiskThreads()
     ) throws(TransportError) {
         let bodies = BlockingPool(name: "bodies", threads: 4, abandoningAfter: SignOfLife.patienceAtEnd)
-        try self.init(settings: settings, rates: rates, bodies: bodies, onRead: { _ in })
+        try self.init(settings: settings, rates: rates, disks: disks, bodies: bodies, onRead: { _ in })
     }
 
     /// - Parameters:
     ///   - bodies: threads that read the files that are sent. Tests watch them.
     ///   - onRead: called on them before bytes are read, with their place in the file. Tests hold them there.
     init(
-        settings: TransportSettings = TransportSettings(), rates: Rates? = nil, bodies: BlockingPool,
+        settings: TransportSettings = TransportSettings(), rates: Rates? = nil,
+        disks: DiskThreads<SourceReads.Disk> = DiskThreads(), bodies: BlockingPool,
         onRead: @escaping @Sendable (Int64) -> Void
     ) throws(TransportError) {
-        self.bodies = SourceReads(pool: bodies)
+        self.bodies = SourceReads(pool: bodies, disks: disks)
         self.onRead = onRead
         let code = CSyncCurl_GlobalInit()
         guard code == 0, let handle = CSyncCurl_MultiCreate(Int64(settings.hostConnections)) else {

@@ -71,14 +71,14 @@ final class SourceFile: Sendable {
 }
 
 /// The threads that read files which are sent. A disk that hangs holds up its own files alone (``DiskThreads``).
-struct SourceReads: Sendable {
-    struct Disk: Identifiable, Sendable {
+package struct SourceReads: Sendable {
+    package struct Disk: Identifiable, Sendable {
         /// st_dev of stat(3type).
-        let id: UInt64
+        package let id: UInt64
     }
 
     let pool: BlockingPool
-    /// What is known of the disks may outlive the threads.
+    /// One for all threads that read for a store, however long each of them lives: a disk that hangs is found out once.
     let disks: DiskThreads<Disk>
 
     init(pool: BlockingPool, disks: DiskThreads<Disk> = DiskThreads()) {

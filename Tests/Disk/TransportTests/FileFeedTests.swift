@@ -44,8 +44,10 @@ import Testing
     }
 
     /// A transport of whose files the first million bytes are read, and no more before the gate opens.
-    private func transport(reading bodies: BlockingPool) throws -> CurlTransport {
-        try CurlTransport(bodies: bodies) { [gate, entries] place in
+    private func transport(
+        reading bodies: BlockingPool, disks: DiskThreads<SourceReads.Disk> = DiskThreads()
+    ) throws -> CurlTransport {
+        try CurlTransport(disks: disks, bodies: bodies) { [gate, entries] place in
             guard place >= 1_000_000 else { return }
             entries.withLock { $0 += 1 }
             gate.wait()
@@ -117,8 +119,9 @@ import Testing
         try tree.write([UInt8].noise(3_000_000), to: "film.mp4")
         let body = HTTPBody(try tree.body("film.mp4"))
         let server = try takeAll(noting: bodies)
-        let watch = watch
-        let transport = try transport(reading: BlockingPool(name: "bodies", threads: 1, watch: watch))
+        let (watch, disks) = (watch, DiskThreads<SourceReads.Disk>())
+        let transport = try transport(
+            reading: BlockingPool(name: "bodies", threads: 1, watch: watch), disks: disks)
         let url = HTTPURL(scheme: "http", host: "127.0.0.1", port: server.port, path: "/b/k")
         async let sent = transport.send(HTTPRequest(.put, url, body: body), target: .memory(limit: 0))
         defer { for _ in 1...16 { gate.signal() } }
@@ -131,6 +134,14 @@ import Testing
             #expect(error.code == .sourceSilent)
             #expect(error.message.contains("does not answer"))
         }
+        // Whoever reads parts for the same store learns it, and does not wait for that disk once more.
+        let parts = SourceReads(pool: BlockingPool(name: "parts", threads: 1, watch: watch), disks: disks)
+        let (film, stamp) = (tree.path("film.mp4"), try tree.stamp("film.mp4"))
+        let silence = await #expect(throws: TransportError.self) {
+            try await parts.run(film, stamp) { _ = Issue.record("it was read") }
+        }
+        #expect(silence?.code == .sourceSilent)
+        await parts.pool.shutDown()
         await transport.close()
         await server.stop()
     }
