@@ -14,11 +14,11 @@ import Testing
 
     private let bench: CatalogBench
     private let tower: CatalogMachine
+    private let laptop: CatalogMachine
     private let key: ObjectKey
 
     init() throws {
-        bench = try CatalogBench()
-        tower = try bench.machine("tower")
+        (bench, tower, laptop) = try CatalogBench.withTwo()
         key = try bench.photoKey("sunset")
     }
 
@@ -27,7 +27,6 @@ import Testing
     /// The laptop stores a photo, and is off for three days.
     /// - Returns: its id.
     private func laptopIsGone() async throws -> String {
-        let laptop = try bench.machine("laptop")
         try await laptop.see(["a.jpg": "sunset"])
         try await laptop.write()
         let id = try laptop.ledger.catalogStanding().machine
@@ -123,7 +122,6 @@ import Testing
 
     @Test(arguments: ["first", "last"])
     func `a photo that was changed is lost by what is stored of it last`(gone: String) async throws {
-        let laptop = try bench.machine("laptop")
         let many = Dictionary(uniqueKeysWithValues: (0..<30).map { ("\($0).jpg", "photo \($0)") })
         for text in ["first", "last"] {
             try await laptop.see(many.merging(["a.jpg": text]) { $1 })
@@ -232,7 +230,6 @@ import Testing
     /// catalogue, and is told then.
     @Test(arguments: [nil, 1] as [Int?])
     func `it is held by who is told alone`(catalogWrite: Int?) async throws {
-        let laptop = try bench.machine("laptop")
         try await laptop.see(["a.jpg": "sunset"])
         try await laptop.write()
         try await bench.sign(of: "0123456789abcdef", catalogWrite: catalogWrite)
@@ -251,7 +248,6 @@ import Testing
     }
 
     @Test func `what its machine has forgotten, and deleted, is not called gone`() async throws {
-        let laptop = try bench.machine("laptop")
         try await laptop.see(["a.jpg": "sunset"])
         try await laptop.write()
         try await bench.sign(of: "0123456789abcdef", catalogWrite: 1)
