@@ -22,8 +22,9 @@ struct RebuildCommand: WorkspaceCommand {
             knows already stays; a damaged ledger is set aside, and never deleted. It can be stopped and run again.
 
             A machine takes the place of the one with its own name, or, when the store knows \
-            no machine of that name, of the only one there is; --machine names another one. Photos of other machines are \
-            under machines/NAME/.
+            no machine of that name, of the only one there is; --machine names another one. Where several have the name, \
+            none is taken: they are listed with their ids and last signs of life, and --machine takes an id. Photos of \
+            other machines are under machines/NAME/.
 
             EXAMPLES
               sync-agent rebuild
@@ -46,7 +47,7 @@ struct RebuildCommand: WorkspaceCommand {
         return Answer(RebuildReport(result, setAside: aside, store: workspace.settings.catalog))
     }
 
-    /// - Throws: ``CommandFailure`` when no machine has the name.
+    /// - Throws: ``CommandFailure`` when no machine has the name, or several have it.
     static func rebuild(
         _ workspace: Workspace, inPlaceOf machine: String?, takesOver: Bool = true
     ) async throws -> LedgerRebuild.Summary {
@@ -70,6 +71,8 @@ struct RebuildCommand: WorkspaceCommand {
             }
         } catch let error as LedgerRebuild.UnknownMachine {
             throw CommandFailure.noSuchPath("\(error)")
+        } catch let error as LedgerRebuild.SharedName {
+            throw CommandFailure.usage("\(error)")
         } catch let error as Errno {
             throw CommandFailure.failed(
                 "\(installation.rebuildSpool): \(FileFault(error, or: "check the state folder").message)")
@@ -193,9 +196,10 @@ struct RebuildReport: Report {
             switch machine.role {
             case "takenOver": lines.append("This machine takes the place of \(name).")
             case "other":
+                let isOnly = machines.count { $0.name == machine.name } == 1
                 lines.append(
                     "The photos of \(name) are under \((machine.path ?? "").escapingControls)/; if this machine is to take "
-                        + "its place: sync-agent rebuild --machine \(name)")
+                        + "its place: sync-agent rebuild --machine \(isOnly ? name : machine.id)")
             default: continue
             }
         }

@@ -34,6 +34,8 @@ struct ForgetReport: Report {
     @Untold var undeleted = 0
     @Untold var earlyObjects = 0
     @Untold var isVersioned = false
+    /// What people have read of ``kept`` already, as ``keptTexts``.
+    @Untold var shown: Set<String> = []
 
     /// - Parameters:
     ///   - known: keys of what is not lost, and what is to be done about it.
@@ -59,7 +61,7 @@ struct ForgetReport: Report {
             + plan.shared.map { shared in
                 Kept(
                     path: shared.object.photos.first.flatMap { paths[$0] }, key: shared.object.record.key.rawValue,
-                    reason: Self.wordsOfRest(shared.reference))
+                    reason: Self.wordsOfRest(shared.reference, shared.object.record.problem))
             }
             + known.map { Kept(path: nil, key: $0.key.rawValue, reason: $0.reason) }
         kept += plan.held.map { Kept(path: nil, key: $0.key.rawValue, reason: Self.words($0.reference)) }
@@ -121,11 +123,15 @@ struct ForgetReport: Report {
     private static let versions =
         "In a bucket with versioning, earlier versions of what is deleted stay, and cost, until a rule removes them."
 
-    /// A copy and its original stay for the same reason: for people that is one line.
-    private func keptLines(_ terminal: Terminal) -> [String] {
+    /// What stays, and why. A copy and its original stay for the same reason: for people that is one line.
+    var keptTexts: [String] {
         var told: Set<String> = []
-        let texts = kept.map { "\(($0.path ?? $0.key ?? "").escapingControls): \($0.reason)" }
+        return kept.map { "\(($0.path ?? $0.key ?? "").escapingControls): \($0.reason)" }
             .filter { told.insert($0).inserted }
+    }
+
+    private func keptLines(_ terminal: Terminal) -> [String] {
+        let texts = keptTexts.filter { !shown.contains($0) }
         var lines = texts.prefix(Self.named).map { terminal.styled("kept", .yellow) + "  \($0)" }
         if texts.count > Self.named { lines.append("      and \(Quantities.count(texts.count - Self.named)) more") }
         return lines
@@ -150,20 +156,31 @@ struct ForgetReport: Report {
     }
 
     /// Of what stays though its path is forgotten.
-    private static func wordsOfRest(_ reference: StoredReference) -> String {
-        guard case .unread(let reason) = reference else { return words(reference) }
-        return "stays: whether anybody else needs it is not known (\(reason.escapingControls))"
+    /// - Parameter problem: of the object: who else needs a ruin does not have the photo either.
+    static func wordsOfRest(_ reference: StoredReference, _ problem: ObjectFault?) -> String {
+        if case .unread(let reason) = reference {
+            return "stays: whether anybody else needs it is not known (\(reason.escapingControls))"
+        }
+        guard let problem, isNeed(reference) else { return words(reference) }
+        return "what was stored of it \(problem.words.escapingControls), and stays: \(need(reference))"
     }
 
     private static func words(_ reference: StoredReference) -> String {
+        isNeed(reference) ? "stored: \(need(reference))" : need(reference)
+    }
+
+    /// Whether it tells only why an object stays, and nothing that ends.
+    private static func isNeed(_ reference: StoredReference) -> Bool { !reference.holdsPath || reference == .project }
+
+    private static func need(_ reference: StoredReference) -> String {
         switch reference {
-        case .path(let path): "stored: \(path.text.escapingControls) is the same photo"
-        case .version(let path): "stored: an earlier version of \(path.text.escapingControls)"
-        case .machine(let name): "stored: the machine \(name.escapingControls) has it, too"
-        case .vacation(let name): "stored: it is in the vacation \(name.escapingControls)"
-        case .event: "stored: it is the photo of a gallery event"
-        case .archivedEvent: "stored: it is the photo of an archived event"
-        case .project: "stored: it belongs to a project"
+        case .path(let path): "\(path.text.escapingControls) is the same photo"
+        case .version(let path): "an earlier version of \(path.text.escapingControls)"
+        case .machine(let name): "the machine \(name.escapingControls) has it, too"
+        case .vacation(let name): "it is in the vacation \(name.escapingControls)"
+        case .event: "it is the photo of a gallery event"
+        case .archivedEvent: "it is the photo of an archived event"
+        case .project: "it belongs to a project"
         case .share(let id):
             "is in an open share: sync-agent shares --revoke \(id), or wait for its end; then forget it again"
         case .restore(let job): "is in restore job \(job) (sync-agent restores); forget it again when that is over"

@@ -100,8 +100,9 @@ struct ForgetCommand: WorkspaceCommand {
             found.photos, objects: found.objects, onlyGone: missing, since: since)
         let preview = try report(plan, found, workspace)
         if dryRun { return Answer(preview, failure: found.unknown.failure) }
-        if !consent.yes { try await workspace.afterAsking { try ask(plan, preview, workspace.console.people) } }
-        return try await carryOut(plan, found, parts)
+        if consent.yes { return try await carryOut(plan, found, parts) }
+        let shown = try await workspace.afterAsking { try ask(plan, preview, workspace.console.people) }
+        return try await carryOut(plan, found, parts, shown: shown)
     }
 
     /// Ages are told by this machine's clock. One that was set far ahead makes everything old: the last whole pass was not.
@@ -115,7 +116,10 @@ struct ForgetCommand: WorkspaceCommand {
                 + "; run sync-agent sync first, and see that the clock is right. Nothing was changed")
     }
 
-    private func carryOut(_ plan: ForgetPlan, _ found: Found, _ parts: ForgetServices) async throws -> Answer {
+    /// - Parameter shown: what was shown of what stays, before it was asked.
+    private func carryOut(
+        _ plan: ForgetPlan, _ found: Found, _ parts: ForgetServices, shown: Set<String> = []
+    ) async throws -> Answer {
         let workspace = parts.workspace
         let done = try await parts.planner.begin(plan)
         if !done.photos.isEmpty {
@@ -124,6 +128,7 @@ struct ForgetCommand: WorkspaceCommand {
             }
         }
         var report = try report(done, found, workspace)
+        report.shown = shown
         let line = ProgressLine(workspace.console.errors, time: workspace.time, elsewhere: .nothing)
         defer { line.finish() }
         do {
@@ -152,9 +157,10 @@ struct ForgetCommand: WorkspaceCommand {
             at: workspace.time.now(), dryRun: dryRun)
     }
 
-    private func ask(_ plan: ForgetPlan, _ preview: ForgetReport, _ terminal: Terminal) throws {
+    /// - Returns: what was shown of what stays.
+    private func ask(_ plan: ForgetPlan, _ preview: ForgetReport, _ terminal: Terminal) throws -> Set<String> {
         let count = plan.photos.count + plan.objects.count
-        if count == 0 { return }
+        if count == 0 { return [] }
         preview.plan(on: terminal).forEach(terminal.writeLine)
         let deleted = plan.deleted.count
         let question =
@@ -163,6 +169,7 @@ struct ForgetCommand: WorkspaceCommand {
             : "Forget \(Quantities.counted(count, plan.isOfLost ? "lost photo" : "photo"))?"
         try Question.confirmLoss(
             typing: deleted > 0 ? deleted : nil, question, on: terminal, to: "forget", no: "nothing was forgotten")
+        return Set(preview.keptTexts)
     }
 
     // MARK: What is meant

@@ -251,8 +251,7 @@ enum ShareExpiry: ExpressibleByArgument, Hashable, Sendable {
     /// To the end of that day, in the time zone of this machine.
     case day(CalendarDay)
 
-    /// Ten years.
-    static let longest: TimeInterval = 3_650 * 86_400
+    static let longest = OtherShares.longestLife
 
     init?(argument text: String) {
         if let day = CalendarDay(text) {

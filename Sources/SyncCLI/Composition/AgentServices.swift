@@ -186,8 +186,8 @@ struct AgentServices: Sendable {
 }
 
 extension Installation {
-    /// Those that the agent writes to: that of the state, and that of an embedded store, where it is another one.
-    fileprivate var disks: [TroubleAnnouncer.Disk] {
+    /// Those that the agent writes to: that of the state, and that of an embedded store, where it is another one. Blocks.
+    var disks: [TroubleAnnouncer.Disk] {
         let state = location.stateFolder
         var disks = [
             TroubleAnnouncer.Disk(state.text, isOfLedger: true) { try? FileSystemFacts(at: state).freeBytes }

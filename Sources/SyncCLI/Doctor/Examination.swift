@@ -239,6 +239,11 @@ struct Examination: Sendable {
                     "\(path) is no store, although \(Quantities.counted(objects, "object is", plural: "objects are")) known to be in it; "
                     + "mount its disk, or correct store.path")
             checks.add(.wrong(name, error))
+        } else if ledger == nil, checks.findings.contains(where: { $0.name == "ledger" && $0.state == .wrong }) {
+            checks.add(
+                .limited(
+                    name, "\(path): not there; the ledger, which cannot be read, would tell whether it ever was",
+                    instead: "mend what ledger says, and run doctor again"))
         } else {
             checks.add(.ok(name, "\(path): not there yet, the first sync makes it"))
         }

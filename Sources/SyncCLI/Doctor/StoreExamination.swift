@@ -114,21 +114,28 @@ struct StoreSteps: Sendable {
         }
         if let openReader { checks.add(try await probe.guestPhotos(openReader)) }
         let classes = try await archive(probe)
-        if let s3, let classes, s3.configuredClass != .standard {
-            checks.add(
-                S3Steps.finding(
-                    "storage-class", s3.configuredClass, isTaken: classes.contains(s3.configuredClass),
-                    ignoredFor: s3.ignoredClass?.seen))
+        if let s3, triesArchive, s3.configuredClass != .standard {
+            let name = "storage-class"
+            if let classes {
+                checks.add(
+                    S3Steps.finding(
+                        name, s3.configuredClass, isTaken: classes.contains(s3.configuredClass),
+                        ignoredFor: s3.ignoredClass?.seen))
+            } else {
+                checks.add(.notTried(name, since: Self.classes))
+            }
         }
         checks.add(try await probe.lifecycle(policy, classes: classes))
         if let s3 { await S3Examiner(s3).remember(classes ?? []) }
     }
 
-    /// - Returns: the storage classes that were tried and are there; `nil` when none was tried.
+    private static let classes = "storage-classes"
+
+    /// - Returns: the storage classes that were tried and are there; `nil` when they were not all tried.
     private func archive(_ probe: StoreChecks) async throws -> [StorageClass]? {
         guard triesArchive else {
             checks.add(try await probe.copies(into: []))
-            for name in ["storage-classes", "restores"] {
+            for name in [Self.classes, "restores"] {
                 checks.add(
                     .ok(
                         name,

@@ -30,12 +30,15 @@ struct StatusReader {
     /// As it is noted; nothing is changed.
     func read(for terminal: Terminal) async throws -> StatusView {
         let store = await lookAtStore()
+        // A store that does not answer is told, and its disk may not answer either.
+        let disks = store.error == nil ? await lookAtDisks() : []
         let shared = try await sharedVacations()
-        return try await workspace.ledger { [self] in try read($0, store, shared, terminal) }
+        return try await workspace.ledger { [self] in try read($0, store, disks, shared, terminal) }
     }
 
     private func read(
-        _ ledger: Ledger, _ store: StoreLook, _ shared: [FilePath: StatusReport.SharedVacation], _ terminal: Terminal
+        _ ledger: Ledger, _ store: StoreLook, _ disks: [StatusReport.Disk],
+        _ shared: [FilePath: StatusReport.SharedVacation], _ terminal: Terminal
     ) throws -> StatusView {
         let overview = try ledger.overview()
         var report = StatusReport(
@@ -51,6 +54,7 @@ struct StatusReader {
             watched: installation.settings.watch,
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: store.identity,
             storeError: store.error, storeNote: store.note)
+        report.disks = disks
         report.store.comparedAt = try ledger.classesRefreshedAt()
         report.store.unclearObjects = try ledger.unclearObjects()
         try addNotes(to: &report, ledger)
@@ -160,6 +164,19 @@ struct StatusReader {
         return StoreLook(identity: store.identity, error: failure, note: ignoredClass(of: store))
     }
 
+    /// How much room there is; nothing of a disk that does not tell it in time.
+    private func lookAtDisks() async -> [StatusReport.Disk] {
+        let (installation, pool) = (installation, workspace.threads.disk)
+        let disks = try? await installation.time.within(Self.patience) {
+            try await pool.run {
+                installation.disks.compactMap { disk in
+                    disk.freeBytes().map { StatusReport.Disk(place: disk.place, freeBytes: $0) }
+                }
+            }
+        }
+        return disks ?? []
+    }
+
     private func ignoredClass(of store: any ObjectStore) -> String? {
         guard case .s3 = installation.settings.store else { return nil }
         return (store as? S3Store)?.ignoredClass.map {
@@ -189,6 +206,8 @@ struct StatusCheck {
 
     /// Seconds after which what waits, or a pass that does not come, is worth a look, and an alarm.
     static let patience: (warning: TimeInterval, critical: TimeInterval) = (86_400, 3 * 86_400)
+    /// Seconds after which a photo that was tried, and waits still, is worth a look: by then its pauses are an hour long.
+    static let patienceOfTried: TimeInterval = 3_600
 
     let report: StatusReport
     /// Since when the photo is there that waits longest; one that cannot be stored does not wait.
@@ -234,6 +253,12 @@ struct StatusCheck {
         add(report.broken > 0 ? .critical : nil, "\(report.broken.counted("stored object")) damaged or gone")
         add(totals.failed > 0 ? .warning : nil, "\(totals.failed) cannot be stored")
         if let waitingSince { add(level(since: waitingSince), "a photo waits for \(span(since: waitingSince))") }
+        if let tried {
+            add(
+                .warning,
+                "a photo was tried, and waits for \(span(since: tried.since)) (\(tried.path): \(tried.why))")
+        }
+        for disk in report.disks { if let words = disk.words { add(.warning, words) } }
         let grade = report.store.since.flatMap(level(since:)) ?? .warning
         if !report.store.reachable { add(grade, "the store is not reachable (\(report.store.error ?? ""))") }
         if let refusal = report.store.refusal {
@@ -265,6 +290,15 @@ struct StatusCheck {
             report.catalog.problem == nil ? nil : .warning,
             "the catalogue is not up to date (\(report.catalog.problem ?? ""))")
         return findings
+    }
+
+    /// The photo that waits longest of those that were tried, where that is long, and nothing else says why: the store
+    /// itself, or that it waits for days.
+    private var tried: StatusReport.Delayed? {
+        guard report.store.reachable, report.store.refusal == nil, waitingSince.flatMap(level(since:)) == nil else {
+            return nil
+        }
+        return report.delayed.first { now.timeIntervalSince($0.since) > Self.patienceOfTried }
     }
 
     private func level(since moment: Date) -> Level? {

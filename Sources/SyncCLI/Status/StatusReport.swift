@@ -31,6 +31,23 @@ struct StatusReport: Encodable {
         var unclearObjects = 0
     }
 
+    /// One that the agent writes to.
+    struct Disk: Encodable {
+        /// The folder on it.
+        var place: String
+        var freeBytes: Int64
+        /// Whether too little is free for the agent to go on for long.
+        var isFull: Bool
+
+        init(place: String, freeBytes: Int64) {
+            (self.place, self.freeBytes) = (place, freeBytes)
+            isFull = freeBytes < TroubleAnnouncer.room.lowerBound
+        }
+
+        /// What is wrong with it; `nil` while there is room.
+        var words: String? { isFull ? "the disk of \(place) is full (\(Quantities.bytes(freeBytes)) free)" : nil }
+    }
+
     struct Folder: Encodable {
         var path: String
         var kind: String
@@ -187,6 +204,7 @@ struct StatusReport: Encodable {
 
     var agent: Agent
     var store: Store
+    var disks: [Disk] = []
     var folders: [Folder]
     var totals: Totals
     /// What is left out on purpose; at most ``notesNamed``.

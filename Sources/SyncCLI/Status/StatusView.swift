@@ -72,6 +72,9 @@ struct StatusView {
         if let events = report.retention.sentence(now: now) {
             lines += fact("Events", events, report.retention.overdue > 0 ? .yellow : nil)
         }
+        for words in report.disks.compactMap(\.words) {
+            lines += fact("Disk", "\(words.escapingControls); free some space", .yellow)
+        }
         if let names { lines += fact("Names", names, .yellow) }
         if let knowledge { lines += fact("Files", knowledge, .yellow) }
         return lines
@@ -234,13 +237,15 @@ struct StatusView {
         // Why stands beside the names, above.
         let names = report.catalog.problem == nil ? nil : "the catalogue of their names is not up to date"
         let unclear = report.store.unclearObjects
-        let parts = [
+        let disks = report.disks.compactMap(\.words).map { "\($0.escapingControls): new photos may have to wait" }
+        let others = [
             lackingOriginals, names,
             unclear == 0
                 ? nil
                 : "\(Quantities.counted(unclear, "object")) could not be looked at in the store (sync-agent status "
                     + "--refresh, or verify, tells why)",
         ].compactMap(\.self)
+        let parts = others + disks
         return parts.isEmpty ? nil : parts.joined(separator: ", and ")
     }
 

@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 import SyncCore
 import SyncLedger
 import SystemPackage
@@ -13,6 +13,31 @@ extension LedgerRebuild {
         package var description: String {
             let list = known.isEmpty ? "there is none" : "there are " + known.joined(separator: ", ")
             return "no machine in the store's catalogue is called \(name.escapingControls): \(list)"
+        }
+    }
+
+    /// Several machines have the name that was given, or that of this machine. One of them may live, whose place is not
+    /// to be taken by chance.
+    package struct SharedName: Error, Hashable, Sendable, CustomStringConvertible {
+        package struct Candidate: Hashable, Sendable {
+            package var id: String
+            /// When it stored its note, or something of its catalogue, last; `nil` where the store does not tell.
+            package var lastSign: Date?
+
+            fileprivate var words: String {
+                let sign = lastSign.map { "last sign of life \($0.formatted(.iso8601))" } ?? "no sign of life"
+                return "\(id) (\(sign))"
+            }
+        }
+
+        package var name: String
+        package var candidates: [Candidate]
+
+        package var description: String {
+            let list = candidates.map(\.words).joined(separator: ", ")
+            let count = "\(candidates.count) machines in the store's catalogue"
+            return "\(count) are called \(name.escapingControls): \(list). Name the one whose place is "
+                + "to be taken by its id: sync-agent rebuild --machine ID"
         }
     }
 
@@ -67,7 +92,8 @@ extension LedgerRebuild {
         // One that was ended has chosen already, whatever this machine has written since.
         let begun = entries.first { $0.machine.role == .other && $0.machine.id == standing.rebuildOf }?.machine.id
         let hasName = try await isKnown(to: missing.found) || entries.contains { $0.machine.role == .unreadable }
-        let choice = takesOver && isPlain ? try choose(among: entries, own, wanted ?? begun, hasName: hasName) : nil
+        let choice =
+            takesOver && isPlain ? try await choose(among: entries, own, wanted ?? begun, hasName: hasName) : nil
         for index in entries.indices {
             let id = entries[index].machine.id
             if id == own {
@@ -114,31 +140,40 @@ extension LedgerRebuild {
     }
 
     /// The id of the machine whose place this one takes: the one that was named; else none where this one is known by its
-    /// own id; else the one of its name; else the only one.
+    /// own id; else the one of its name; else the only one. A name that several have names none of them.
     /// - Parameter hasName: whether the store may know this machine without a catalogue: that was lost, or it keeps none. The
     ///   place of another one, which may live, is not its to take then, unless somebody says so.
     private func choose(
         among entries: [Entry], _ own: String, _ wanted: String?, hasName: Bool
-    ) throws -> String? {
-        let living = entries.filter { $0.machine.role == .other }.sorted { $0.isNewer(than: $1) }
+    ) async throws -> String? {
+        let readable = entries.filter { $0.machine.role != .unreadable }
+        let living = entries.filter { $0.machine.role == .other }
         if let wanted {
+            if let named = readable.first(where: { $0.machine.id == wanted }) { return named.machine.id }
             // One that has this machine's own id has its place already; what is meant is the one of that name before it.
-            let named =
-                living.first { $0.machine.id == wanted }
-                ?? living.first { $0.machine.name == wanted && $0.machine.id != own }
-                ?? living.first { $0.machine.name == wanted }
-                ?? entries.first {
-                    [$0.machine.id, $0.machine.name].contains(wanted) && $0.machine.role != .unreadable
-                }
-            guard let named else {
-                throw UnknownMachine(
-                    name: wanted, known: entries.map { "\($0.machine.name.escapingControls) (\($0.machine.id))" })
+            for candidates in [living.filter { $0.machine.id != own }, living, readable] {
+                let named = candidates.filter { $0.machine.name == wanted }
+                if !named.isEmpty { return try await only(of: named, called: wanted) }
             }
-            return named.machine.id
+            throw UnknownMachine(
+                name: wanted, known: entries.map { "\($0.machine.name.escapingControls) (\($0.machine.id))" })
         }
         if living.contains(where: { $0.machine.id == own }) { return nil }
-        if let namesake = living.first(where: { $0.machine.name == machineName }) { return namesake.machine.id }
+        let namesakes = living.filter { $0.machine.name == machineName }
+        if !namesakes.isEmpty { return try await only(of: namesakes, called: machineName) }
         return !hasName && living.count == 1 ? living.first?.machine.id : nil
+    }
+
+    /// - Throws: ``SharedName`` when it is not the only one.
+    private func only(of named: [Entry], called name: String) async throws -> String? {
+        if named.count == 1 { return named[0].machine.id }
+        let signs = try await OtherMachines(store: store, keys: keys).lastSigns()
+        let candidates = named.map { entry in
+            // One of which the store does not tell when is in the far future.
+            let sign = signs[entry.machine.id].flatMap { $0 == .distantFuture ? nil : $0 }
+            return SharedName.Candidate(id: entry.machine.id, lastSign: sign ?? entry.machine.writtenAt)
+        }
+        throw SharedName(name: name, candidates: candidates)
     }
 
     /// Each gets a folder by its name; two of one name are told apart by their ids.
@@ -176,11 +211,5 @@ extension LedgerRebuild {
             machines[entry.machine.id] = entry.last
         }
         try await ledger { try $0.noteTakenOver(machines) }
-    }
-}
-
-extension LedgerRebuild.Entry {
-    fileprivate func isNewer(than other: LedgerRebuild.Entry) -> Bool {
-        (machine.writtenAt ?? .distantPast, machine.id) > (other.machine.writtenAt ?? .distantPast, other.machine.id)
     }
 }

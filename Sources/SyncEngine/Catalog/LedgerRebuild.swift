@@ -96,7 +96,7 @@ package struct LedgerRebuild: Sendable {
 
     /// - Parameter machine: whose place this machine takes, by name or id; `nil` where that is plain.
     /// - Parameter takesOver: `false`: other machines stay others.
-    /// - Throws: ``UnknownMachine``, ``StoreError``, ``LedgerError``, `CancellationError`, `Errno`.
+    /// - Throws: ``UnknownMachine``, ``SharedName``, ``StoreError``, ``LedgerError``, `CancellationError`, `Errno`.
     package func run(
         inPlaceOf machine: String? = nil, takesOver: Bool = true, onStep: @escaping @Sendable (Step) -> Void = { _ in }
     ) async throws -> Summary {

@@ -15,9 +15,9 @@ extension StoreChecks {
         case lacking
     }
 
-    /// - Returns: the finding, and the classes that the store has.
-    package func storageClasses() async throws -> (Finding, [StorageClass]) {
-        var found: [StorageClass] = []
+    /// - Returns: the finding, and the classes that the store has; `nil` where they could not be tried to the end.
+    package func storageClasses() async throws -> (Finding, [StorageClass]?) {
+        var found: [StorageClass]?
         let finding = try await finding("storage-classes") { name in
             var trials: [StorageClass: ClassTrial] = [:]
             for storageClass in Self.classes { trials[storageClass] = try await tryClass(storageClass) }
@@ -61,8 +61,8 @@ extension StoreChecks {
             instead: follows)
     }
 
-    /// - Parameter classes: those that the store has.
-    package func copies(into classes: [StorageClass]) async throws -> Finding {
+    /// - Parameter classes: those that the store has; `nil` where that is not known.
+    package func copies(into classes: [StorageClass]?) async throws -> Finding {
         try await finding("copies") { name in
             let source = try await stored("original é.txt")
             do {
@@ -71,7 +71,7 @@ extension StoreChecks {
                 guard try await read(copy, nil) == Self.bytes else {
                     return .wrong(name, "a copy is not equal to its original", remedy: Self.faultyServer)
                 }
-                guard let target = classes.last else { return .ok(name, "objects are copied inside the store") }
+                guard let target = classes?.last else { return .ok(name, "objects are copied inside the store") }
                 try await store.copy(source, to: source, storageClass: target, condition: .overwrite)
                 guard try await store.head(source)?.storageClass == target else {
                     return .limited(
@@ -87,9 +87,10 @@ extension StoreChecks {
         }
     }
 
-    /// - Parameter classes: those that the store has.
+    /// - Parameter classes: those that the store has; `nil` where that is not known.
     /// - Returns: what becomes of restores, and whether listings tell of them where one was begun.
-    package func restores(from classes: [StorageClass]) async throws -> [Finding] {
+    package func restores(from classes: [StorageClass]?) async throws -> [Finding] {
+        guard let classes else { return [.notTried("restores", since: "storage-classes")] }
         let trials = Self.trials.filter { classes.contains($0.storageClass) }
         guard let first = trials.first else {
             return [

@@ -226,6 +226,14 @@ package struct Finding: Sendable {
         Finding(name: name, state: .limited, detail: detail, remedy: instead)
     }
 
+    /// Of what an earlier check was to tell first, which could not be tried itself: nothing is known of it.
+    /// - Parameter earlier: its name.
+    package static func notTried(_ name: String, since earlier: String) -> Finding {
+        .limited(
+            name, "not tried, since \(earlier) could not be tried",
+            instead: "mend what \(earlier) says, and run doctor again")
+    }
+
     package static func wrong(_ name: String, _ detail: String, remedy: String, cause: (any Error)? = nil) -> Finding {
         Finding(name: name, state: .wrong, detail: detail, remedy: remedy, cause: cause)
     }

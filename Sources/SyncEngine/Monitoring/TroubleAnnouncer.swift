@@ -11,16 +11,16 @@ package struct TroubleAnnouncer: Sendable {
     /// Seconds before its end at which a share is told of; of short-lived ones the last quarter of their life.
     private static let shareNotice: TimeInterval = 86_400
     /// Bytes below which a disk is full, and beyond which it is no longer.
-    private static let room: ClosedRange<Int64> = (256 << 20)...(512 << 20)
+    package static let room: ClosedRange<Int64> = (256 << 20)...(512 << 20)
 
     /// A disk that the agent needs, by a folder on it.
     package struct Disk: Sendable {
         /// What people call the folder.
-        let place: String
+        package let place: String
         /// Whether the ledger is on it: then its thread waits for that disk anyhow, and no other has to.
         let isOfLedger: Bool
         /// Blocks. `nil` where it cannot be told now.
-        let freeBytes: @Sendable () -> Int64?
+        package let freeBytes: @Sendable () -> Int64?
 
         package init(_ place: String, isOfLedger: Bool, freeBytes: @escaping @Sendable () -> Int64?) {
             self.place = place

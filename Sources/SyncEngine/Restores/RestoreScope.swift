@@ -43,14 +43,20 @@ package struct RestoreScope: Hashable, Sendable {
     }
 }
 
-/// No machine of this name is known here.
+/// No machine of this name is known here, or several are.
 package struct UnknownRestoreMachine: Error, Hashable, Sendable, CustomStringConvertible {
     package var name: String
     package var known: [String]
+    /// What those are called here that have the name, where several have it.
+    package var namesakes: [String] = []
 
     package var description: String {
-        "no machine called \(name.escapingControls) is known; there are "
-            + known.map(\.escapingControls).joined(separator: ", ")
+        func list(_ names: [String]) -> String { names.map(\.escapingControls).joined(separator: ", ") }
+        if namesakes.isEmpty {
+            return "no machine called \(name.escapingControls) is known; there are \(list(known))"
+        }
+        return "several machines are called \(name.escapingControls): name one of \(list(namesakes)), which "
+            + "end with their ids (sync-agent status --machines --json tells when each has last stored)"
     }
 }
 
@@ -158,8 +164,14 @@ struct RestoreLibrary {
         }
         guard isThis || !chosen.isEmpty else {
             let others = folders.compactMap { machineFolder($0.path, $0.owner)?.lastComponent?.text }
+            let namesakes = folders.compactMap { folder -> String? in
+                guard case .machine(let id) = folder.owner else { return nil }
+                let called = machineFolder(folder.path, folder.owner)?.lastComponent?.text
+                return called == "\(LedgerRebuild.fileName(name))-\(id)" ? called : nil
+            }
             throw UnknownRestoreMachine(
-                name: name, known: ["\(scope.ownName ?? own) (this one)"] + Set(others).sorted())
+                name: name, known: ["\(scope.ownName ?? own) (this one)"] + Set(others).sorted(),
+                namesakes: Set(namesakes).sorted())
         }
         return chosen
     }

@@ -86,8 +86,8 @@ package struct OtherShares: Sendable {
         package let expiresAt: Date
     }
 
-    /// No share lasts longer. Seconds.
-    private static let longestLife: TimeInterval = 3_650 * 86_400
+    /// No share lasts longer than these ten years. Seconds.
+    package static let longestLife: TimeInterval = 3_650 * 86_400
 
     /// - Returns: `nil` when nothing of it is in the store.
     /// - Throws: ``StoreError`` when the store cannot be used; `CancellationError`.

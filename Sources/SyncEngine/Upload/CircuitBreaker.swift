@@ -100,10 +100,12 @@ package final class CircuitBreaker: Sendable {
     /// Whether it is closed for a store that has refused several keys, and has accepted none since.
     package var isRefusing: Bool { state.withLock { $0.isRefusing } }
 
-    /// Whether an earlier run has met a store that refused its photos, or one fails for long, and it has taken none since.
+    /// Whether an earlier run has met a store that refused its photos, one fails for long, or one has no room, and it has
+    /// taken none since.
     package var isInDoubt: Bool { state.withLock { $0.isInDoubt } }
 
-    /// An earlier run has met a store that refused its photos: that it answers does not prove that it takes them.
+    /// An earlier run has met a store that refused its photos, or a photo has met one without room: that it answers does
+    /// not prove that it takes photos.
     package func doubt() { state.withLock { $0.isInDoubt = true } }
 
     /// Nothing waits any more that the store has refused, or has failed at: the next photos tell how it is.

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Logging
 import SyncCore
 import SyncLedger
@@ -81,6 +82,7 @@ extension PhotoPipeline {
             return try await commit(claim, .released)
         }
         if error.isOfBusyServer, let span = gate.noteFailing(claim.photoID) { try await tell(error, lasting: span) }
+        if error.code == .noSpace { try await tellFull(error, mode) }
         if case .untilDone = mode, error.code != .sourceChanged { state.withLock { $0.rounds.notePostponed(claim) } }
         let pause = RetryPolicy.pause(afterRefusal: claim.attempts, random: 0.5 + time.random() / 2)
         try await commit(
@@ -148,17 +150,31 @@ extension PhotoPipeline {
 
     /// The store answers well when it is asked, and fails at one photo after the other.
     private func tell(_ error: StoreError, lasting span: Duration) async throws {
+        try await noteDoubt(error, since: time.now() + (Duration.zero - span))
+        let minutes = Int(span / .seconds(60)).counted("minute")
+        logger.warning("the store has taken no photo for \(minutes), and each is tried again: \(error)")
+    }
+
+    /// A store without room says it of itself, whichever photo meets it: that is told with the first one. The gate stays
+    /// open, since there may be room for what is smaller.
+    private func tellFull(_ error: StoreError, _ mode: Mode) async throws {
+        let isNews = !gate.isInDoubt && gate.closedBy == nil
+        gate.doubt()
+        try await noteDoubt(error)
+        guard isNews, case .untilStopped = mode else { return }
+        logger.warning("the store has no room for a photo, which is tried again: \(error)")
+    }
+
+    /// Notes what the store has against photos, though it answers well and nothing is held back.
+    /// - Parameter since: when that began; `nil` for now.
+    private func noteDoubt(_ error: StoreError, since: Date? = nil) async throws {
         try await noting.withSlot {
             // A photo that was taken meanwhile has told more, and so has a gate that is closed.
             guard gate.isInDoubt, gate.closedBy == nil else { return }
             try await ledger { [time] in
-                let now = time.now()
-                try $0.noteStore(
-                    error: error.ofAll.description, isRefusal: true, at: now, since: now + (Duration.zero - span))
+                try $0.noteStore(error: error.ofAll.description, isRefusal: true, at: time.now(), since: since)
             }
         }
-        let minutes = Int(span / .seconds(60)).counted("minute")
-        logger.warning("the store has taken no photo for \(minutes), and each is tried again: \(error)")
     }
 
     /// A look at the store has found it well.

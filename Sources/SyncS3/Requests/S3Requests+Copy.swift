@@ -2,9 +2,6 @@ package import SyncCore
 
 /// Source: Amazon S3 API Reference, CopyObject.
 extension S3Requests {
-    /// How long a store may think about a copy without a word: 5 GiB are moved in it.
-    static let copyPatience = Duration.seconds(300)
-
     /// What is stored beside the bytes of an object, as headers: a copy that replaces them names them all.
     private static let kept = [
         "Content-Type", "Cache-Control", "Content-Disposition", "Content-Encoding", "Content-Language", "Expires",
@@ -33,7 +30,7 @@ extension S3Requests {
         }
         for field in encryption.headers.fields { request.headers.append(field.name, field.value) }
         if isConditional { request.headers["If-None-Match"] = "*" }
-        request.patience = Self.copyPatience
+        request.patience = Self.workPatience
         return request
     }
 

@@ -40,7 +40,7 @@ extension S3Requests {
             ],
             body: HTTPBody(bytes: []))
         request.headers["x-amz-copy-source-if-match"] = tag
-        request.patience = Self.copyPatience
+        request.patience = Self.workPatience
         return request
     }
 

@@ -242,8 +242,8 @@ extension RestoreTier {
 
 /// Source: Amazon S3 API Reference, CreateMultipartUpload and its companions.
 extension S3Requests {
-    /// How long a store may think about an upload's parts without a word.
-    private static let completionPatience = Duration.seconds(300)
+    /// How long a store may be at work without a word: it puts parts together, or moves 5 GiB of a copy.
+    static let workPatience = Duration.seconds(300)
     /// How long tidying up may hold up the end of the program.
     private static let abortPatience = Duration.seconds(10)
 
@@ -288,7 +288,7 @@ extension S3Requests {
         var request = HTTPRequest(
             .post, url(upload.key, query: [HTTPQueryItem("uploadId", upload.rawValue)]), headers: headers,
             body: HTTPBody(bytes: Array(document.utf8)))
-        request.patience = Self.completionPatience
+        request.patience = Self.workPatience
         return request
     }
 

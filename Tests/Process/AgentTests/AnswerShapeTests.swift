@@ -28,7 +28,7 @@ struct AnswerShapeTests {
         let agent = isFilled ? try await home.startAgent() : nil
         let answer = try await answer("status", "--json")
         expect(
-            answer, has: "agent", "store", "folders", "totals", "tiers", "restores", "vacations", "delayed",
+            answer, has: "agent", "store", "disks", "folders", "totals", "tiers", "restores", "vacations", "delayed",
             "verification", "catalog", "originals", "guests", "shares", "retention", "elsewhere", "oldestUnsynced",
             "lastSyncAt", "notes")
         expect(answer["shares"], has: "notRemoved", "problem")
@@ -38,6 +38,7 @@ struct AnswerShapeTests {
         expect(
             answer["store"], has: "type", "location", "reachable", "error", "refusal", "since", "note", "comparedAt",
             "unclearObjects")
+        for disk in try #require(answer["disks"] as? [Fields]) { expect(disk, has: "place", "freeBytes", "isFull") }
         for folder in try #require(answer["folders"] as? [Fields]) {
             expect(
                 folder, has: "path", "kind", "profile", "watching", "files", "uploaded", "pending", "failed", "skipped",

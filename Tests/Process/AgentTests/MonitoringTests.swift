@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import SyncTestSupport
 import SystemPackage
@@ -49,6 +50,23 @@ struct MonitoringTests {
         #expect(try await home.run("sync").code == 0)
         #expect(try await check(home) == (0, "SYNC-AGENT OK - 2 photos stored, 0 waiting "))
         #expect(try await home.run("status").text.contains("Everything is safe, as of the last pass at "))
+    }
+
+    @Test func `where the ledger cannot be read, doctor does not say that a store that is not there never was`()
+        async throws
+    {
+        let home = try AgentHome()
+        func examine() async throws -> DoctorAnswer {
+            let finished = try await home.run("doctor", "--json")
+            return try JSONDecoder().decode(DoctorAnswer.self, from: Data(finished.output))
+        }
+        // Where there is no ledger, there was no store.
+        let before = try await examine()
+        #expect(before["ledger"]?.state == "ok" && before["store"]?.state == "ok")
+        try home.tree.write(String(repeating: "no ledger ", count: 1_000), to: "state/sync-agent/ledger.sqlite")
+        let answer = try await examine()
+        #expect(answer["ledger"]?.state == "wrong" && answer["store"]?.state == "limited", "\(answer)")
+        #expect(answer["store"]?.remedy?.contains("ledger") == true)
     }
 
     @Test func `a good pass is heard, and one after which a photo has failed is not`() async throws {

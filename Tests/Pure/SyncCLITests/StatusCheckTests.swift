@@ -58,6 +58,16 @@ import Testing
         }
     }
 
+    /// Photos that were tried, by the hours for which they wait.
+    private static func tried(_ hours: Double...) -> @Sendable (inout StatusReport) -> Void {
+        { report in
+            report.delayed = hours.map {
+                StatusReport.Delayed(
+                    path: "/p/a.jpg", since: now - $0 * hour, why: "put a: denied", attempts: 2, nextTryAt: nil)
+            }
+        }
+    }
+
     private static func refusing(_ hours: Double) -> @Sendable (inout StatusReport) -> Void {
         {
             $0.store.refusal = "put a: denied"
@@ -78,6 +88,20 @@ import Testing
         Row(
             level: .critical, words: "the store took no photos when it was tried last (put a: denied)",
             change: refusing(80)),
+        Row(level: .ok, words: "3 photos stored, 0 waiting", waiting: 0.9, change: tried(0.9)),
+        Row(
+            level: .warning, words: "a photo was tried, and waits for 2 h (/p/a.jpg: put a: denied)", waiting: 2,
+            change: tried(2, 0)),
+        Row(level: .warning, words: "a photo waits for 1 day", waiting: 25, change: tried(25)),
+        Row(level: .warning, words: "the store took no photos when it was tried last (put a: denied)", waiting: 2) {
+            refusing(1)(&$0)
+            tried(2)(&$0)
+        },
+        Row(level: .warning, words: "the disk of /state is full (0 B free)") {
+            $0.disks = [
+                StatusReport.Disk(place: "/state", freeBytes: 0), StatusReport.Disk(place: "/s", freeBytes: 256 << 20),
+            ]
+        },
         Row(level: .ok, words: "3 photos stored, 0 waiting", lastSync: 200),
         Row(level: .ok, words: "3 photos stored, 0 waiting", agent: false),
         Row(

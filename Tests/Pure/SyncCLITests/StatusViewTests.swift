@@ -94,6 +94,20 @@ import Testing
         #expect(check.level >= .warning && check.line.contains("2 objects could not be looked at in the store"))
     }
 
+    @Test func `while a disk is full, nothing is called safe, and it is said why`() {
+        let before = view(tallies(uploaded: 3))
+        var report = before.report
+        report.disks = [StatusReport.Disk(place: "/state", freeBytes: 1 << 20)]
+        let text = StatusView(report: report, failed: [], terminal: before.terminal, now: now, home: before.home).text
+        #expect(!text.contains("Everything is safe"))
+        let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("Disk the disk of /state is full (1.0 MiB free); free some space"), "\(words)")
+        #expect(words.contains("Every photo is stored; the disk of /state is full"), "\(words)")
+        report.disks = [StatusReport.Disk(place: "/state", freeBytes: 1 << 40)]
+        let again = StatusView(report: report, failed: [], terminal: before.terminal, now: now, home: before.home).text
+        #expect(again == before.text)
+    }
+
     @Test func `while anything stored is damaged or gone, whosever, nothing is called safe, as the check has it`() {
         let before = view(tallies(uploaded: 3))
         var report = before.report

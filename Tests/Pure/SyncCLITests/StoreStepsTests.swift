@@ -6,11 +6,13 @@ import Testing
 @testable import SyncCLI
 
 @Suite struct StoreStepsTests {
-    private func checks(_ store: any ObjectStore, triesArchive: Bool) async throws -> Checks {
+    private func checks(
+        _ store: any ObjectStore, triesArchive: Bool, mode: TierMode = .off
+    ) async throws -> Checks {
         let checks = Checks { _ in }
         let scratch = ScratchFolder(store, user: "ana", id: 7)
         let policy = TierPolicy(
-            user: "ana", mode: .off, archiveAfterDays: 180, originalsAfterDays: 180,
+            user: "ana", mode: mode, archiveAfterDays: 180, originalsAfterDays: 180,
             floor: ArchiveFloor(configured: 131_072, prices: nil), shareExpireDays: 30)
         try await StoreSteps(checks: checks, policy: policy, s3: nil, triesArchive: triesArchive)
             .run(StoreChecks(store, scratch: scratch), scratch)
@@ -41,5 +43,18 @@ import Testing
         #expect(checks.findings.map(\.name) == ["objects"])
         #expect(checks.status == .refused)
         #expect(store.count(.put) == 1)
+    }
+
+    @Test func `A disk that is full after the first object has no archive that is missing`() async throws {
+        let store = FaultyStore(
+            InMemoryStore(), faults: [StoreFault(.put, numbers: 2...Int.max, .failBefore(.noSpace))])
+        let checks = try await checks(store, triesArchive: true, mode: .agent)
+        for finding in checks.findings {
+            #expect(finding.remedy?.contains("tiers.mode") != true, "\(finding)")
+            #expect(finding.name == "links" || !finding.detail.contains("has no"), "\(finding)")
+        }
+        #expect(checks.findings.first { $0.name == "storage-classes" }?.state == .wrong)
+        #expect(checks.findings.first { $0.name == "restores" }?.detail.contains("not tried") == true)
+        #expect(checks.status == .storeUnreachable)
     }
 }

@@ -107,6 +107,18 @@ import Testing
         #expect(gate.isRefusing)
     }
 
+    @Test func `an agent to which one key alone is denied, however often, has a store that is well`() throws {
+        let claim = try claims(1)[0]
+        gate.beginRun(isPass: false)
+        gate.noteAccepted(99)
+        for isOfThisMachine in [true, false] {
+            var denial = error(key: "a")
+            denial.isOfThisMachine = isOfThisMachine
+            for _ in 1...CircuitBreaker.mostRefusals * 2 { #expect(gate.judge(claim, denial) == .key) }
+        }
+        #expect(gate.closedBy == nil && !gate.isRefusing && !gate.isInDoubt)
+    }
+
     @Test func `a server that has taken photos may deny all from now on`() throws {
         let claims = try claims(3)
         gate.noteAccepted(99)

@@ -160,6 +160,22 @@ import Testing
         #expect(try await probe(store).0.restores(from: found).map(\.state) == [.ok, .ok])
     }
 
+    @Test(arguments: StoreChecks.classes)
+    func `Where a class cannot be tried, nothing is said of what the store has`(broken: StorageClass) async throws {
+        let policy = TierPolicy(
+            user: "ana", mode: .bucket, archiveAfterDays: 180, originalsAfterDays: 180,
+            floor: ArchiveFloor(configured: 131_072, prices: nil), shareExpireDays: 30)
+        let key = "users/ana/doctor-0000000000000007/class-\(broken).txt"
+        let store = FaultyStore(InMemoryStore(), faults: [StoreFault(.put, key: key, .failBefore(.noSpace))])
+        let (finding, found) = try await probe(store).0.storageClasses()
+        #expect(finding.state == .wrong && found == nil)
+        let restores = try await probe(store).0.restores(from: found)
+        #expect(restores.map(\.name) == ["restores"] && restores.map(\.state) == [.limited])
+        #expect(restores[0].detail.contains("not tried") && restores[0].remedy?.contains("storage-classes") == true)
+        #expect(try await probe(store).0.copies(into: found).state == .ok)
+        #expect(try await probe(store).0.lifecycle(policy, classes: found).state == .ok)
+    }
+
     @Test func `A store without classes is limited, and what follows for the archive is said`() async throws {
         let policy = TierPolicy(
             user: "ana", mode: .bucket, archiveAfterDays: 180, originalsAfterDays: 180,

@@ -119,6 +119,23 @@ import Testing
         #expect(try note(bench)?.error == nil && note(bench)?.since == nil)
     }
 
+    @Test func `a store without room is told with the first photo, until it takes one`() async throws {
+        let bench = try Bench(faults: [StoreFault(.put, number: 1, .failBefore(.noSpace))])
+        bench.disk.write("photo", to: Bench.gallery.appending("1.jpg"))
+        let begin = bench.time.now
+        try await bench.pass()
+        #expect(try bench.ledger.overview().totals.waiting == 1)
+        let note = try #require(try note(bench))
+        #expect(note.error?.contains("scripted by the test") == true && note.since == begin)
+        // It holds nothing back, and that it answers is no end of it.
+        try bench.ledger.noteStoreAnswer(at: bench.time.now)
+        #expect(try self.note(bench)?.error != nil)
+        try bench.ledger.hurry(at: bench.time.now)
+        try await bench.pass()
+        #expect(bench.memory.keys.count == 1)
+        #expect(try self.note(bench)?.error == nil && self.note(bench)?.since == nil)
+    }
+
     @Test func `where no photo waits, a look ends what was noted`() async throws {
         let bench = try Bench()
         try bench.ledger.noteStore(error: "its disk is full", isRefusal: true, at: bench.time.now)

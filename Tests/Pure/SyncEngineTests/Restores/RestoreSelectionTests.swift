@@ -89,9 +89,8 @@ import Testing
         #expect(try await places("0123") == [others])
     }
 
-    @Test func `several other machines of this one's name are all meant by it, though each has a folder of its own`()
-        async throws
-    {
+    /// Photos of two other machines of one name.
+    private func addNamesakes() async throws {
         try await bench.add("Rome/1.jpg")
         for (id, name) in [("0123", "Oslo/2.jpg"), ("4567", "Oslo/3.jpg")] {
             let key = try await bench.add(name)
@@ -103,6 +102,25 @@ import Testing
                 contentType: "image/jpeg")
             try bench.ledger.noteCatalog([photo], in: [0: folder], at: bench.time.now)
         }
+    }
+
+    @Test func `of two other machines of one name neither is meant by it, and both are named`() async throws {
+        try await addNamesakes()
+        func select(_ machine: String) async throws -> RestoreSelection {
+            try await RestoreSelection(
+                of: [], scope: RestoreScope(machine: machine, ownName: "tower"), in: RestoreBench.places,
+                ledger: bench.queue, store: bench.store)
+        }
+        let error = await #expect(throws: UnknownRestoreMachine.self) { try await select("laptop") }
+        #expect(error?.namesakes == ["laptop-0123", "laptop-4567"])
+        #expect(error?.description.contains("are called laptop: name one of laptop-0123, laptop-4567") == true)
+        for name in ["laptop-0123", "0123"] { #expect(try await select(name).objects.count == 1) }
+    }
+
+    @Test func `several other machines of this one's name are all meant by it, though each has a folder of its own`()
+        async throws
+    {
+        try await addNamesakes()
         let selection = try await RestoreSelection(
             of: [], scope: RestoreScope(machine: "laptop", ownName: "laptop"), in: RestoreBench.places,
             ledger: bench.queue, store: bench.store)
