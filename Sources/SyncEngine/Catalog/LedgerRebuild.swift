@@ -110,7 +110,8 @@ package struct LedgerRebuild: Sendable {
             let taken = plan.last { $0.machine.role == .takenOver }?.machine.id
             try await ledger { try $0.beginRebuild(of: taken ?? "") }
         }
-        let left = try await forgetLeftToOthers()
+        var signs: [String: Date]?
+        let left = try await forgetLeftToOthers(&signs)
         let denied = DeniedObjects()
         let listing = RebuiltListing(
             store: store, ledger: ledger, keys: keys, damaged: left.damaged, denied: denied, time: time)
@@ -127,7 +128,7 @@ package struct LedgerRebuild: Sendable {
             if entry.machine.role == .this { isOwnRead = isRead }
         }
         try await noteTakenOver(plan)
-        try await leaveFilesToLiving()
+        try await leaveFilesToLiving(&signs)
         summary.unread.note(contentsOf: try await RebuiltShares(store: store, ledger: ledger, keys: keys).run())
         summary.unread.note(contentsOf: try await recover(denied, onStep))
         try await nameLost(left.unowned)
