@@ -172,6 +172,8 @@ struct RebuildReport: Report {
     var lost: Int
     /// Photos of restores that were still to be saved, nobody knows where.
     var unsaved: Int
+    /// Stored objects that are not what was told of them, and of which only their bytes tell more.
+    var unclear: Int
     /// What could not be read.
     var problems: [String]
     /// Where a damaged ledger was put.
@@ -181,7 +183,7 @@ struct RebuildReport: Report {
     /// Problems besides those that are named.
     @Untold var unnamed = 0
 
-    var status: ExitStatus { problems.isEmpty && lost == 0 ? .done : .partlyDone }
+    var status: ExitStatus { problems.isEmpty && lost == 0 && unclear == 0 ? .done : .partlyDone }
 
     func lines(on terminal: Terminal) -> [String] {
         var lines = setAside.map { ["The damaged ledger is \($0.escapingControls)."] } ?? []
@@ -204,6 +206,11 @@ struct RebuildReport: Report {
             }
         }
         if lost > 0 { lines.append("\(Quantities.counted(lost, "photo")) lost: sync-agent status names them") }
+        if unclear > 0 {
+            lines.append(
+                "\(Quantities.counted(unclear, "object")) in the store may be cut, or another copy: sync-agent sync reads what "
+                    + "is not as it is known, and status tells what it has found")
+        }
         if unsaved > 0 {
             lines.append(
                 "\(Quantities.counted(unsaved, "photo")) of restores not saved yet, and the folder is not known any more: "
@@ -228,8 +235,8 @@ extension RebuildReport {
         self.init(
             photos: result.photos, fromCatalog: result.fromCatalog, recovered: result.recovered,
             vacations: result.vacations, shares: result.shares, requests: result.requests, machines: machines,
-            lost: result.lost, unsaved: result.unsaved, problems: result.problems, setAside: aside?.string,
-            isCatalogOff: store == .off, unnamed: result.unread.unnamed)
+            lost: result.lost, unsaved: result.unsaved, unclear: result.unclear, problems: result.problems,
+            setAside: aside?.string, isCatalogOff: store == .off, unnamed: result.unread.unnamed)
     }
 }
 

@@ -188,20 +188,29 @@ extension LedgerRebuild {
     }
 
     /// What is known to be gone or damaged of others, before their catalogues are read.
-    func forgetLeftToOthers() async throws -> LeftBehind {
+    /// - Parameter known: the signs that machines give, once they were asked for: that is done once, where it is needed.
+    func forgetLeftToOthers(_ known: inout [String: Date]?) async throws -> LeftBehind {
         let overview = try await ledger { try $0.overview() }
         if overview.broken + overview.leftToOthers == 0 { return LeftBehind() }
-        let signs = try await OtherMachines(store: store, keys: keys).lastSigns()
-        return try await ledger { try $0.forgetLeft(to: Set(signs.keys)) }
+        let machines = Set(try await self.signs(&known).keys)
+        return try await ledger { try $0.forgetLeft(to: machines) }
     }
 
     /// A machine that has deleted a project writes its catalogue with its next pass, and names it until then.
-    func leaveFilesToLiving() async throws {
+    /// - Parameter known: as of ``forgetLeftToOthers(_:)``.
+    func leaveFilesToLiving(_ known: inout [String: Date]?) async throws {
         if try await ledger({ try $0.overview().lost }) == 0 { return }
         let now = time.now()
-        let signs = try await OtherMachines(store: store, keys: keys).lastSigns()
+        let signs = try await self.signs(&known)
         let living = Set(signs.filter { !OtherMachines.isSilent(since: $0.value, now: now) }.keys)
         try await ledger { try $0.leaveFiles(to: living) }
+    }
+
+    private func signs(_ known: inout [String: Date]?) async throws -> [String: Date] {
+        if let known { return known }
+        let found = try await OtherMachines(store: store, keys: keys).lastSigns()
+        known = found
+        return found
     }
 
     func noteTakenOver(_ plan: [Entry]) async throws {

@@ -46,6 +46,9 @@ package struct LedgerRebuild: Sendable {
         package var lost = 0
         /// Photos of restores that were still to be saved, nobody knows where.
         package var unsaved = 0
+        /// Objects that are not what was told of them, or of which the store could not tell: see
+        /// ``Ledger/unclearObjects()``.
+        package var unclear = 0
     }
 
     package enum Step: Hashable, Sendable {
@@ -107,7 +110,8 @@ package struct LedgerRebuild: Sendable {
             let taken = plan.last { $0.machine.role == .takenOver }?.machine.id
             try await ledger { try $0.beginRebuild(of: taken ?? "") }
         }
-        let left = try await forgetLeftToOthers()
+        var signs: [String: Date]?
+        let left = try await forgetLeftToOthers(&signs)
         let denied = DeniedObjects()
         let listing = RebuiltListing(
             store: store, ledger: ledger, keys: keys, damaged: left.damaged, denied: denied, time: time)
@@ -124,7 +128,7 @@ package struct LedgerRebuild: Sendable {
             if entry.machine.role == .this { isOwnRead = isRead }
         }
         try await noteTakenOver(plan)
-        try await leaveFilesToLiving()
+        try await leaveFilesToLiving(&signs)
         summary.unread.note(contentsOf: try await RebuiltShares(store: store, ledger: ledger, keys: keys).run())
         summary.unread.note(contentsOf: try await recover(denied, onStep))
         try await nameLost(left.unowned)
@@ -139,8 +143,9 @@ package struct LedgerRebuild: Sendable {
             if isOwnRead { try await ledger.noteOwnCatalogRead(upTo: max(own?.last ?? 0, told ?? 0)) }
             try await ledger { try $0.endRebuild() }
         }
-        let (photos, counts, lost) = try await ledger { ledger in
-            (try ledger.rebuiltPhotos(), try ledger.rebuiltCounts(), try ledger.overview().lost)
+        let (photos, counts, lost, unclear) = try await ledger { ledger in
+            let lost = try ledger.overview().lost
+            return (try ledger.rebuiltPhotos(), try ledger.rebuiltCounts(), lost, try ledger.unclearObjects())
         }
         summary.photos = photos.photos
         summary.recovered = photos.recovered
@@ -148,6 +153,7 @@ package struct LedgerRebuild: Sendable {
         summary.vacations = counts.vacations
         summary.shares = counts.shares
         summary.lost = lost
+        summary.unclear = unclear
         summary.requests = store.requests
         return summary
     }

@@ -43,9 +43,11 @@ struct RebuiltListing: Sendable {
                 }
                 let listed = try await tellingFiles(objects)
                 try await followReplaced(by: listed)
-                let (at, tellsRestores) = (askedAt, store.capabilities.restoresInLists == true)
+                let (at, can) = (askedAt, store.capabilities)
                 try await ledger { [keys, damaged] in
-                    try $0.noteListed(listed, keys: keys, damaged: damaged, tellsRestores: tellsRestores, at: at)
+                    try $0.noteListed(
+                        listed, keys: keys, damaged: damaged, tellsRestores: can.restoresInLists == true,
+                        tellsDigests: can.digestsInLists, at: at)
                 }
                 let ruins = damaged.isEmpty ? [] : listed.filter { damaged[$0.key] != nil }
                 unlisted.subtract(ruins.map(\.key))

@@ -16,6 +16,9 @@ struct OtherCatalogs: Sendable {
         var isAllRead = false
         /// What people call the machines whose catalogues were read whole.
         var whole: Set<String> = []
+        /// The ids of machines whose catalogues go up to what their notes tell, and were read whole: what such a machine
+        /// does not name, it needs no more.
+        var complete: Set<String> = []
         /// What people call silent machines without a catalogue whose notes do not say that there should be one. What one of
         /// them named before, it may need still.
         var untold: Set<String> = []
@@ -28,18 +31,20 @@ struct OtherCatalogs: Sendable {
     /// Of this user. What a catalogue names elsewhere is none of it.
     let prefixes: [String]
 
-    /// - Parameter machines: the user's other ones, by id, and whether each is silent. The rest see to what they name.
+    /// - Parameters:
+    ///   - machines: the user's other ones, by id, and whether each is silent. The rest see to what they name.
+    ///   - asksAll: whether the notes of those that give signs are read, too, for ``Findings/complete``.
     /// - Throws: ``StoreError`` when the store cannot be used; ``LedgerError``, `CancellationError`.
-    func read(_ machines: [String: Bool]) async throws -> Findings {
+    func read(_ machines: [String: Bool], asksAll: Bool = false) async throws -> Findings {
         try await reader.alone {
             try await reader.rereading { isLastTry in
                 try await ledger { try $0.beginOtherPlaces() }
-                return try await readAll(machines, isLastTry: isLastTry)
+                return try await readAll(machines, asksAll: asksAll, isLastTry: isLastTry)
             }
         }
     }
 
-    private func readAll(_ others: [String: Bool], isLastTry: Bool) async throws -> Findings {
+    private func readAll(_ others: [String: Bool], asksAll: Bool, isLastTry: Bool) async throws -> Findings {
         let standing = try await ledger { try $0.catalogStanding() }
         let silent = Set(others.filter(\.value).keys)
         var findings = Findings()
@@ -85,15 +90,20 @@ struct OtherCatalogs: Sendable {
         let missing = MissingCatalogs(reader: reader)
         // Of one that gives signs the note may tell whose place it has taken.
         let last = listed.compactMapValues { CatalogChain($0).segments.last?.to }
+        let asked = Set(others.keys)
         let look = try await missing.look(
-            at: Set(others.keys).subtracting(last.keys).union(headless).union(silent), listed: last, replaced: replaced,
-            names: findings.names)
+            at: asksAll ? asked : asked.subtracting(last.keys).union(headless).union(silent), listed: last,
+            replaced: replaced, names: findings.names)
         findings.names.merge(look.names) { header, _ in header }
         findings.problems = unread.filter { silent.contains($0.machine) }.map { $0.words(look.names) }
         findings.problems += try missing.problems(look, of: silent.contains)
         let broken = Set(unread.map(\.machine)).union(look.promised.keys)
         findings.whole = Set(machines.filter { !broken.contains($0.id) }.compactMap { findings.names[$0.id] })
             .subtracting(look.missing.map(\.name))
+        if asksAll, look.isWhole {
+            let read = machines.filter { !replaced.covers($0.id, last: $0.last) }.map(\.id)
+            findings.complete = asked.intersection(read).subtracting(broken)
+        }
         findings.isAllRead = findings.problems.isEmpty
         findings.untold = Set(look.untold.filter { silent.contains($0.id) }.map(\.name))
         return findings

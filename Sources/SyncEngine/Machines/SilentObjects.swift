@@ -41,7 +41,7 @@ package struct SilentObjects: Sendable {
     /// What is read comes through it.
     private let source: CountingStore
     private let examiner: ObjectExaminer
-    private let catalogs: OtherCatalogs
+    let catalogs: OtherCatalogs
     private let prefixes: [String]
     private let verification: VerificationRule
     private let copies: ArchiveCopies?

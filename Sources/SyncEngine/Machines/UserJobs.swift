@@ -48,9 +48,9 @@ package struct UserJobs: Sendable {
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
     package func run() async throws -> Summary {
         let day = CalendarDay(time.now())
-        let (last, own, hasDamage) = try await ledger {
+        let (last, own, hasDamage, lost) = try await ledger {
             let hasDamage = try !$0.otherDamage(limit: 1).isEmpty || !$0.leftToOthers().isEmpty
-            return (try $0.userJobsDay(), try $0.catalogStanding().machine, hasDamage)
+            return (try $0.userJobsDay(), try $0.catalogStanding().machine, hasDamage, try $0.overview().lostOfOthers)
         }
         var summary = Summary()
         if last == day { return summary }
@@ -58,6 +58,12 @@ package struct UserJobs: Sendable {
         let ends = try await machines.listing(keys.shareNotes)
         // Whichever machine has the day's jobs: another one knows nothing of what is left to others here.
         if hasDamage { try await ledger { [others = Set(signs.keys)] in try $0.lose(leftToAllBut: others) } }
+        // By what a rebuild has found, each machine judges itself.
+        if lost > 0, !signs.isEmpty {
+            try await attempt("ask other machines for what was lost of them", &summary) { _ in
+                try await LostOfOthers(ledger: ledger, catalogs: objects.catalogs).leaveUnnamed(of: Set(signs.keys))
+            }
+        }
         if !signs.isEmpty || !ends.isEmpty || hasDamage, let now = try await claim(day, own) {
             try await ledger { try $0.noteUserJobs(on: day) }
             let silence = signs.mapValues { OtherMachines.isSilent(since: $0, now: now) }

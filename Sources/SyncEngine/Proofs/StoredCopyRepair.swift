@@ -3,13 +3,15 @@ import SyncCore
 import SyncDigest
 import SyncLedger
 
-/// Stores again what is gone or damaged, and has no file on this machine any more: archived photos of events and
-/// earlier images of projects from the pool, where the photo was stored, too, under its MD5; copies of photos from
-/// their originals.
+/// Stores again what is gone or damaged, and has no file on this machine any more: archived photos of events, earlier
+/// images of projects, lost photos and earlier contents from whatever whole object has the same content (the photo's in
+/// the pool under its MD5, or another one); copies of photos from their originals.
 package struct StoredCopyRepair: Sendable {
     /// Bytes. What is larger is not brought through memory.
     static let mostBytes = 512 << 20
     private static let pageSize = 100
+    /// So many objects of the same content are tried.
+    private static let mostTwins = 3
 
     let store: any ObjectStore
     let ledger: LedgerQueue
@@ -32,7 +34,7 @@ package struct StoredCopyRepair: Sendable {
         var count = 0
         let look = moves?.look()
         let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) {
-            try $0.lostBesidePhotos(after: $1, limit: Self.pageSize)
+            try $0.brokenWithoutFile(after: $1, limit: Self.pageSize)
         }
         for try await page in pages {
             for object in page {
@@ -43,7 +45,7 @@ package struct StoredCopyRepair: Sendable {
                     }
                     if try await repair(object) { count += 1 }
                 } catch let error as StoreError where error.mayConcernOneObject {
-                    // Its pool copy cannot be read now, or its place is archived: it stays lost.
+                    // What has its content cannot be read now, or its place is archived: it stays lost.
                 }
             }
             if page.count < Self.pageSize { break }
@@ -52,28 +54,69 @@ package struct StoredCopyRepair: Sendable {
     }
 
     private func repair(_ broken: ObjectRecord) async throws -> Bool {
-        guard let md5 = broken.md5, let pool = try? keys.photo(PhotoID(md5)) else { return false }
-        let known = try await ledger { try $0.object(pool) }
-        guard let known, known.problem == nil, known.md5 == md5, !known.storageClass.isArchive else { return false }
-        let bytes = try await ObjectReader(store: store, limit: Self.mostBytes, time: time).read(pool)
+        let sources = try await self.sources(of: broken)
+        guard !sources.isEmpty, let condition = try await self.condition(toReplace: broken) else { return false }
+        var failure: StoreError?
+        for source in sources {
+            do {
+                if try await store(broken, as: source, condition) { return true }
+            } catch let error as StoreError where error.mayConcernOneObject {
+                // The place itself: another source changes nothing.
+                if error.key == broken.key.rawValue { throw error }
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return false
+    }
+
+    /// Under the name of a file another machine may have stored its own by now: that one stays.
+    /// - Returns: `nil` where nothing may be put.
+    private func condition(toReplace broken: ObjectRecord) async throws -> PutCondition? {
+        guard broken.key.isNamedByFile, !broken.key.isProjectVersion else { return .overwrite }
+        guard let stored = try await store.readableHead(broken.key) else { return .ifAbsent }
+        return stored.photoMD5 == broken.md5 ? .overwrite : nil
+    }
+
+    /// Objects of its content that can be read, as far as is known: its photo's in the pool first.
+    private func sources(of broken: ObjectRecord) async throws -> [ObjectRecord] {
+        let pool = broken.md5.flatMap { try? keys.photo(PhotoID($0)) }
+        let found = try await ledger { [keys] ledger in
+            var objects = try ledger.twins(of: broken, orBelow: keys.projects, limit: Self.mostTwins)
+            if let pool, let copy = try ledger.object(pool), copy.md5 == broken.md5 {
+                objects = [copy] + objects.filter { $0.key != pool }
+            }
+            return objects
+        }
+        let now = time.now()
+        return found.filter { $0.key != broken.key && $0.canBeRead(at: now) && $0.size <= Self.mostBytes }
+    }
+
+    /// Puts what a source has in the place of what is broken.
+    private func store(
+        _ broken: ObjectRecord, as source: ObjectRecord, _ condition: PutCondition
+    ) async throws -> Bool {
+        let bytes = try await ObjectReader(store: store, limit: Self.mostBytes, time: time).read(source.key)
         let digest = ContentDigest(of: bytes)
-        guard digest.sha256 == known.sha256 ?? digest.sha256 else { return false }
-        var metadata = try await metadata(of: broken)
+        guard digest.sha256 == source.sha256 ?? digest.sha256 else { return false }
+        // Of the same bytes it may be told of which file they are the copy, where that was not known.
+        let md5 = broken.md5 ?? source.md5
+        var metadata = try await self.metadata(of: broken)
         metadata[MetadataName.sha256] = "\(digest.sha256)"
         metadata[MetadataName.storedMD5] = "\(digest.md5)"
-        metadata[MetadataName.md5] = "\(md5)"
-        metadata[MetadataName.width] = known.width.map(String.init)
-        metadata[MetadataName.height] = known.height.map(String.init)
-        metadata[MetadataName.duration] = known.duration?.secondsText
-        let attributes = ObjectAttributes(contentType: known.contentType, metadata: metadata)
+        metadata[MetadataName.md5] = md5.map { "\($0)" }
+        metadata[MetadataName.width] = source.width.map(String.init)
+        metadata[MetadataName.height] = source.height.map(String.init)
+        metadata[MetadataName.duration] = source.duration?.secondsText
+        let attributes = ObjectAttributes(contentType: source.contentType, metadata: metadata)
         guard
             case .holds(let etag, let storageClass) = try await ProvenPut(store)(
-                ObjectBody(bytes: bytes, digest: digest), at: broken.key, attributes, .overwrite)
+                ObjectBody(bytes: bytes, digest: digest), at: broken.key, attributes, condition)
         else { return false }
         let record = ObjectRecord(
-            key: broken.key, size: Int64(bytes.count), md5: md5, sha256: digest.sha256, contentType: known.contentType,
-            storageClass: storageClass, width: known.width, height: known.height, duration: known.duration,
-            takenAt: known.takenAt, storedAt: time.now(), storedMD5: digest.md5, etag: etag)
+            key: broken.key, size: Int64(bytes.count), md5: md5, sha256: digest.sha256, contentType: source.contentType,
+            storageClass: storageClass, width: source.width, height: source.height, duration: source.duration,
+            takenAt: source.takenAt, storedAt: time.now(), storedMD5: digest.md5, etag: etag)
         try await ledger.finish { try $0.noteStoredAgain(record) }
         return true
     }

@@ -252,16 +252,14 @@ package struct StoreUpkeep: Sendable {
 
     /// Stores again what is of no file here, and is in the store a second time, or as its original.
     package func mend() async throws {
-        try await mendFromPool()
+        try await mendFromTwins()
         try await repair.makeCopies().tell(logger)
     }
 
-    private func mendFromPool() async throws {
+    private func mendFromTwins() async throws {
         let mended = try await repair.run()
         if mended > 0 {
-            logger.notice(
-                "stored again from the pool: \(mended.counted("archived photo or earlier image", "archived photos and earlier images"))"
-            )
+            logger.notice("stored again from objects of the same content: \(mended.counted("object"))")
         }
     }
 

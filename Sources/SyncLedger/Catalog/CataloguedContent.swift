@@ -31,6 +31,14 @@ extension CatalogPhoto {
     }
 }
 
+extension CatalogPhoto {
+    /// Whether an object that counts as its copy may be cut: it has another size, and nothing says that other bytes were
+    /// stored there than the catalogue knows.
+    func doubts(_ object: StoredContent) -> Bool {
+        object.size != size && (object.sha256 == nil || object.sha256 == sha256)
+    }
+}
+
 /// What is known of the bytes that are stored under a key.
 struct StoredContent {
     var size: Int64
@@ -106,6 +114,7 @@ extension Database {
 
     /// Notes what a catalogue tells of an object, and the store does not.
     private func learn(_ photo: CatalogPhoto, of object: Int64, _ stored: StoredContent) throws {
+        if photo.doubts(stored) { try doubt(object, as: photo) }
         // Bytes of another size are another copy, of which the catalogue does not know the digest.
         let sha256 = stored.size == photo.size ? photo.sha256 : nil
         try run(
@@ -120,6 +129,18 @@ extension Database {
                 photo.md5?.blob, sha256?.blob, MediaType.unknown.name, photo.contentType, photo.width, photo.height,
                 photo.takenAt?.clock, photo.takenAt?.offset, object, photo.duration?.inMilliseconds,
             ])
+    }
+
+    /// Takes the word of a catalogue for what was stored. What the store has instead contradicts it, as it would any ledger:
+    /// it is unclear until the next look, which reads it.
+    private func doubt(_ object: Int64, as photo: CatalogPhoto) throws {
+        let isWhole = try run(
+            """
+            UPDATE objects SET size = ?, sha256 = COALESCE(sha256, ?), stored_md5 = NULL
+            WHERE id = ? AND problem IS NULL
+            """, [photo.size, photo.sha256?.blob, object])
+        guard isWhole > 0, let key = try record(ofObject: object)?.key else { return }
+        try noteUnclear([key])
     }
 
     /// Notes of which file the store's own words say that an object is a copy. A ledger that was rebuilt from the

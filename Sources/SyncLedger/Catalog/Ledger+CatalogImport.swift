@@ -39,12 +39,15 @@ extension Ledger {
 
     /// What the store has, by its listing: objects that are not known yet are from now on, with the damage that was
     /// found of them when they were another machine's, or were forgotten. Of known ones under names of files, of which
-    /// files they are copies, where that is told.
-    /// - Parameter damaged: what was known of it until now. What the store tells of it takes its place, but for its ETag and
-    ///   time: as long as those are others than listed, its bytes are still to be read (``LeftBehind/isChanged(_:)``).
+    /// files they are copies, where that is told. What the listing leaves in doubt, or tells otherwise than it is known, is
+    /// unclear until the next look at all of them (``unclearObjects()``).
+    /// - Parameters:
+    ///   - damaged: what was known of it until now. What the store tells of it takes its place, but for its ETag and time:
+    ///     as long as those are others than listed, its bytes are still to be read (``LeftBehind/isChanged(_:)``).
+    ///   - tellsDigests: whether listings of the store tell a digest of each object that is whole.
     package func noteListed(
         _ page: [ObjectInfo], keys: KeyLayout, damaged: [ObjectKey: ObjectRecord] = [:], tellsRestores: Bool,
-        at time: Date
+        tellsDigests: Bool = false, at time: Date
     ) throws(LedgerError) {
         _ = try mergeReport(page, tellsRestores: tellsRestores, at: time)
         try write("note what the store has") { db in
@@ -59,8 +62,10 @@ extension Ledger {
                 let isNew = try db.run("\(ObjectRecord.insertion) ON CONFLICT DO NOTHING", record.arguments) > 0
                 guard isNew else {
                     try db.noteFile(of: record, at: time)
+                    if try db.isKnownOtherwise(record, before: time) { try db.noteUnclear([info.key]) }
                     continue
                 }
+                if tellsDigests, info.md5 == nil, info.sha256 == nil { try db.noteUnclear([info.key]) }
                 // What was gone is there again. A listing alone does not say of what was damaged that it is right.
                 // Nor does another ETag than that of what was stored: it may be the ruin's.
                 let ruin = try hasRuins ? db.forgottenRuin(info.key) : nil
@@ -213,6 +218,19 @@ extension Database {
         try run(
             "UPDATE objects SET sha256 = ?, stored_md5 = ? WHERE key = ?",
             [known.sha256?.blob, known.storedMD5?.blob, known.key.rawValue])
+    }
+
+    /// Whether what is known of an object that counts as whole is contradicted by a listing. What is under the name of a
+    /// file is replaced as that is, and what was moved to the archive may have another ETag.
+    /// - Parameter time: when it was asked for: what was stored since then is none of it.
+    fileprivate func isKnownOtherwise(_ listed: ObjectRecord, before time: Date) throws -> Bool {
+        if listed.key.isNamedByFile { return false }
+        let etag = listed.storageClass.isArchive ? nil : listed.etag
+        return try number(
+            """
+            SELECT 1 FROM objects WHERE key = ?1 AND problem IS NULL AND stored_at <= ?4
+            AND (size <> ?2 OR (etag IS NOT NULL AND ?3 IS NOT NULL AND etag <> ?3))
+            """, [listed.key.rawValue, listed.size, etag, time.milliseconds]) != nil
     }
 
     /// Whether an object is the photo of an event in a file of this folder that is on the disk.

@@ -131,12 +131,26 @@ extension Ledger {
                 """, [ObjectFault.missing.text])
             for row in gone {
                 let object: Int64 = row[0]
-                guard try ObjectKey(row[1] as String).isNamedByFile, try machines.isSuperset(of: db.owners(of: object))
-                else { continue }
-                try db.run(
-                    "UPDATE photos SET state = 'missing', error = NULL WHERE object_id = ? AND state = 'lost'",
-                    [object])
+                if try ObjectKey(row[1] as String).isNamedByFile { try db.leave(object, to: machines) }
             }
+        }
+    }
+
+    /// What counts as lost of other machines, and no catalogue in the table of other places (``beginOtherPlaces()``) names
+    /// any more, is left to its machines: they have deleted it since the rebuild that took it up, or have stored its photo
+    /// under another key.
+    /// - Parameter machines: those whose catalogues are in that table, whole.
+    package func leaveUnnamed(to machines: Set<String>) throws(LedgerError) {
+        try write("leave to other machines what they name no more") { db in
+            let unnamed = try db.numbers(
+                """
+                SELECT id FROM main.objects INDEXED BY objects_broken
+                WHERE problem IS NOT NULL AND key > ''
+                    AND EXISTS (SELECT 1 FROM photos WHERE photos.object_id = objects.id AND photos.state = 'lost')
+                    AND NOT EXISTS (SELECT 1 FROM temp.other_places AS places WHERE places.key = objects.key)
+                    AND \(LedgerQuery.isNeededByOthersAlone("'missing', 'lost'"))
+                """)
+            for object in unnamed { try db.leave(object, to: machines) }
         }
     }
 
@@ -266,6 +280,12 @@ extension Database {
             SELECT folders.machine FROM objects JOIN photos ON photos.id IN (\(LedgerQuery.photosNeeding))
             JOIN folders ON folders.id = photos.folder_id WHERE objects.id = ?
             """, [object])
+    }
+
+    /// What is gone or damaged of these machines alone is no loss here: they tell what has become of it.
+    fileprivate func leave(_ object: Int64, to machines: Set<String>) throws {
+        guard try machines.isSuperset(of: owners(of: object)) else { return }
+        try run("UPDATE photos SET state = 'missing', error = NULL WHERE object_id = ? AND state = 'lost'", [object])
     }
 
     func isLeftToOthers(_ object: Int64) throws -> Bool {

@@ -53,8 +53,9 @@ extension Ledger {
         }
     }
 
-    /// Objects that were listed then, and of which the store could not tell more: neither there nor gone. And those
-    /// that a verification could not read: each until it is read, stored anew, or known to be gone or damaged.
+    /// Objects that were listed then, and of which the store could not tell more: neither there nor gone, or that a rebuild
+    /// has found otherwise than was told of them. And those that a verification could not read: each until it is read,
+    /// stored anew, or known to be gone or damaged.
     package func unclearObjects() throws(LedgerError) -> Int {
         try read("count what the store could not tell of") { db in
             try db.total("SELECT unclear_objects + (SELECT COUNT(*) FROM unclear_objects) FROM agent")
@@ -136,7 +137,8 @@ extension Database {
         return now.isSame(known) ? nil : now
     }
 
-    fileprivate func noteUnclear(_ keys: [ObjectKey]) throws {
+    /// Until the next look at all objects.
+    func noteUnclear(_ keys: [ObjectKey]) throws {
         for key in keys {
             try run(
                 "INSERT INTO unclear_objects VALUES (?, 1, 0) ON CONFLICT DO UPDATE SET is_unseen = 1", [key.rawValue])

@@ -278,6 +278,32 @@ extension Ledger {
         }
     }
 
+    /// What is gone or damaged and no file brings back, in the order of keys: what ``lostBesidePhotos(after:limit:)`` has, the
+    /// copies of lost photos that are no other machine's, and what was stored of earlier contents.
+    package func brokenWithoutFile(after last: ObjectKey? = nil, limit: Int) throws(LedgerError) -> [ObjectRecord] {
+        try read("list what no file brings back") { db in
+            guard try db.isAnythingBroken() else { return [] }
+            return try db.rows(LedgerQuery.brokenWithoutFile, [last?.rawValue ?? "", limit])
+        }
+    }
+
+    /// Objects of which nothing is known to be wrong, and that have the bytes of one that is broken; where there is none, those
+    /// below a prefix, which few objects have, that are of the same photo.
+    package func twins(
+        of broken: ObjectRecord, orBelow prefix: String, limit: Int
+    ) throws(LedgerError) -> [ObjectRecord] {
+        let range = KeyRange(prefix: prefix, after: nil)
+        return try read("look for the same content") { db in
+            var found: [ObjectRecord] = []
+            if let sha256 = broken.sha256 {
+                found = try db.rows(LedgerQuery.objectsOfDigest, [sha256.blob, broken.key.rawValue, limit])
+            }
+            guard found.isEmpty, let md5 = broken.md5 else { return found }
+            return try db.rows(
+                LedgerQuery.objectsOfPhoto, [range.from, range.to, md5.blob, broken.key.rawValue, limit])
+        }
+    }
+
     /// Notes an object that was stored again.
     package func noteStoredAgain(_ object: ObjectRecord) throws(LedgerError) {
         try write("note an object that was stored again") { db in _ = try db.store(object) }
@@ -337,6 +363,27 @@ extension LedgerQuery {
         WHERE folder_id = ? AND state = '\(state.rawValue)' AND \(isStoredAsItIs)
         """
     }
+    package static let brokenWithoutFile = """
+        SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_broken
+        WHERE problem IS NOT NULL AND key > ? AND (
+            EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
+            OR EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key)
+            OR EXISTS (SELECT 1 FROM photo_versions WHERE photo_versions.object_id = objects.id)
+            OR EXISTS (
+                SELECT 1 FROM photos JOIN folders ON folders.id = photos.folder_id
+                WHERE photos.object_id = objects.id AND photos.state = 'lost' AND \(isNoOthers)
+            )
+        ) ORDER BY key LIMIT ?
+        """
+    package static let objectsOfDigest = """
+        SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_by_sha256
+        WHERE sha256 = ? AND key <> ? AND problem IS NULL ORDER BY key LIMIT ?
+        """
+    package static let objectsOfPhoto = """
+        SELECT \(ObjectRecord.columns) FROM objects
+        WHERE \(KeyRange.condition) AND md5 = ? AND key <> ? AND sha256 IS NOT NULL AND problem IS NULL
+        ORDER BY key LIMIT ?
+        """
     package static let firstLost = """
         SELECT id FROM photos INDEXED BY photos_lost_in_folder
         WHERE folder_id = ? AND state = 'lost' ORDER BY queued_at LIMIT ?

@@ -77,7 +77,7 @@ extension LedgerQuery {
         versionsOfProject, versionsInUse, ownPhotoOfObject, statesOfProjectImages, firstUnsynced, unfinishedImages,
         brokenObject, brokenObjectOfPhoto, firstLost, listedObjects, listedObjectsAndDigests, longestUnproven,
         oldestProof, anyPhotosOfObject, objectOfDigest, versionsOfPhoto, photosOfVersion, brokenStock,
-        lostBesidePhotos, photosWithoutOriginal,
+        lostBesidePhotos, brokenWithoutFile, objectsOfDigest, objectsOfPhoto, photosWithoutOriginal,
         brokenOfUnwatched, storedOfUnwatched(.pending), storedOfUnwatched(.failed), originals, photoOfKey, fileOfKey,
         counters, verifiedObjects, retentionRuns, timelineOfObject,
         directoryOfUntold, versionOfKey, copiesToMakeAnew, missingPhotoOfObject,
