@@ -69,11 +69,13 @@ package struct S3Examiner: Sendable {
         }
         let head = try await client.send(client.context("head", key)) { $0.head(key, checksum: true) }
         let isTold = ObjectReply(head).sha256 == body.digest.sha256
-        let wrong = try await client.send(client.context("put", other)) {
-            var request = try $0.put(body, at: other, attributes: Self.attributes, features: always)
-            request.headers["x-amz-checksum-sha256"] = Data(SHA256Digest(of: []).bytes).base64EncodedString()
-            return request
-        }
+        let another = client.context("put", other)
+        let wrong = try judgement(
+            try await client.send(another) {
+                var request = try $0.put(body, at: other, attributes: Self.attributes, features: always)
+                request.headers["x-amz-checksum-sha256"] = Data(SHA256Digest(of: []).bytes).base64EncodedString()
+                return request
+            }, another)
         let isProven = isTold && wrong.status >= 400 && !wrong.isForeign
         await client.learn { knowledge in
             if !knowledge.capabilities.settled.contains(.checksum) { knowledge.capabilities.checksums = isProven }
@@ -99,6 +101,16 @@ package struct S3Examiner: Sendable {
             knowledge.capabilities.takenClasses.formUnion(classes)
             knowledge.capabilities.refusedClasses.subtract(classes)
         }
+    }
+
+    /// - Parameter response: to a request with which something is wrong.
+    /// - Returns: the same, where it tells what the server makes of that.
+    /// - Throws: ``StoreError`` where there is no time or no room now, whatever is asked for.
+    private func judgement(_ response: HTTPResponse, _ context: S3RequestContext) throws -> HTTPResponse {
+        let failure = client.failure(response, context)
+        let isOfGateway = [502, 504].contains(response.status)
+        if isOfGateway || [.throttled, .timedOut, .noSpace].contains(failure.code) { throw failure }
+        return response
     }
 
     // MARK: Parts of requests
@@ -169,6 +181,7 @@ extension S3Examiner {
             request.headers["Content-MD5"] = ContentDigest(of: []).md5.base64
             return request
         }
+        let checksMD5 = try judgement(wrongMD5, context).status >= 400
         let altered = try await client.sendAltered(context) {
             var request = try $0.put(body, at: key, attributes: Self.attributes, features: always)
             request.headers["Content-MD5"] = nil
@@ -176,12 +189,13 @@ extension S3Examiner {
         } alter: {
             $0.body = HTTPBody(Self.body("bytes that were wrong"))
         }
+        let checksSignedBytes = try judgement(altered, context).status >= 400
         let right = try await client.send(context) {
             try $0.put(body, at: key, attributes: Self.attributes, features: always)
         }
         guard right.tellsOfStored else { throw client.failure(right, context) }
         return Integrity(
-            checksMD5: wrongMD5.status >= 400, checksSignedBytes: altered.status >= 400,
+            checksMD5: checksMD5, checksSignedBytes: checksSignedBytes,
             tellsMD5: ObjectReply(right).md5 == body.digest.md5)
     }
 
@@ -197,6 +211,7 @@ extension S3Examiner {
     package func access(to key: ObjectKey) async throws -> Access {
         let context = client.context("get", key)
         let unsigned = try await client.sendUnsigned(context) { $0.get(key, range: nil, checksum: false) }
+        let anyone = try judgement(unsigned, context).status == 200
         let forged = try await client.sendAltered(context) {
             $0.get(key, range: nil, checksum: false)
         } alter: { request in
@@ -204,7 +219,7 @@ extension S3Examiner {
             guard let signed = request.headers["Authorization"] else { return }
             request.headers["Authorization"] = signed.dropLast(64) + String(repeating: "0", count: 64)
         }
-        return Access(anyone: unsigned.status == 200, anySignature: forged.status == 200)
+        return Access(anyone: anyone, anySignature: try judgement(forged, context).status == 200)
     }
 }
 

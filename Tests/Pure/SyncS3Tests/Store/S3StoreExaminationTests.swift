@@ -55,6 +55,26 @@ import Testing
         #expect(made.transport.lines == ["PUT /b/a"])
     }
 
+    @Test(arguments: [(429, StoreError.Code.throttled), (502, .serverFailed), (503, .throttled), (507, .noSpace)])
+    func `A server without time or room has refused nothing`(status: Int, code: StoreError.Code) async throws {
+        let (key, stored) = (try ObjectKey("a"), ScriptedTransport.Answer.reply(200, ["ETag": "\"e\""]))
+        for before in [[], [.reply(400)]] as [[ScriptedTransport.Answer]] {
+            let answers = before + [.reply(status)]
+            let integrity = try await ScriptedStore.code {
+                _ = try await S3Examiner(try ScriptedStore(answers).store).integrity(at: key)
+            }
+            let access = try await ScriptedStore.code {
+                _ = try await S3Examiner(try ScriptedStore(answers).store).access(to: key)
+            }
+            #expect([integrity, access] == [code, code])
+        }
+        let checksum = try await ScriptedStore.code {
+            let store = try ScriptedStore([stored, .reply(200), .reply(status)]).store
+            _ = try await S3Examiner(store).checksum(at: key, wrongAt: try ObjectKey("b"))
+        }
+        #expect(checksum == code)
+    }
+
     @Test func `A server that tells neither is no failure, one that is away is`() async throws {
         let made = try ScriptedStore(
             [.reply(403), .reply(403), .failure(TransportError(.unreachable, "no route"))])
