@@ -41,11 +41,12 @@ struct StatusReader {
         _ shared: [FilePath: StatusReport.SharedVacation], _ terminal: Terminal
     ) throws -> StatusView {
         let overview = try ledger.overview()
+        let delayed = try ledger.delayedPhotos(limit: Self.failedShown)
         var report = StatusReport(
             overview, leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
             backlog: try backlog(ledger),
             vacations: try ledger.vacations(), sharedVacations: shared,
-            delayed: try ledger.delayedPhotos(limit: Self.failedShown),
+            delayed: delayed,
             verification: try ledger.verificationStanding(at: installation.time.now()),
             catalog: StatusReport.Catalog(
                 try ledger.catalogStanding(), isKept: installation.settings.catalog == .on,
@@ -55,6 +56,9 @@ struct StatusReader {
             holder: try AgentLock.currentHolder(at: installation.lockFile), store: store.identity,
             storeError: store.error, storeNote: store.note)
         report.disks = disks
+        for (index, photo) in delayed.enumerated() {
+            report.delayed[index].triedSince = try ledger.triedSince(photo)
+        }
         report.store.comparedAt = try ledger.classesRefreshedAt()
         report.store.unclearObjects = try ledger.unclearObjects()
         try addNotes(to: &report, ledger)
@@ -164,14 +168,12 @@ struct StatusReader {
         return StoreLook(identity: store.identity, error: failure, note: ignoredClass(of: store))
     }
 
-    /// How much room there is; nothing of a disk that does not tell it in time.
+    /// How much room there is; nothing where a disk hangs, whose thread is given up.
     private func lookAtDisks() async -> [StatusReport.Disk] {
-        let (installation, pool) = (installation, workspace.threads.disk)
-        let disks = try? await installation.time.within(Self.patience) {
-            try await pool.run {
-                installation.disks.compactMap { disk in
-                    disk.freeBytes().map { StatusReport.Disk(place: disk.place, freeBytes: $0) }
-                }
+        let installation = installation
+        let disks = try? await workspace.threads.disk.run(givingUpAfter: Self.patience, onSilence: {}) {
+            installation.disks.compactMap { disk in
+                disk.freeBytes().map { StatusReport.Disk(place: disk.place, freeBytes: $0) }
             }
         }
         return disks ?? []
@@ -206,7 +208,7 @@ struct StatusCheck {
 
     /// Seconds after which what waits, or a pass that does not come, is worth a look, and an alarm.
     static let patience: (warning: TimeInterval, critical: TimeInterval) = (86_400, 3 * 86_400)
-    /// Seconds after which a photo that was tried, and waits still, is worth a look: by then its pauses are an hour long.
+    /// Seconds after which a photo that is tried in vain is worth a look: by then its pauses are an hour long.
     static let patienceOfTried: TimeInterval = 3_600
 
     let report: StatusReport
@@ -292,13 +294,15 @@ struct StatusCheck {
         return findings
     }
 
-    /// The photo that waits longest of those that were tried, where that is long, and nothing else says why: the store
-    /// itself, or that it waits for days.
+    /// The photo that waits longest of those that are tried in vain for long, where nothing else says why: the store
+    /// itself, or that it waits for days. How long it has waited for its turn before is nothing to look at.
     private var tried: StatusReport.Delayed? {
         guard report.store.reachable, report.store.refusal == nil, waitingSince.flatMap(level(since:)) == nil else {
             return nil
         }
-        return report.delayed.first { now.timeIntervalSince($0.since) > Self.patienceOfTried }
+        return report.delayed.first { photo in
+            photo.triedSince.map { now.timeIntervalSince($0) > Self.patienceOfTried } ?? false
+        }
     }
 
     private func level(since moment: Date) -> Level? {

@@ -116,6 +116,8 @@ struct StatusReport: Encodable {
         var attempts: Int
         /// `null` when it is due.
         @Nullable var nextTryAt: Date?
+        /// Since when it is tried in vain, as far as that is remembered.
+        @Untold var triedSince: Date? = nil
     }
 
     /// Whether the bytes of what is stored are what they were.

@@ -79,6 +79,14 @@ extension Ledger {
         try read("list photos that wait") { try $0.firstPhotos(LedgerQuery.firstDelayed, limit: limit) }
     }
 
+    /// Since when a photo is tried in vain: by the first of its last attempts that failed for now, behind any that came to
+    /// something. A file that is tried every minute, as it is still changing, is tried anew all the time.
+    package func triedSince(_ photo: PhotoStatus) throws(LedgerError) -> Date? {
+        try read("look up the attempts at a photo") {
+            try $0.number(LedgerQuery.triedSince, [photo.id]).map(Date.init(milliseconds:))
+        }
+    }
+
     /// Looks whether the ledger can be written to, and has room for more than a last few rows: a full disk still takes
     /// what fits into the room that the log has already.
     package func checkWritable() throws(LedgerError) {
@@ -118,5 +126,11 @@ extension LedgerQuery {
     package static let firstDelayed = """
         SELECT id FROM photos
         WHERE folder_id = ? AND state = 'pending' AND error IS NOT NULL AND attempts > 0 ORDER BY queued_at LIMIT ?
+        """
+    package static let triedSince = """
+        SELECT MIN(started_at) FROM attempts WHERE photo_id = ?1 AND outcome = 'postponed' AND id > (
+            SELECT COALESCE(MAX(id), 0) FROM attempts
+            WHERE photo_id = ?1 AND outcome NOT IN ('postponed', 'waits', 'released', 'interrupted')
+        )
         """
 }

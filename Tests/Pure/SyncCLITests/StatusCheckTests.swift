@@ -58,12 +58,14 @@ import Testing
         }
     }
 
-    /// Photos that were tried, by the hours for which they wait.
-    private static func tried(_ hours: Double...) -> @Sendable (inout StatusReport) -> Void {
+    /// Photos that are tried in vain, by hours.
+    /// - Parameter waited: hours for which they had waited before.
+    private static func tried(_ hours: Double..., waited: Double = 0) -> @Sendable (inout StatusReport) -> Void {
         { report in
             report.delayed = hours.map {
                 StatusReport.Delayed(
-                    path: "/p/a.jpg", since: now - $0 * hour, why: "put a: denied", attempts: 2, nextTryAt: nil)
+                    path: "/p/a.jpg", since: now - ($0 + waited) * hour, why: "put a: denied", attempts: 2,
+                    nextTryAt: nil, triedSince: now - $0 * hour)
             }
         }
     }
@@ -89,6 +91,7 @@ import Testing
             level: .critical, words: "the store took no photos when it was tried last (put a: denied)",
             change: refusing(80)),
         Row(level: .ok, words: "3 photos stored, 0 waiting", waiting: 0.9, change: tried(0.9)),
+        Row(level: .ok, words: "3 photos stored, 0 waiting", waiting: 6, change: tried(0.9, waited: 5)),
         Row(
             level: .warning, words: "a photo was tried, and waits for 2 h (/p/a.jpg: put a: denied)", waiting: 2,
             change: tried(2, 0)),

@@ -67,6 +67,28 @@ import Testing
         #expect(try world.ledger.claimNext(at: until) == .nothing(until: nil))
     }
 
+    @Test func `a photo is tried in vain since the first attempt that failed, behind one that did not`() throws {
+        let world = try queue(["/pictures/gallery/1.jpg"])
+        func end(_ outcome: (Date) -> Outcome) throws {
+            world.now += 60
+            let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
+            try world.ledger.commit(claim, outcome: outcome(world.now), at: world.now)
+        }
+        func since() throws -> Date? {
+            try world.ledger.triedSince(try #require(try world.ledger.delayedPhotos(limit: 1).first))
+        }
+        try end { _ in .released }
+        try end { .postponed("away", until: $0) }
+        let first = world.now
+        try end { _ in .released }
+        try end { .postponed("away", until: $0) }
+        #expect(try since() == first)
+        try end { _ in .failed("it is cut", nil) }
+        _ = try world.ledger.retry(nil as [Int64]?)
+        try end { .postponed("away", until: $0) }
+        #expect(try since() == world.now)
+    }
+
     @Test func `small files are claimed together, in their order, and a large one by itself`() throws {
         let world = try World()
         for (name, size) in [("1.jpg", 300), ("2.jpg", 200), ("3.jpg", 5_000), ("4.jpg", 100), ("5.jpg", 412)] {
