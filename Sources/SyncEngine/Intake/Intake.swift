@@ -104,10 +104,8 @@ package actor Intake {
 
     private func work() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.followHints() }
             for lane in lanes.indices {
-                group.addTask { try await self.lookAfterGone(lane) }
-                group.addTask { try await self.settleFiles(lane) }
+                group.addTask { try await self.followHints(lane) }
                 group.addTask { try await self.scanTrees(lane) }
             }
             group.addTask { try await self.rescanNowAndThen() }
@@ -117,33 +115,47 @@ package actor Intake {
 
     // MARK: Hints
 
-    private func followHints() async throws {
-        while let hints = await source.next() {
-            let now = time.monotonic()
-            var hinted: Set<Int> = []
-            for hint in hints {
-                guard let index = lane(of: hint.path) else { continue }
-                hinted.insert(index)
-                lanes[index].note(hint, at: now)
-            }
-            for lane in lanes.indices where hinted.contains(lane) {
-                lanes[lane].settlingChanged.signal()
-                lanes[lane].hinted.signal()
-            }
-        }
-        try Task.checkCancellation()
-    }
-
-    private func lookAfterGone(_ lane: Int) async throws {
+    /// Takes what is hinted at in a lane, and sees it to its look: at once where something is gone, when it is quiet where
+    /// something was written. While a disk holds up such a look, the hints of that lane wait in the source.
+    private func followHints(_ lane: Int) async throws {
         while true {
             try Task.checkCancellation()
+            for folder in lanes[lane].folders { note(source.take(of: folder.path), lane) }
             let (gone, trees) = lanes[lane].takeHinted()
-            if gone.isEmpty, trees.isEmpty {
-                await lanes[lane].hinted.wait(atMost: nil, time: time)
-                continue
-            }
-            try await lookAfter(gone, lane)
+            if !gone.isEmpty { try await lookAfter(gone, lane) }
             for tree in trees { enqueue(tree) }
+            try await settleFiles(lane)
+            let wait = lanes[lane].nextLook.map { max($0 - time.monotonic(), .zero) }
+            if wait == .zero { continue }
+            note(await nextHints(lane, atMost: wait), lane)
+        }
+    }
+
+    private func note(_ hints: [ChangeHint], _ lane: Int) {
+        let now = time.monotonic()
+        for hint in hints {
+            guard let index = self.lane(of: hint.path) else { continue }
+            lanes[index].note(hint, at: now)
+            // One root may lie in another.
+            if index != lane { lanes[index].changed.signal() }
+        }
+    }
+
+    /// Waits for hints, or until a scan has found what is to settle, or until so much time has passed.
+    private func nextHints(_ lane: Int, atMost wait: Duration?) async -> [ChangeHint] {
+        let (roots, changed) = (lanes[lane].folders.map(\.path), lanes[lane].changed)
+        return await withTaskGroup(of: [ChangeHint].self) { [source, time] group in
+            for root in roots { group.addTask { await source.next(of: root) ?? [] } }
+            group.addTask {
+                await changed.wait(atMost: wait, time: time)
+                return []
+            }
+            var hints: [ChangeHint] = []
+            while let found = await group.next() {
+                hints += found
+                group.cancelAll()
+            }
+            return hints
         }
     }
 
@@ -164,7 +176,6 @@ package actor Intake {
             if answer.needsScan { enqueue(folder.path) }
             for place in answer.foldersThere { enqueue(place) }
             for file in answer.filesThere { lanes[lane].settling.note(file, at: time.monotonic()) }
-            if !answer.filesThere.isEmpty { lanes[lane].settlingChanged.signal() }
             if answer.missing > 0 {
                 let place = paths.count == 1 ? paths[0] : folder.path
                 logger.info("\(place): \(answer.missing) no longer on the disk; what is stored stays stored")
@@ -175,19 +186,12 @@ package actor Intake {
     // MARK: Settling
 
     private func settleFiles(_ lane: Int) async throws {
-        while true {
-            try Task.checkCancellation()
-            let due = lanes[lane].settling.takeDue(at: time.monotonic())
-            if !due.isEmpty { try await sight(due, lane) }
-            let unfinished = lanes[lane].settling.takeUnfinished(at: time.monotonic())
-            if !unfinished.isEmpty { try await sightUnfinished(unfinished, lane) }
-            let mixed = lanes[lane].othersSettling.takeDue(at: time.monotonic())
-            if !mixed.isEmpty { try await noteOthers(in: mixed) }
-            let next = [lanes[lane].settling.nextLook, lanes[lane].othersSettling.nextDue].compactMap(\.self).min()
-            let wait = next.map { max($0 - time.monotonic(), .zero) }
-            if wait == .zero { continue }
-            await lanes[lane].settlingChanged.wait(atMost: wait, time: time)
-        }
+        let due = lanes[lane].settling.takeDue(at: time.monotonic())
+        if !due.isEmpty { try await sight(due, lane) }
+        let unfinished = lanes[lane].settling.takeUnfinished(at: time.monotonic())
+        if !unfinished.isEmpty { try await sightUnfinished(unfinished, lane) }
+        let mixed = lanes[lane].othersSettling.takeDue(at: time.monotonic())
+        if !mixed.isEmpty { try await noteOthers(in: mixed) }
     }
 
     private func sight(_ files: [FilePath], _ lane: Int) async throws {
@@ -335,7 +339,7 @@ package actor Intake {
             lanes[lane].settling.note(file, after: wait, at: time.monotonic())
         }
         for directory in result.mixed { lanes[lane].othersSettling.note(directory, at: time.monotonic()) }
-        lanes[lane].settlingChanged.signal()
+        lanes[lane].changed.signal()
         tell(queued: result.queued, skipped: result.skipped)
         if tree == folder.path {
             if result.seemsEmpty { emptyFolders.insert(folder.id) } else { emptyFolders.remove(folder.id) }

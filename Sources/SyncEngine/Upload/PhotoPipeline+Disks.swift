@@ -4,9 +4,6 @@ import SyncSystem
 
 /// Disks that are slow, or silent for a while: what the photos of other folders do then.
 extension PhotoPipeline {
-    /// How a photo goes on that was read.
-    typealias HandOn = @Sendable (PreparedFile) async throws -> Void
-
     /// So many slow disks hold up no photo of another folder, beside the one that has all the other threads.
     static let othersAtOnce = 3
 
@@ -14,12 +11,8 @@ extension PhotoPipeline {
 
     /// A disk that is slow, and answers, has all threads for minutes where enough of its files are due. So while one is
     /// slow, a photo of each folder that has no thread is read beside the others, on threads of their own.
-    /// - Parameters:
-    ///   - handOn: as for those that come in the order of the queue.
-    ///   - inOrder: prepares those, until there are none.
-    func besideSlowDisks(
-        _ handOn: @escaping HandOn, _ inOrder: @escaping @Sendable () async throws -> Void
-    ) async throws {
+    /// - Parameter inOrder: takes those that come in the order of the queue, until there are none.
+    func besideSlowDisks(_ mode: Mode, _ inOrder: @escaping @Sendable () async throws -> Void) async throws {
         let isOver = Mutex(false)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -29,12 +22,12 @@ extension PhotoPipeline {
                 }
                 try await inOrder()
             }
-            group.addTask { try await self.prepareOthers(handOn) { isOver.withLock { $0 } } }
+            group.addTask { try await self.drainOthers(mode) { isOver.withLock { $0 } } }
             try await group.waitForAllOrFirstFailure()
         }
     }
 
-    private func prepareOthers(_ handOn: @escaping HandOn, until isOver: @Sendable () -> Bool) async throws {
+    private func drainOthers(_ mode: Mode, until isOver: @Sendable () -> Bool) async throws {
         let inHand = Mutex<Set<FolderID>>([])
         let failure = Mutex<(any Error)?>(nil)
         let checked = looks.reads.checked
@@ -46,14 +39,17 @@ extension PhotoPipeline {
                         continue
                     }
                     inHand.withLock { _ = $0.insert(claim.folder.id) }
-                    group.addTask {
-                        do {
-                            try await self.prepare([claim], on: self.otherPool, handOn: handOn)
-                        } catch {
-                            failure.withLock { $0 = error }
-                        }
+                    let noteRead: @Sendable () -> Void = {
                         inHand.withLock { _ = $0.remove(claim.folder.id) }
                         checked.signal()
+                    }
+                    group.addTask {
+                        do {
+                            try await self.carry([claim], on: self.otherPool, mode, onceReady: noteRead)
+                        } catch {
+                            failure.withLock { $0 = error }
+                            checked.signal()
+                        }
                     }
                 } catch {
                     failure.withLock { $0 = error }

@@ -7,14 +7,8 @@ extension PhotoPipeline {
     /// How long uploads may go on when the agent stops.
     private static let grace = Duration.seconds(5)
 
-    func inParallel(
-        _ count: Int, _ worker: @escaping @Sendable () async throws -> Void,
-        beside other: @escaping @Sendable () async throws -> Void = {},
-        and third: @escaping @Sendable () async throws -> Void = {}
-    ) async throws {
+    func inParallel(_ count: Int, _ worker: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask(operation: other)
-            group.addTask(operation: third)
             for _ in 0..<count { group.addTask(operation: worker) }
             try await group.waitForAllOrFirstFailure()
         }
@@ -33,6 +27,8 @@ extension PhotoPipeline {
                 group.addTask {
                     do {
                         try await gracefulShutdown()
+                        // Also where nobody has a place to claim in, and hears of it by that.
+                        self.state.withLock { $0.isStopping = true }
                         try await self.time.sleep(Self.grace)
                         isOver.withLock { $0 = true }
                     } catch {

@@ -86,7 +86,7 @@ struct MultipartUpload: Sendable {
             var sentParts = [SentPart?](repeating: nil, count: parts.count)
             do {
                 let hasher = try await reads.run(path, stamp) { [path, stamp, body] in
-                    try PartHasher(path, stamp: stamp, patches: body.patches)
+                    try PartHasher(path, stamp: stamp, patches: body.patches, closedBy: reads)
                 }
                 for (index, range) in parts.enumerated() {
                     let part = try await reads.run(path, stamp) { try hasher.body(of: range) }
@@ -195,9 +195,11 @@ final class PartHasher: Sendable {
     private let file: SourceFile
     private let whole = Mutex(SHA256Hasher())
 
-    init(_ path: FilePath, stamp: FileStamp, patches: FilePatches = .none) throws(TransportError) {
+    init(
+        _ path: FilePath, stamp: FileStamp, patches: FilePatches = .none, closedBy reads: SourceReads
+    ) throws(TransportError) {
         self.patches = patches
-        file = try SourceFile(path, stamp: stamp)
+        file = try SourceFile(path, stamp: stamp, closedBy: reads)
     }
 
     /// The next part. They have to be asked for in their order.

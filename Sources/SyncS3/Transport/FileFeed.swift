@@ -67,7 +67,8 @@ final class FileFeed: Sendable {
     ) async throws -> FileFeed? {
         guard let body, case .file(let path, let stamp, let start) = body.source else { return nil }
         return try await reads.run(path, stamp) {
-            let feed = FileFeed(body, try SourceFile(path, stamp: stamp), from: start, onRead: onRead)
+            let file = try SourceFile(path, stamp: stamp, closedBy: reads)
+            let feed = FileFeed(body, file, from: start, onRead: onRead)
             try feed.readNext()
             return feed
         }
@@ -90,9 +91,10 @@ final class FileFeed: Sendable {
         }
     }
 
-    /// The transfer is over: the file is closed, at the latest when its disk answers.
+    /// The transfer is over: the file is closed, at the latest when its disk answers. Nobody waits for that here.
     func close() {
-        state.withLock { $0.file = nil }
+        // Let go of once the lock is free.
+        _ = state.withLock { exchange(&$0.file, with: nil) }
         room.finish()
     }
 

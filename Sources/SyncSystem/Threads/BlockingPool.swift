@@ -123,6 +123,19 @@ package final class BlockingPool: Sendable {
         return try await perform(visit) { _ in try work() }
     }
 
+    /// As ``run(givingUpAfter:onSilence:_:)``, for work that nobody waits for here, and that has to be done.
+    package func add(
+        givingUpAfter silence: Duration, onSilence: @escaping @Sendable () -> Void,
+        _ work: @escaping @Sendable () -> Void
+    ) {
+        let job = PooledWork(watch)
+        let visit = StepWatch.Visit(patience: silence, isGivenUp: true, onSilence: onSilence)
+        queue.add { [queue] thread in
+            // As below: the thread may never come back.
+            job.run(work, visit: visit) { _ in queue.replaceThread(thread) } != nil
+        }
+    }
+
     /// As ``run(_:)``, for long work that asks now and then whether its task was cancelled.
     package func runChecking<Value: Sendable>(
         _ work: @escaping @Sendable (CancellationFlag) throws -> Value

@@ -84,7 +84,7 @@ struct WatchLoop {
         let hints = root.takeHints()
         guard !hints.isEmpty else { return }
         board.publish(roots.map(\.published))
-        board.mailbox.post(hints, of: root.root)
+        board.mailboxes[root.root].post(hints, of: root.root)
     }
 
     /// The queues that can be read.

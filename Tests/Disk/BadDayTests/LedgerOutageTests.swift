@@ -190,7 +190,9 @@ import Testing
         func reports() -> [WatchReport] { [] }
         func stop() async {}
 
-        func next() async -> [ChangeHint]? {
+        func take(of root: FilePath) -> [ChangeHint] { [] }
+
+        func next(of root: FilePath) async -> [ChangeHint]? {
             let isFirst = isTold.withLock { isTold in
                 defer { isTold = true }
                 return !isTold

@@ -1,4 +1,5 @@
 import Dispatch
+import FoundationEssentials
 import SyncCore
 import SyncDigest
 import SyncTestSupport
@@ -213,6 +214,35 @@ import Testing
         await ending.value
         if isCancelled { await transport.close() }
         await server.stop()
+    }
+
+    @Test func `A file that was sent is closed by the threads that read, and nobody waits for that`() async throws {
+        let (tree, entries, name) = (try TemporaryTree(), Mutex(0), "closed-by-its-readers.jpg")
+        try tree.write([UInt8].noise(1_000), to: name)
+        let reads = SourceReads(pool: BlockingPool(name: "bodies", threads: 1, watch: StepWatch()))
+        let body = HTTPBody(try tree.body(name))
+        let feed = try #require(try await FileFeed.open(body, by: reads, onRead: { _ in }))
+        async let other: Void = reads.run("/other.jpg", Self.stamp(device: 1)) { [gate] in
+            entries.withLock { $0 += 1 }
+            gate.wait()
+        }
+        // It goes on when the test ends early, too.
+        defer { gate.signal() }
+        try await eventually("the only thread") { entries.withLock { $0 } == 1 ? () : nil }
+        feed.close()
+        #expect(try Self.isOpen(name))
+        gate.signal()
+        try await other
+        try await eventually("its end") { try Self.isOpen(name) ? nil : () }
+        await reads.pool.shutDown()
+    }
+
+    /// Whether this process has a file of that name open.
+    private static func isOpen(_ name: String) throws -> Bool {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").contains { descriptor in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+            return target?.hasSuffix("/\(name)") ?? false
+        }
     }
 
     @Test func `A request that sends a file can be cancelled`() async {

@@ -206,10 +206,10 @@ extension FolderWatcherTests {
         calls.startThread = { (_, _) throws(Errno) in throw .resourceTemporarilyUnavailable }
         let watcher = FolderWatcher(pollInterval: .seconds(30), checkInterval: .seconds(5), calls: calls)
         await watcher.start([tree.root])
-        #expect(await watcher.next() == [.tree(tree.root)])
+        #expect(await watcher.next(of: tree.root) == [.tree(tree.root)])
         #expect(watcher.reports().first?.note?.contains("only the regular rescan finds changes") == true)
         await watcher.stop()
-        #expect(await watcher.next() == nil)
+        #expect(await watcher.next(of: tree.root) == nil)
     }
 }
 
