@@ -15,6 +15,9 @@ struct ServiceLoop: Sendable {
     /// What comes after a round.
     enum Next: Sendable {
         case round(after: Duration)
+        /// When the ledger may have changed since the round began, which is looked at every so often; for rounds that
+        /// left nothing to be done.
+        case change(LedgerGlance, every: Duration)
         /// As soon as there is work, and after so long at the latest.
         case work(Wakeup, atMost: Duration)
         /// The round has to be made up: the longer, the more of them in a row.
@@ -81,6 +84,8 @@ struct ServiceLoop: Sendable {
         switch next {
         case .round(let duration):
             try await time.sleep(duration)
+        case .change(let glance, let interval):
+            try await glance.wait(lookingEvery: interval)
         case .work(let wakeup, let longest):
             await wakeup.wait(atMost: longest, time: time)
             try Task.checkCancellation()

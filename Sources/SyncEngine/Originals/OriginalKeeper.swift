@@ -276,6 +276,9 @@ package struct OriginalKeeper: Sendable {
             orSay: "the store does not have the original as it was sent; it is sent again with the next pass")
     }
 
+    /// For whoever keeps the rest when there is something new.
+    func glance() async -> LedgerGlance { await LedgerGlance(ledger, time: time) }
+
     // MARK: Bytes
 
     private struct Content: Sendable {
@@ -337,7 +340,6 @@ extension OriginalKeeper.Summary {
 
 /// ``OriginalKeeper`` as a service: whenever nothing else waits.
 package struct OriginalService: Service {
-    /// A look at the ledger costs a seek in an index.
     private static let interval = Duration.seconds(5)
     /// While some could not be kept: each look meets all of them.
     private static let afterFailure = Duration.seconds(60)
@@ -354,10 +356,12 @@ package struct OriginalService: Service {
 
     package func run() async throws {
         try await loop.run {
+            let glance = await keeper.glance()
             let result = try await keeper.run()
             result.tell(logger)
-            let isAnyLeft = result.failed + result.resting > 0 && !result.isInterrupted
-            return .round(after: isAnyLeft ? Self.afterFailure : Self.interval)
+            if result.isInterrupted { return .round(after: Self.interval) }
+            let isAnyLeft = result.failed + result.resting > 0
+            return isAnyLeft ? .round(after: Self.afterFailure) : .change(glance, every: Self.interval)
         }
     }
 }

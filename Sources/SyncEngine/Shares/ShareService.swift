@@ -72,8 +72,9 @@ package struct ShareService: Service {
 
     package func run() async throws {
         try await loop.run(Rounds()) { rounds in
+            let glance = await LedgerGlance(ledger, time: time)
             try await work(&rounds)
-            return .round(after: Self.interval)
+            return rounds.isAnyOpen ? .round(after: Self.interval) : .change(glance, every: Self.interval)
         }
     }
 
@@ -81,6 +82,8 @@ package struct ShareService: Service {
     private struct Rounds {
         /// What is left alone, because it did not work.
         var rests = Rests<ShareID, Attempt>()
+        /// Whether a share has not ended, of which something may be due at any moment.
+        var isAnyOpen = true
         var told: Set<String> = []
         /// Shares that are over and were listed once more, and when such were looked for.
         var swept: Set<ShareID> = []
@@ -146,6 +149,7 @@ package struct ShareService: Service {
     private func dueActions(_ rounds: inout Rounds) async throws -> [(share: ShareRecord, action: ShareSchedule.Action)]
     {
         let shares = try await ledger { try $0.unendedShares() }
+        rounds.isAnyOpen = !shares.isEmpty
         func due(at now: Date) -> [(share: ShareRecord, action: ShareSchedule.Action)] {
             shares.compactMap { share in dueAction(for: share, at: now).map { (share, $0) } }
         }

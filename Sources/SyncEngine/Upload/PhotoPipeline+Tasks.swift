@@ -6,6 +6,27 @@ import SyncSystem
 extension PhotoPipeline {
     /// How long uploads may go on when the agent stops.
     private static let grace = Duration.seconds(5)
+    /// How soon the agent sees what another process has put into the queue.
+    private static let glance = Duration.seconds(5)
+
+    /// Waits until something may be due.
+    /// - Parameters:
+    ///   - wait: until the next photo is due; `nil` when none waits.
+    ///   - glance: at the ledger, begun when nothing was in hand.
+    func waitForWork(_ mode: Mode, atMost wait: Duration?, _ glance: LedgerGlance?) async {
+        if mode.isPass {
+            await work.wait(atMost: wait, time: time)
+        } else if let glance, isCalm, wait.map({ $0 > LedgerGlance.longest }) ?? true {
+            await glance.wait(lookingEvery: Self.glance, orFor: work)
+        } else {
+            await work.wait(atMost: min(wait ?? Self.glance, Self.glance), time: time)
+        }
+    }
+
+    /// Whether no disk and no store is waited for, of which the ledger would not tell that it is back.
+    private var isCalm: Bool {
+        gate.closedBy == nil && gate.trial == nil && looks.silent().isEmpty && state.withLock { $0.silenced.isEmpty }
+    }
 
     func inParallel(
         _ count: Int, _ worker: @escaping @Sendable () async throws -> Void,

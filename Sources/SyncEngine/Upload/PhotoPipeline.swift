@@ -34,8 +34,6 @@ package final class PhotoPipeline: Sendable {
 
     /// Bytes beyond which a file has to wait for others of its like. Photos are far below it.
     package static let largestSmall: Int64 = 256 << 20
-    /// How soon the agent sees what another process has put into the queue.
-    private static let glance = Duration.seconds(5)
     /// How long what is in hand is waited for while the store refuses. What lies on a server that is gone is read for ever.
     package static let handInLimit = Duration.seconds(60)
     /// Small photos in flight where the store puts such in groups. They take as much memory as one large photo.
@@ -160,7 +158,7 @@ package final class PhotoPipeline: Sendable {
                             // Who is no more than waiting for a hand takes nothing: it would be prepared too far ahead.
                             while try await self.flights.hands.withSlot({
                                 guard let file = await files.next() else { return false }
-                                try await self.upload(file, mode)
+                                try await inTaskOfItsOwn { try await self.upload(file, mode) }
                                 return true
                             }) {}
                         } beside: {
@@ -170,7 +168,9 @@ package final class PhotoPipeline: Sendable {
                             }
                         } and: {
                             try await self.inParallel(self.groupWidth) {
-                                for await file in small { try await self.upload(file, mode) }
+                                for await file in small {
+                                    try await inTaskOfItsOwn { try await self.upload(file, mode) }
+                                }
                             }
                         }
                     }
@@ -253,6 +253,7 @@ package final class PhotoPipeline: Sendable {
             }
             // Asked first: what is in hand may come back into the queue, and must not do so between the two questions.
             let isIdle = state.withLock { $0.inHand.isEmpty }
+            let glance = await isIdle && !mode.isPass ? LedgerGlance(ledger, time: time) : nil
             let due: Date?
             let leftOut = looks.silent()
             let group: ClaimGroup = gate.closedBy == nil ? .ofSmall : .ofOne
@@ -285,9 +286,7 @@ package final class PhotoPipeline: Sendable {
                     try await noteAllDone(isEmpty: due == nil && leftOut.isEmpty)
                 }
             }
-            var pause = wait
-            if case .untilStopped = mode { pause = min(wait ?? Self.glance, Self.glance) }
-            await work.wait(atMost: pause, time: time)
+            await waitForWork(mode, atMost: wait, glance)
         }
     }
 
