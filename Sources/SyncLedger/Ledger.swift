@@ -308,7 +308,7 @@ package final class LedgerQueue: Sendable {
     package let ledger: Ledger
     private let pool: BlockingPool
     /// Looks at the files every few seconds, so that the others end where there is nothing to do (``mark(at:)``).
-    let marks = BlockingPool(name: "ledger-mark", threads: 1)
+    let marks = BlockingPool(ofGlances: "ledger-mark")
     private let cache: Int
 
     package convenience init(_ ledger: Ledger) {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import SyncCore
 import SyncLedger
 
@@ -6,7 +7,7 @@ import SyncLedger
 struct LedgerGlance: Sendable {
     /// What depends on the clock alone, and not on the ledger, waits no longer than this. It also bounds what a mark
     /// may miss.
-    static let longest = Duration.seconds(60)
+    private static let longest = Duration.seconds(600)
 
     private let ledger: LedgerQueue
     private let time: TimeSource
@@ -21,20 +22,19 @@ struct LedgerGlance: Sendable {
         end = time.monotonic() + Self.longest
     }
 
-    /// Whether the ledger has nothing that was not there when this began.
-    func isNothingNew() async -> Bool {
+    /// Looks every so often, and returns when there may be something new in the ledger, this process has work, or the task
+    /// is cancelled.
+    /// - Parameter due: returns then, too, by the clock on the wall.
+    func wait(lookingEvery interval: Duration, orFor work: Wakeup, until due: Date? = nil) async {
+        repeat {
+            let left = due.map { max($0 - time.now(), .zero) } ?? interval
+            if left == .zero { return }
+            if await work.wait(atMost: min(left, interval), time: time) { return }
+        } while await isNothingNew()
+    }
+
+    private func isNothingNew() async -> Bool {
         guard let mark, time.monotonic() < end else { return false }
         return await ledger.mark(at: time.now()) == mark
-    }
-
-    /// Looks every so often, and returns when there may be something new.
-    /// - Throws: `CancellationError`.
-    func wait(lookingEvery interval: Duration) async throws {
-        repeat { try await time.sleep(interval) } while await isNothingNew()
-    }
-
-    /// As ``wait(lookingEvery:)``, and as soon as this process has work.
-    func wait(lookingEvery interval: Duration, orFor work: Wakeup) async {
-        while await !work.wait(atMost: interval, time: time), await isNothingNew() {}
     }
 }

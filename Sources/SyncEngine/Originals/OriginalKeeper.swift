@@ -276,9 +276,6 @@ package struct OriginalKeeper: Sendable {
             orSay: "the store does not have the original as it was sent; it is sent again with the next pass")
     }
 
-    /// For whoever keeps the rest when there is something new.
-    func glance() async -> LedgerGlance { await LedgerGlance(ledger, time: time) }
-
     // MARK: Bytes
 
     private struct Content: Sendable {
@@ -356,12 +353,11 @@ package struct OriginalService: Service {
 
     package func run() async throws {
         try await loop.run {
-            let glance = await keeper.glance()
             let result = try await keeper.run()
             result.tell(logger)
             if result.isInterrupted { return .round(after: Self.interval) }
             let isAnyLeft = result.failed + result.resting > 0
-            return isAnyLeft ? .round(after: Self.afterFailure) : .change(glance, every: Self.interval)
+            return isAnyLeft ? .round(after: Self.afterFailure) : .change(every: Self.interval)
         }
     }
 }

@@ -158,9 +158,6 @@ package struct RestorePoller: Sendable {
         package var unanswered: [StoreError] = []
     }
 
-    /// For whoever makes the next round when there is something new.
-    func glance() async -> LedgerGlance { await LedgerGlance(ledger, time: time) }
-
     /// One round over all open jobs, or over one.
     /// - Parameter isUrgent: looks at every job whether its time has come or not.
     /// - Throws: ``StoreError`` when the store as a whole is away, ``LedgerError``, `CancellationError`. A store that takes

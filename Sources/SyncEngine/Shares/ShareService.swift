@@ -72,9 +72,8 @@ package struct ShareService: Service {
 
     package func run() async throws {
         try await loop.run(Rounds()) { rounds in
-            let glance = await LedgerGlance(ledger, time: time)
             try await work(&rounds)
-            return rounds.isAnyOpen ? .round(after: Self.interval) : .change(glance, every: Self.interval)
+            return rounds.isAnyOpen ? .round(after: Self.interval) : .change(every: Self.interval)
         }
     }
 

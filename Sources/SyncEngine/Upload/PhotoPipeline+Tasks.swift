@@ -1,3 +1,4 @@
+import FoundationEssentials
 import ServiceLifecycle
 import SyncCore
 import SyncSystem
@@ -11,16 +12,12 @@ extension PhotoPipeline {
 
     /// Waits until something may be due.
     /// - Parameters:
-    ///   - wait: until the next photo is due; `nil` when none waits.
+    ///   - due: when the next photo is; `nil` when none waits.
     ///   - glance: at the ledger, begun when nothing was in hand.
-    func waitForWork(_ mode: Mode, atMost wait: Duration?, _ glance: LedgerGlance?) async {
-        if mode.isPass {
-            await work.wait(atMost: wait, time: time)
-        } else if let glance, isCalm, wait.map({ $0 > LedgerGlance.longest }) ?? true {
-            await glance.wait(lookingEvery: Self.glance, orFor: work)
-        } else {
-            await work.wait(atMost: min(wait ?? Self.glance, Self.glance), time: time)
-        }
+    func waitForWork(_ mode: Mode, until due: Date?, _ glance: LedgerGlance?) async {
+        if let glance, isCalm { return await glance.wait(lookingEvery: Self.glance, orFor: work, until: due) }
+        let wait = due.map { max($0 - time.now(), .zero) }
+        await work.wait(atMost: mode.isPass ? wait : min(wait ?? Self.glance, Self.glance), time: time)
     }
 
     /// Whether no disk and no store is waited for, of which the ledger would not tell that it is back.

@@ -286,7 +286,7 @@ package final class PhotoPipeline: Sendable {
                     try await noteAllDone(isEmpty: due == nil && leftOut.isEmpty)
                 }
             }
-            await waitForWork(mode, atMost: wait, glance)
+            await waitForWork(mode, until: due, glance)
         }
     }
 
