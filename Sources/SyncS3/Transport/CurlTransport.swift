@@ -164,7 +164,7 @@ struct CurlLoop {
 
     private var pollMilliseconds: Int32 {
         guard transfers.isEmpty, let lastEnd else { return Self.longestPoll }
-        let left = (lastEnd + settings.idleConnectionAge - .now) / .milliseconds(1)
+        let left = (settings.idleConnectionAge - (ContinuousClock.now - lastEnd)) / .milliseconds(1)
         return Int32(min(max(left.rounded(.up), 0), Double(Self.longestPoll)))
     }
 
@@ -229,7 +229,7 @@ struct CurlLoop {
     private mutating func end(_ id: UInt64, _ outcome: Result<HTTPResponse, any Error>) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         CSyncCurl_MultiRemove(multi, transfer.handle)
-        lastEnd = .now
+        lastEnd = ContinuousClock.now
         share(uploads: transfer.isUpload)
         transfer.closeBody()
         transfer.reply.resume(with: outcome)
