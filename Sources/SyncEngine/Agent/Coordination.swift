@@ -9,7 +9,8 @@ package import SystemPackage
 package final class Wakeup: Sendable {
     private struct State {
         var isSignalled = false
-        var waiter: (id: UInt64, continuation: CheckedContinuation<Void, Never>)?
+        /// Resumed with whether it was signalled.
+        var waiter: (id: UInt64, continuation: CheckedContinuation<Bool, Never>)?
         var lastID: UInt64 = 0
     }
 
@@ -22,45 +23,51 @@ package final class Wakeup: Sendable {
             if state.waiter == nil { state.isSignalled = true }
             return exchange(&state.waiter, with: nil)
         }
-        waiter?.continuation.resume()
+        waiter?.continuation.resume(returning: true)
     }
 
     /// Waits for a signal, or until `timeout` has passed, or the task is cancelled; whichever comes first.
     /// - Parameter timeout: `nil` to wait for a signal only.
-    package func wait(atMost timeout: Duration?, time: TimeSource) async {
+    /// - Returns: whether there was a signal.
+    @discardableResult
+    package func wait(atMost timeout: Duration?, time: TimeSource) async -> Bool {
         guard let timeout else { return await wait() }
         // No sleep begins for a moment only: whoever moves a clock by hand would take it for one that lasts.
-        if state.withLock({ exchange(&$0.isSignalled, with: false) }) { return }
-        await withTaskGroup(of: Void.self) { group in
+        if state.withLock({ exchange(&$0.isSignalled, with: false) }) { return true }
+        return await withTaskGroup(of: Bool.self) { group in
             group.addTask { await self.wait() }
-            // A cancelled sleep throws, and that is the end of waiting either way.
-            group.addTask { try? await time.sleep(timeout) }
-            await group.next()
+            group.addTask {
+                // A cancelled sleep throws, and that is the end of waiting either way.
+                try? await time.sleep(timeout)
+                return false
+            }
+            var isSignalled = await group.next() ?? false
             group.cancelAll()
+            // One that came as the time ended is told, too: nobody else has taken it.
+            for await result in group where result { isSignalled = true }
+            return isSignalled
         }
     }
 
-    private func wait() async {
+    private func wait() async -> Bool {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
-        await withTaskCancellationHandler {
+        return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let resumeNow = state.withLock { state in
-                    if state.isSignalled || Task.isCancelled {
-                        state.isSignalled = false
-                        return true
-                    }
+                let isSignalled: Bool? = state.withLock { state in
+                    if exchange(&state.isSignalled, with: false) { return true }
+                    if Task.isCancelled { return false }
                     precondition(state.waiter == nil, "a Wakeup has one waiter")
                     state.waiter = (id, continuation)
-                    return false
+                    return nil
                 }
-                if resumeNow { continuation.resume() }
+                if let isSignalled { continuation.resume(returning: isSignalled) }
             }
         } onCancel: {
             let waiter = state.withLock { $0.waiter?.id == id ? exchange(&$0.waiter, with: nil) : nil }
-            waiter?.continuation.resume()
+            waiter?.continuation.resume(returning: false)
         }
     }
 }
@@ -82,6 +89,13 @@ extension Mutex where Value == Int {
             return count
         }
     }
+}
+
+/// Runs what needs much memory for its frames, as a part of this task. A task keeps such memory until it ends, and one
+/// that waits for the next piece of work does not end.
+func inTaskOfItsOwn(_ work: @escaping @Sendable () async throws -> Void) async throws {
+    async let end: Void = work()
+    try await end
 }
 
 extension ThrowingTaskGroup where ChildTaskResult == Void, Failure == any Error {

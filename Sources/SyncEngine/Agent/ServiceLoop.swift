@@ -15,6 +15,9 @@ struct ServiceLoop: Sendable {
     /// What comes after a round.
     enum Next: Sendable {
         case round(after: Duration)
+        /// When the ledger may have changed since the round began, which is looked at every so often, or as soon as
+        /// there is work; for rounds that left nothing to be done.
+        case change(every: Duration, orFor: Wakeup? = nil)
         /// As soon as there is work, and after so long at the latest.
         case work(Wakeup, atMost: Duration)
         /// The round has to be made up: the longer, the more of them in a row.
@@ -41,9 +44,10 @@ struct ServiceLoop: Sendable {
                 var failures = 0
                 var fault: String?
                 while true {
+                    let glance = await LedgerGlance(self.patience.ledger, time: self.time)
                     let next = try await self.next(&fault) { try await round(&state) }
                     if case .retry = next { failures += 1 } else { failures = 0 }
-                    try await self.pause(next, failures)
+                    try await self.pause(next, glance, failures)
                 }
             }
         } catch is CancellationError {
@@ -77,10 +81,13 @@ struct ServiceLoop: Sendable {
         }
     }
 
-    private func pause(_ next: Next, _ failures: Int) async throws {
+    private func pause(_ next: Next, _ glance: LedgerGlance, _ failures: Int) async throws {
         switch next {
         case .round(let duration):
             try await time.sleep(duration)
+        case .change(let interval, let wakeup):
+            await glance.wait(lookingEvery: interval, orFor: wakeup ?? Wakeup())
+            try Task.checkCancellation()
         case .work(let wakeup, let longest):
             await wakeup.wait(atMost: longest, time: time)
             try Task.checkCancellation()
@@ -164,7 +171,7 @@ package final class LedgerPatience: Sendable {
         var toldAt: Duration?
     }
 
-    private let ledger: LedgerQueue
+    let ledger: LedgerQueue
     private let time: TimeSource
     let logger: Logger
     private let state = Mutex(State())

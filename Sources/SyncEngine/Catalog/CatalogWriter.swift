@@ -314,8 +314,10 @@ package struct CatalogService: Service {
     package func run() async throws {
         try await loop.run {
             if !notes.keepsCatalog { try await remove() } else if try await isItsTurn() { try await writer.run() }
-            if try await isIdle() { try await notes.run() }
-            return .round(after: Self.interval)
+            guard try await isIdle(), try await notes.run() == nil, try await writer.waiting().changes == 0 else {
+                return .round(after: Self.interval)
+            }
+            return .change(every: Self.interval)
         }
     }
 

@@ -337,7 +337,6 @@ extension OriginalKeeper.Summary {
 
 /// ``OriginalKeeper`` as a service: whenever nothing else waits.
 package struct OriginalService: Service {
-    /// A look at the ledger costs a seek in an index.
     private static let interval = Duration.seconds(5)
     /// While some could not be kept: each look meets all of them.
     private static let afterFailure = Duration.seconds(60)
@@ -356,8 +355,9 @@ package struct OriginalService: Service {
         try await loop.run {
             let result = try await keeper.run()
             result.tell(logger)
-            let isAnyLeft = result.failed + result.resting > 0 && !result.isInterrupted
-            return .round(after: isAnyLeft ? Self.afterFailure : Self.interval)
+            if result.isInterrupted { return .round(after: Self.interval) }
+            let isAnyLeft = result.failed + result.resting > 0
+            return isAnyLeft ? .round(after: Self.afterFailure) : .change(every: Self.interval)
         }
     }
 }

@@ -66,8 +66,9 @@ package struct RestoreService: Service {
 
     package func run() async throws {
         try await loop.run(Rounds()) { rounds in
-            _ = try await work(&rounds)
-            return .round(after: Self.interval)
+            let saved = try await work(&rounds)
+            let isAnyLeft = rounds.next != nil || saved.saved > 0
+            return isAnyLeft ? .round(after: Self.interval) : .change(every: Self.interval)
         }
     }
 

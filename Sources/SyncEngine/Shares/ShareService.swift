@@ -73,7 +73,7 @@ package struct ShareService: Service {
     package func run() async throws {
         try await loop.run(Rounds()) { rounds in
             try await work(&rounds)
-            return .round(after: Self.interval)
+            return rounds.isAnyLeft ? .round(after: Self.interval) : .change(every: Self.interval)
         }
     }
 
@@ -81,6 +81,12 @@ package struct ShareService: Service {
     private struct Rounds {
         /// What is left alone, because it did not work.
         var rests = Rests<ShareID, Attempt>()
+        /// Whether a share has not ended.
+        var isAnyOpen = true
+        /// Whether one that is over is to be listed once more.
+        var isAnyToSweep = true
+        /// Whether something may be due at any moment, by the clock alone.
+        var isAnyLeft: Bool { isAnyOpen || isAnyToSweep || elsewhere.isAnyLeft }
         var told: Set<String> = []
         /// Shares that are over and were listed once more, and when such were looked for.
         var swept: Set<ShareID> = []
@@ -146,6 +152,7 @@ package struct ShareService: Service {
     private func dueActions(_ rounds: inout Rounds) async throws -> [(share: ShareRecord, action: ShareSchedule.Action)]
     {
         let shares = try await ledger { try $0.unendedShares() }
+        rounds.isAnyOpen = !shares.isEmpty
         func due(at now: Date) -> [(share: ShareRecord, action: ShareSchedule.Action)] {
             shares.compactMap { share in dueAction(for: share, at: now).map { (share, $0) } }
         }
@@ -200,6 +207,7 @@ package struct ShareService: Service {
         let oldest = now.addingTimeInterval(-Self.sweepAfter.upperBound)
         let ended = try await ledger { try $0.shares(endedAfter: oldest) }
         rounds.swept.formIntersection(ended.map(\.id))
+        defer { rounds.isAnyToSweep = ended.contains { !rounds.swept.contains($0.id) } }
         for share in ended where !rounds.swept.contains(share.id) {
             guard let end = share.endedAt, now.timeIntervalSince(end) >= Self.sweepAfter.lowerBound else { continue }
             if rounds.rests.holds(share.id, .sweep, at: now) { continue }

@@ -8,6 +8,8 @@ package import SyncLedger
 struct SharesElsewhere: Sendable {
     /// What one round leaves for the next.
     struct Memory {
+        /// Whether one of another machine is to be removed, or looked at once more.
+        fileprivate(set) var isAnyLeft = true
         fileprivate var noticedAt: Date?
         /// What could not be removed.
         fileprivate var rests = Rests<ShareID, Removal>()
@@ -51,7 +53,9 @@ struct SharesElsewhere: Sendable {
     private func goOn(_ memory: inout Memory) async throws {
         let now = time.now()
         let oldest = now.addingTimeInterval(-Self.sweepAfter.upperBound)
-        for removal in try await ledger({ try $0.shareRemovals(goneAfter: oldest) }) {
+        let removals = try await ledger { try $0.shareRemovals(goneAfter: oldest) }
+        defer { memory.isAnyLeft = removals.contains { $0.goneAt == nil || !memory.swept.contains($0.id) } }
+        for removal in removals {
             let id = removal.id
             let attempt: Removal = removal.goneAt == nil ? .first : .sweep
             if memory.rests.holds(id, attempt, at: now) { continue }

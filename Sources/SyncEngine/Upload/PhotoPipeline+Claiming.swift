@@ -7,9 +7,6 @@ import SyncSystem
 /// Who takes photos from the ledger's queue: those who prepare them, one at a time. Whoever has the turn waits for what
 /// comes next, the others wait for the turn; so a photo that comes alone wakes the task that sees it to its end.
 extension PhotoPipeline {
-    /// How soon the agent sees what another process has put into the queue.
-    private static let glance = Duration.seconds(5)
-
     /// What is known before the first claim: how the store was, and how it is.
     func lookAround(_ mode: Mode) async throws {
         _ = try await isRetryAsked()
@@ -74,6 +71,7 @@ extension PhotoPipeline {
             }
             // Asked first: what is in hand may come back into the queue, and must not do so between the two questions.
             let isIdle = state.withLock { $0.inHand.isEmpty }
+            let glance = await isIdle && !mode.isPass ? LedgerGlance(ledger, time: time) : nil
             let due: Date?
             let leftOut = looks.silent()
             let group: ClaimGroup = gate.closedBy == nil ? .ofSmall : .ofOne
@@ -106,9 +104,7 @@ extension PhotoPipeline {
                     try await noteAllDone(isEmpty: due == nil && leftOut.isEmpty)
                 }
             }
-            var pause = wait
-            if case .untilStopped = mode { pause = min(wait ?? Self.glance, Self.glance) }
-            await work.wait(atMost: pause, time: time)
+            await waitForWork(mode, until: due, glance)
         }
     }
 

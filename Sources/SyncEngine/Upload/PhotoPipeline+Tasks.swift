@@ -1,3 +1,4 @@
+import FoundationEssentials
 import ServiceLifecycle
 import SyncCore
 import SyncSystem
@@ -6,6 +7,23 @@ import SyncSystem
 extension PhotoPipeline {
     /// How long uploads may go on when the agent stops.
     private static let grace = Duration.seconds(5)
+    /// How soon the agent sees what another process has put into the queue.
+    private static let glance = Duration.seconds(5)
+
+    /// Waits until something may be due.
+    /// - Parameters:
+    ///   - due: when the next photo is; `nil` when none waits.
+    ///   - glance: at the ledger, begun when nothing was in hand.
+    func waitForWork(_ mode: Mode, until due: Date?, _ glance: LedgerGlance?) async {
+        if let glance, isCalm { return await glance.wait(lookingEvery: Self.glance, orFor: work, until: due) }
+        let wait = due.map { max($0 - time.now(), .zero) }
+        await work.wait(atMost: mode.isPass ? wait : min(wait ?? Self.glance, Self.glance), time: time)
+    }
+
+    /// Whether no disk and no store is waited for, of which the ledger would not tell that it is back.
+    private var isCalm: Bool {
+        gate.closedBy == nil && gate.trial == nil && looks.silent().isEmpty && state.withLock { $0.silenced.isEmpty }
+    }
 
     func inParallel(_ count: Int, _ worker: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -192,7 +192,7 @@ package final class PhotoPipeline: Sendable {
             guard !isStopping, let file = try await prepare(&rest, on: pool).first else { return isReady() }
             let hand = await self.hand(for: file)
             isReady()
-            return try await upload(file, by: hand, mode)
+            return try await inTaskOfItsOwn { try await self.upload(file, by: hand, mode) }
         }
         try await withThrowingDiscardingTaskGroup { group in
             var rest = claims[...]

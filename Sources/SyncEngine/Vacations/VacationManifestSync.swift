@@ -350,7 +350,7 @@ package struct VacationService: Service {
             guard try await lookUnlessAway(&rounds, where: { seen[$0.id] == $0.revision }) else {
                 return .retry(atLeast: Self.quiet)
             }
-            return rounds.seen.isEmpty ? .work(work, atMost: Self.interval) : .round(after: Self.quiet)
+            return rounds.seen.isEmpty ? .change(every: Self.interval, orFor: work) : .round(after: Self.quiet)
         }
     }
 

@@ -12,8 +12,9 @@ package final class BlockingPool: Sendable {
     private let lending: Duration?
     private let siblings = Mutex<[WorkQueue]>([])
 
-    /// How long a thread waits for work before it ends.
-    package static let patience = Duration.seconds(10)
+    /// How long a thread waits for work before it ends: longer than a file has to be quiet before it is taken, as long as
+    /// nothing else is configured.
+    package static let patience = Duration.seconds(5)
 
     typealias Start =
         @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) -> OwnedThread
@@ -47,6 +48,13 @@ package final class BlockingPool: Sendable {
     ) {
         let queue = WorkQueue(name: name, limit: threads, patience: Self.patience, start: OwnedThread.start)
         self.init(queue, .ofProcess, abandoningAfter: nil, lendingAfter: lending)
+    }
+
+    /// One thread for looks that come again and again, and leave an idle process idle.
+    /// - Parameter patience: how long the thread waits for the next one.
+    package convenience init(ofGlances name: String, patience: Duration = BlockingPool.patience) {
+        let queue = WorkQueue(name: name, limit: { 1 }, patience: patience, isWork: false, start: OwnedThread.start)
+        self.init(queue, .ofProcess, abandoningAfter: nil, lendingAfter: nil)
     }
 
     /// - Parameters:

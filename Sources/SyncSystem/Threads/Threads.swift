@@ -211,15 +211,10 @@ package enum IdleMemory {
         var released: ContinuousClock.Instant?
     }
 
-    /// Several threads end one after the other.
-    private static let interval = Duration.seconds(5)
+    /// Several threads end one after the other. Shorter than they wait for work: what was done since is given back when
+    /// its own thread ends.
+    private static let interval = Duration.seconds(2)
     private static let state = Mutex(State())
-
-    /// All threads allocate from the same memory: what one frees, another takes (mallopt(3), M_ARENA_MAX). Before the second
-    /// thread.
-    package static func shareArena() {
-        CSyncLinux_ShareArena()
-    }
 
     /// - Parameter release: lets go what can be made again. Called on a thread of some pool.
     /// - Returns: what ``removeCache(_:)`` takes.

@@ -192,6 +192,14 @@ struct BlockingPoolTests {
         await #expect(processExitsWith: .success) {
             let calls = Countdown()
             let cache = IdleMemory.addCache { _ = calls.fires() }
+            // A look that comes again and again is no work.
+            let glances = BlockingPool(ofGlances: "glances", patience: .milliseconds(20))
+            #expect(try await glances.run { 42 } == 42)
+            try await eventually("the end of the thread") {
+                ThreadNames.now { $0.hasPrefix("glances") }.isEmpty ? () : nil
+            }
+            #expect(calls.count == 0)
+            await glances.shutDown()
             let pool = BlockingPool(name: "test", threads: 1, patience: .milliseconds(20)) {
                 (name, body) throws(Errno) in
                 try OwnedThread.start(name: name, body)

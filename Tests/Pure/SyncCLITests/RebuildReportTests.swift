@@ -9,8 +9,8 @@ import Testing
                 id: "id-\(index)", name: name, role: "other", writtenAt: nil, path: "machines/\(index)")
         }
         let report = RebuildReport(
-            photos: 1, fromCatalog: 1, recovered: 0, vacations: 0, shares: 0, requests: 1, machines: machines, lost: 0, unclear: 0,
-            unsaved: 0, problems: [], setAside: nil)
+            photos: 1, fromCatalog: 1, recovered: 0, vacations: 0, shares: 0, requests: 1, machines: machines, lost: 0,
+            unsaved: 0, unclear: 0, problems: [], setAside: nil)
         return report.lines(on: .standardOutput([:])).filter { $0.contains("rebuild --machine") }
     }
 
