@@ -14,7 +14,7 @@ package final class Wakeup: Sendable {
         var lastID: UInt64 = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init() {}
 
@@ -79,7 +79,7 @@ extension Result where Failure == any Error {
     }
 }
 
-extension Mutex where Value == Int {
+extension Lock where Value == Int {
     /// Counts what several tasks do.
     /// - Returns: how many there are by now.
     @discardableResult

@@ -174,7 +174,7 @@ package final class LedgerPatience: Sendable {
     let ledger: LedgerQueue
     private let time: TimeSource
     let logger: Logger
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init(ledger: LedgerQueue, time: TimeSource, logger: Logger) {
         self.ledger = ledger
@@ -197,7 +197,7 @@ package final class LedgerPatience: Sendable {
             } catch let error as LedgerError where error.mayPass {
                 try Task.checkCancellation()
                 failures = time.monotonic() - start >= Self.calm ? 1 : failures + 1
-                tell(error, what, failures)
+                log(error, what, failures)
                 failures = try await waitForLedger(failures)
             }
         }
@@ -212,7 +212,7 @@ package final class LedgerPatience: Sendable {
                     Self.pauses.delay(afterAttempt: failures, random: 0.5 + self.time.random() / 2))
                 do {
                     try await self.ledger { try $0.checkWritable() }
-                    self.tellBack()
+                    self.logRecovery()
                     return failures
                 } catch let error as LedgerError where error.mayPass {
                     failures += 1
@@ -222,7 +222,7 @@ package final class LedgerPatience: Sendable {
         }
     }
 
-    private func tell(_ error: LedgerError, _ what: String, _ failures: Int) {
+    private func log(_ error: LedgerError, _ what: String, _ failures: Int) {
         if error.code == .busy, failures < Self.busyAttempts {
             return logger.debug("\(what): the ledger is busy: \(error)")
         }
@@ -243,7 +243,7 @@ package final class LedgerPatience: Sendable {
             """)
     }
 
-    private func tellBack() {
+    private func logRecovery() {
         let isNews = state.withLock { state in
             defer { (state.isAway, state.isTold) = (false, false) }
             return state.isTold

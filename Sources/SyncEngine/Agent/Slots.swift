@@ -9,10 +9,10 @@ package final class Slots: Sendable {
         var turns: Turns
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     package init(_ count: Int) {
-        state = Mutex(State(count: count, turns: Turns(free: count)))
+        state = Lock(State(count: count, turns: Turns(free: count)))
     }
 
     package var count: Int { state.withLock { $0.count } }
@@ -52,10 +52,10 @@ package final class Slots: Sendable {
 
 /// A slot that somebody has. It may be given back before the work of its owner is over, by whoever knows first.
 final class Slot: Sendable {
-    private let end: Mutex<(@Sendable () -> Void)?>
+    private let end: Lock<(@Sendable () -> Void)?>
 
     fileprivate init(giveBack: @escaping @Sendable () -> Void) {
-        end = Mutex(giveBack)
+        end = Lock(giveBack)
     }
 
     /// Once is enough, and more is no error.
@@ -71,7 +71,7 @@ final class Slot: Sendable {
 /// Waiting is not cancelled, as with ``Slots``.
 package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
     /// Of the keys that somebody has.
-    private let turns = Mutex<[Key: Turns]>([:])
+    private let turns = Lock<[Key: Turns]>([:])
 
     /// Runs `work` while nobody else has the key.
     package func withKey<Result>(_ key: Key, _ work: () async throws -> Result) async rethrows -> Result {

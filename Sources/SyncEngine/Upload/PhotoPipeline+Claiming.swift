@@ -11,7 +11,7 @@ extension PhotoPipeline {
     func lookAround(_ mode: Mode) async throws {
         _ = try await isRetryAsked()
         try await takeUpNote()
-        try await lookAtStore(mode)
+        try await checkStore(mode)
     }
 
     /// Waits for its turn, and for a photo that is due.
@@ -79,7 +79,7 @@ extension PhotoPipeline {
             case .photos(let claims): return claims
             case .nothing(let moment): due = moment
             }
-            if try await hurryAnswered() { continue }
+            if try await makeAnsweredDue() { continue }
             let wait = due.map { max($0 - time.now(), .zero) }
             if wait == .zero { continue }
             if isIdle {
@@ -98,7 +98,7 @@ extension PhotoPipeline {
                 // A pass is whole when whoever asked for it says so.
                 if case .untilStopped = mode {
                     if state.withLock({ $0.takeRescan() }) {
-                        try await lookAtStore(mode)
+                        try await checkStore(mode)
                         continue
                     }
                     try await noteAllDone(isEmpty: due == nil && leftOut.isEmpty)

@@ -13,7 +13,7 @@ extension PhotoPipeline {
     /// slow, a photo of each folder that has no thread is read beside the others, on threads of their own.
     /// - Parameter inOrder: takes those that come in the order of the queue, until there are none.
     func besideSlowDisks(_ mode: Mode, _ inOrder: @escaping @Sendable () async throws -> Void) async throws {
-        let isOver = Mutex(false)
+        let isOver = Lock(false)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer {
@@ -28,8 +28,8 @@ extension PhotoPipeline {
     }
 
     private func drainOthers(_ mode: Mode, until isOver: @Sendable () -> Bool) async throws {
-        let inHand = Mutex<Set<FolderID>>([])
-        let failure = Mutex<(any Error)?>(nil)
+        let inHand = Lock<Set<FolderID>>([])
+        let failure = Lock<(any Error)?>(nil)
         let checked = looks.reads.checked
         await withDiscardingTaskGroup { group in
             while !isOver(), !Task.isCancelled, failure.withLock({ $0 == nil }) {
@@ -83,11 +83,11 @@ extension PhotoPipeline {
 
     /// Makes due what was put off for disks that answer again.
     /// - Returns: whether there is any.
-    func hurryAnswered() async throws -> Bool {
+    func makeAnsweredDue() async throws -> Bool {
         guard state.withLock({ !$0.silenced.isEmpty }) else { return false }
         let silent = looks.silent()
         let answered = state.withLock { $0.takeAnswered(silent) }
-        if !answered.isEmpty { try await ledger { [time] in try $0.hurry(answered, at: time.now()) } }
+        if !answered.isEmpty { try await ledger { [time] in try $0.makeDue(answered, at: time.now()) } }
         return !answered.isEmpty
     }
 

@@ -39,7 +39,7 @@ extension PhotoPipeline {
     private func read(
         _ claims: ArraySlice<Claim>, on pool: BlockingPool?
     ) async throws -> [Preparer.Preparation] {
-        let results = Mutex<[Preparer.Preparation]>([])
+        let results = Lock<[Preparer.Preparation]>([])
         let first = claims[claims.startIndex]
         // A thread that a disk holds has one folder: that one is left alone.
         let together = claims.prefix { $0.folder.id == first.folder.id }
@@ -80,12 +80,12 @@ extension PhotoPipeline {
     func outcome(of error: any Error, for claim: Claim) async throws -> Outcome {
         switch error {
         case let silence as DiskSilence: putOff(claim, silence)
-        case let error as PhotoError: try await lookAgain(at: claim, after: error)
+        case let error as PhotoError: try await recheck(at: claim, after: error)
         default: throw error
         }
     }
 
-    private func lookAgain(at claim: Claim, after error: PhotoError) async throws -> Outcome {
+    private func recheck(at claim: Claim, after error: PhotoError) async throws -> Outcome {
         do {
             return try await looks.reads.run(in: claim.folder, on: pool, onReturn: work.signal) { [preparer] in
                 try preparer.outcome(of: error, for: claim)

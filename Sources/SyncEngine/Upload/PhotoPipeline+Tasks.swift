@@ -35,7 +35,7 @@ extension PhotoPipeline {
     /// When the agent stops, what is on its way to the store has some seconds to get there. What is not there by then
     /// is sent again after the next start.
     func withinGrace(_ uploads: @escaping @Sendable () async throws -> Void) async throws {
-        let isOver = Mutex(false)
+        let isOver = Lock(false)
         do {
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {

@@ -56,7 +56,7 @@ package final class PhotoPipeline: Sendable {
     let gate: CircuitBreaker
     let time: TimeSource
     let logger: Logger
-    let state = Mutex(PipelineState())
+    let state = Lock(PipelineState())
     /// One failure at a time is judged, so that each verdict is written down before the next one.
     let judging = Slots(1)
     let suspects = Slots(1)

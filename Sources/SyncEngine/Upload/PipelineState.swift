@@ -273,7 +273,7 @@ struct EndingQueue: Sendable {
     }
 
     let ledger: LedgerQueue
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// Called when one could not be written: nobody may be adding or waiting, and the failure is told to whoever asks.
     var onFailure: @Sendable () -> Void = {}
     /// Called for each one that is written, in their order, on the thread that has written it.

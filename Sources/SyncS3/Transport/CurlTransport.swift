@@ -142,7 +142,7 @@ struct CurlLoop {
             // Before the mailbox is looked into: what wakes the thread from here on is seen.
             closeOldConnections()
             let work = mailbox.take()
-            lookAtRates()
+            checkRates()
             work.submissions.forEach { start($0) }
             for id in work.cancelled { end(id, .failure(CancellationError())) }
             for id in work.fed { transfers[id]?.goOn() }
@@ -218,7 +218,7 @@ struct CurlLoop {
         transfers.forEach { $0.limit(Int64(share)) }
     }
 
-    private mutating func lookAtRates() {
+    private mutating func checkRates() {
         let now = ContinuousClock.now
         guard let rates, now >= nextLook else { return }
         nextLook = now + .seconds(1)
@@ -275,10 +275,10 @@ final class CurlMailbox: Sendable {
         var closeWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(multi: Multi) {
-        state = Mutex(State(multi: multi))
+        state = Lock(State(multi: multi))
     }
 
     func nextID() -> UInt64 {

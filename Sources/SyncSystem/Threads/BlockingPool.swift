@@ -10,7 +10,7 @@ package final class BlockingPool: Sendable {
     private let watch: StepWatch
     private let patienceAfterCancelling: Duration?
     private let lending: Duration?
-    private let siblings = Mutex<[WorkQueue]>([])
+    private let siblings = Lock<[WorkQueue]>([])
 
     /// How long a thread waits for work before it ends: longer than a file has to be quiet before it is taken, as long as
     /// nothing else is configured.

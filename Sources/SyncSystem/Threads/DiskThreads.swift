@@ -54,7 +54,7 @@ package final class DiskThreads<Disk: Identifiable & Sendable>: Sendable {
         case over(wasHeld: Bool)
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let monotonic: @Sendable () -> Duration
 
     /// - Parameter monotonic: a reading since some fixed moment.

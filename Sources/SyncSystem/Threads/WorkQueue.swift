@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 
-/// A queue that threads wait on. `Mutex` has no condition variable, hence the pthread calls.
+/// A queue that threads wait on. `Lock` has no condition variable, hence the pthread calls.
 ///
 /// `@unchecked Sendable`: `mutex` guards all that changes.
 final class WorkQueue: @unchecked Sendable {
@@ -172,7 +172,7 @@ final class WorkQueue: @unchecked Sendable {
     /// Waits for work; `nil` when the queue is closed and empty or there was none for long, and the thread takes no more of it.
     private func next(_ number: Int, isWaiting: Bool) -> Work? {
         var deadline = Self.time(after: patience)
-        switch locked({ look(number, isWaiting, &deadline) }) {
+        switch locked({ check(number, isWaiting, &deadline) }) {
         case .work(let work): return work
         case .end(let isIdle):
             if isWaiting, isWork { IdleMemory.endThread(isIdle: isIdle) }
@@ -180,7 +180,7 @@ final class WorkQueue: @unchecked Sendable {
         }
     }
 
-    private func look(_ number: Int, _ isWaiting: Bool, _ deadline: inout timespec) -> Found {
+    private func check(_ number: Int, _ isWaiting: Bool, _ deadline: inout timespec) -> Found {
         if takePlaceBack(number) { return .end(isIdle: false) }
         while first == pending.count {
             guard isWaiting else { return .end(isIdle: false) }

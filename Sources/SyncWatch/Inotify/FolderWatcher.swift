@@ -28,7 +28,7 @@ package final class FolderWatcher: ChangeSource {
     private let checkInterval: Duration
     private let progress: @Sendable (FilePath) -> Void
     private let mailboxes = HintMailboxes()
-    private let state = Mutex(State.idle)
+    private let state = Lock(State.idle)
 
     /// - Parameters:
     ///   - pollInterval: how often a root, or a part of it, that cannot be watched gets a `.tree` hint, at most. Less
@@ -66,7 +66,7 @@ package final class FolderWatcher: ChangeSource {
             begin(roots, untold, isReady)
             await isReady.wait()
         } onCancel: {
-            isReady.tell()
+            isReady.signal()
         }
     }
 
@@ -75,11 +75,11 @@ package final class FolderWatcher: ChangeSource {
             if case .stopped = state { return false }
             guard case .idle = state else { preconditionFailure("a watcher is started once") }
             do throws(Errno) {
-                state = .running(try session(roots, untold) { ready.tell() })
+                state = .running(try session(roots, untold) { ready.signal() })
                 return true
             } catch {
                 let problem = WatchProblem.noThread(error)
-                let pace = Mutex(PollPace(shortest: pollInterval, from: calls.now()))
+                let pace = Lock(PollPace(shortest: pollInterval, from: calls.now()))
                 state = .broken(
                     roots.map { root in
                         WatchedRoot(
@@ -92,7 +92,7 @@ package final class FolderWatcher: ChangeSource {
         }
         if !isRunning {
             for root in roots { mailboxes[root].post([.tree(root)], of: root) }
-            ready.tell()
+            ready.signal()
         }
     }
 
@@ -162,9 +162,9 @@ private final class Readiness: Sendable {
         var waiting: CheckedContinuation<Void, Never>?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
-    func tell() {
+    func signal() {
         state.withLock { state in
             state.isTold = true
             return exchange(&state.waiting, with: nil)
@@ -188,9 +188,9 @@ final class WatcherState: Sendable {
     let mailboxes: HintMailboxes
     let wakePipe: WakePipe
     private let stopping = Atomic(false)
-    private let published = Mutex<[WatchedRoot]>([])
+    private let published = Lock<[WatchedRoot]>([])
     /// What scans have found to be new, by root. Few: a scan hands over no more than it needs to.
-    private let appeared = Mutex<[FilePath: [AppearedFile]]>([:])
+    private let appeared = Lock<[FilePath: [AppearedFile]]>([:])
 
     init(mailboxes: HintMailboxes) throws(Errno) {
         self.mailboxes = mailboxes
@@ -233,7 +233,7 @@ struct WatchedRoot: Sendable {
     /// Without note and cause.
     var report: WatchReport
     var problem: WatchProblem?
-    let pace: Mutex<PollPace>
+    let pace: Lock<PollPace>
     let checkInterval: Duration
 
     var current: WatchReport {

@@ -9,7 +9,7 @@ final class HintMailboxes: Sendable {
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     subscript(root: FilePath) -> HintMailbox {
         state.withLock { state in
@@ -54,7 +54,7 @@ package final class HintMailbox: Sendable {
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init(limit: Int = 4_096) {
         self.limit = limit

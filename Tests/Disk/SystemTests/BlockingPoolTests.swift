@@ -98,7 +98,7 @@ struct BlockingPoolTests {
     }
 
     @Test func `how many threads there may be is asked with the first work, and once`() async throws {
-        let asked = Mutex(0)
+        let asked = Lock(0)
         let count: @Sendable () -> Int = {
             asked.withLock { $0 += 1 }
             return 2
@@ -130,7 +130,7 @@ struct BlockingPoolTests {
             }
         }
         let queued = Task.immediate { await pool.finish { 42 } }
-        let isDone = Mutex(false)
+        let isDone = Lock(false)
         pool.add { isDone.withLock { $0 = true } }
         let end = Task.immediate { await pool.shutDown() }
         try barrier.writeEnd.writeAll([0])
@@ -145,7 +145,7 @@ struct BlockingPoolTests {
     @Test func `where the system gives no thread, work is done where it is handed in, until there is one again`()
         async throws
     {
-        let isFull = Mutex(true)
+        let isFull = Lock(true)
         let pool = BlockingPool(name: "test", threads: 2) { (name, body) throws(Errno) in
             if isFull.withLock({ $0 }) { throw .resourceTemporarilyUnavailable }
             return try OwnedThread.start(name: name, body)

@@ -12,10 +12,10 @@ import Testing
 /// Files on disks that stop answering while they are sent.
 @Suite struct FileFeedTests {
     private static let stored = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-    private let wall = Mutex(Duration.zero)
+    private let wall = Lock(Duration.zero)
     private let gate = DispatchSemaphore(value: 0)
     /// How often somebody has come to the gate.
-    private let entries = Mutex(0)
+    private let entries = Lock(0)
 
     /// Of all threads; none of them uses the processor.
     private var watch: StepWatch {
@@ -29,7 +29,7 @@ import Testing
     private func passPatience(_ watch: StepWatch) {
         for _ in 0..<Int(SignOfLife.patience / .seconds(1)) {
             wall.withLock { $0 += .seconds(1) }
-            watch.look()
+            watch.check()
         }
     }
 
@@ -190,7 +190,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `A request that is over does not wait for a disk that hangs`(isCancelled: Bool) async throws {
-        let (tree, isOver) = (try TemporaryTree(), Mutex(false))
+        let (tree, isOver) = (try TemporaryTree(), Lock(false))
         try tree.write([UInt8].noise(3_000_000), to: "film.mp4")
         let body = HTTPBody(try tree.body("film.mp4"))
         let server = try takeAll(noting: Noted<[UInt8]>())
@@ -217,7 +217,7 @@ import Testing
     }
 
     @Test func `A file that was sent is closed by the threads that read, and nobody waits for that`() async throws {
-        let (tree, entries, name) = (try TemporaryTree(), Mutex(0), "closed-by-its-readers.jpg")
+        let (tree, entries, name) = (try TemporaryTree(), Lock(0), "closed-by-its-readers.jpg")
         try tree.write([UInt8].noise(1_000), to: name)
         let reads = SourceReads(pool: BlockingPool(name: "bodies", threads: 1, watch: StepWatch()))
         let body = HTTPBody(try tree.body(name))

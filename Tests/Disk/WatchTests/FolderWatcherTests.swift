@@ -159,7 +159,7 @@ import Testing
 
     @Test func `setting watches tells that it gets on, in one large folder, too`() async throws {
         for index in 0..<300 { try tree.write("\(index).jpg", "") }
-        let told = Mutex<[FilePath]>([])
+        let told = Lock<[FilePath]>([])
         let watcher = FolderWatcher(progress: { root in told.withLock { $0.append(root) } })
         await watcher.start([tree.root])
         await watcher.stop()

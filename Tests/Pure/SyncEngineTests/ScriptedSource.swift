@@ -25,7 +25,7 @@ final class ScriptedSource: ChangeSource {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let time = ManualTime()
 
     func send(_ hints: ChangeHint...) {

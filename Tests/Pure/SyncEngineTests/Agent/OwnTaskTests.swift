@@ -8,7 +8,7 @@ import Testing
     private static var task: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 
     @Test func `work is done in another task, whose frames go with it`() async throws {
-        let worker = Mutex<Int?>(nil)
+        let worker = Lock<Int?>(nil)
         try await inTaskOfItsOwn {
             let task = Self.task
             worker.withLock { $0 = task }
@@ -21,7 +21,7 @@ import Testing
     @Test func `what ends it is thrown, and whoever cancels the one cancels the other`() async throws {
         await #expect(throws: CancellationError.self) { try await inTaskOfItsOwn { throw CancellationError() } }
         let gate = Gate()
-        let isCancelled = Mutex(false)
+        let isCancelled = Lock(false)
         let task = Task {
             try await inTaskOfItsOwn {
                 await gate.pass()
