@@ -26,8 +26,9 @@ func strict(inTests flags: [String]) -> [SwiftSetting] {
 
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+/// Of swift-service-lifecycle; named here for its exact version only.
 let asyncAlgorithms = Target.Dependency.product(name: "AsyncAlgorithms", package: "swift-async-algorithms")
-/// Of swift-async-algorithms; named here for its exact version only.
+/// Of swift-async-algorithms, likewise.
 let collections = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let lifecycleTestKit = Target.Dependency.product(

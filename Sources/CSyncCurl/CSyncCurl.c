@@ -171,19 +171,34 @@ int64_t CSyncCurl_TransferNewConnections(CSyncCurl_Transfer *transfer) {
 
 struct CSyncCurl_Multi {
     CURLM *multi;
+    int64_t hostConnections;
 };
+
+static CURLM *newMulti(int64_t hostConnections) {
+    CURLM *multi = curl_multi_init();
+    if (multi == NULL) return NULL;
+    curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, (long)hostConnections);
+    curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)hostConnections);
+    return multi;
+}
 
 CSyncCurl_Multi *CSyncCurl_MultiCreate(int64_t hostConnections) {
     CSyncCurl_Multi *multi = calloc(1, sizeof *multi);
     if (multi == NULL) return NULL;
-    multi->multi = curl_multi_init();
+    multi->hostConnections = hostConnections;
+    multi->multi = newMulti(hostConnections);
     if (multi->multi == NULL) {
         free(multi);
         return NULL;
     }
-    curl_multi_setopt(multi->multi, CURLMOPT_MAX_HOST_CONNECTIONS, (long)hostConnections);
-    curl_multi_setopt(multi->multi, CURLMOPT_MAXCONNECTS, (long)hostConnections);
     return multi;
+}
+
+void CSyncCurl_MultiCloseConnections(CSyncCurl_Multi *multi) {
+    CURLM *empty = newMulti(multi->hostConnections);
+    if (empty == NULL) return;
+    curl_multi_cleanup(multi->multi);
+    multi->multi = empty;
 }
 
 void CSyncCurl_MultiFree(CSyncCurl_Multi *multi) {

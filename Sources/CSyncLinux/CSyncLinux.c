@@ -128,11 +128,12 @@ int32_t CSyncLinux_ThreadID(void) {
     return gettid();
 }
 
-void CSyncLinux_ShareArena(void) {
 #ifdef __GLIBC__
+// Before main: Swift runs an async one on a second thread, which has an arena of its own by then.
+__attribute__((constructor)) static void share_arena(void) {
     mallopt(M_ARENA_MAX, 1);
-#endif
 }
+#endif
 
 static int release_pages(struct dl_phdr_info *object, size_t size, void *page) {
     const uintptr_t mask = *(uintptr_t *)page - 1;

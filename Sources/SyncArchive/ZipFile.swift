@@ -24,7 +24,7 @@ package final class ZipFile: ZipWriter {
 
     private let path: FilePath
     private let part: NewFile
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     /// - Throws: ``ZipError``; `.nameTaken` when something has the path, `.inUse` while another writes to it.
     package convenience init(at path: FilePath) throws(ZipError) {
@@ -42,7 +42,7 @@ package final class ZipFile: ZipWriter {
             if try FileStatus.find(path) != nil { throw Errno.fileExists }
             // As the person's umask wants it: it becomes the archive.
             part = try NewFile(for: path, permissions: FilePermissions(rawValue: 0o666), link: link)
-            state = Mutex(State(stream: try ZipStream(to: part.descriptor)))
+            state = Lock(State(stream: try ZipStream(to: part.descriptor)))
         } catch {
             throw error == .wouldBlock
                 ? ZipError(.inUse, path.string, "it is being written already, here or by another process")

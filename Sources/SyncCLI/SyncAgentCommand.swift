@@ -56,7 +56,6 @@ package struct SyncAgentCommand: AsyncParsableCommand {
 
     /// Runs the command that the process was started with, and ends the process with its exit code.
     package static func start() async {
-        IdleMemory.shareArena()
         let words = LeadingOptions.moved(ProcessEnvironment.arguments, root: Self.self)
         do {
             if words == ["--version"] {

@@ -3,7 +3,7 @@ package import SyncCore
 
 /// MD5 (RFC 1321) and SHA-256 (FIPS 180-4) of a stream of bytes, in one pass over them.
 ///
-/// Not copyable: it owns a handle of libcrypto. A hasher that a callback feeds lives in a `Mutex<ContentHasher>`.
+/// Not copyable: it owns a handle of libcrypto. A hasher that a callback feeds lives in a `Lock<ContentHasher>`.
 ///
 /// The process ends when libcrypto is not there (``DigestLibrary``), or has no MD5 or no memory: nothing can be stored without
 /// a digest.

@@ -307,6 +307,8 @@ package final class LedgerQueue: Sendable {
     /// For what runs on a thread of ours anyway, and reads a disk between two calls: a scan, the preparing of a photo.
     package let ledger: Ledger
     private let pool: BlockingPool
+    /// Looks at the files every few seconds, so that the others end where there is nothing to do (``mark(at:)``).
+    let marks = BlockingPool(ofGlances: "ledger-mark")
     private let cache: Int
 
     package convenience init(_ ledger: Ledger) {
@@ -359,6 +361,7 @@ package final class LedgerQueue: Sendable {
     package func close() async throws {
         let result = await pool.finish { [ledger] in Result { try ledger.close() } }
         await pool.shutDown()
+        await marks.shutDown()
         try result.get()
     }
 }

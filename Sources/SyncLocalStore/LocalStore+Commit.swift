@@ -29,7 +29,7 @@ extension LocalStore {
     /// The second look and the commit of a new object, whose bytes lie in `staging/`. The key is locked.
     /// - Parameter record: all but its `file`.
     func commit(
-        _ staged: StagedPut, _ record: ObjectRecord, at key: ObjectKey, _ condition: PutCondition, _ operation: String,
+        _ staged: StagedPut, _ record: CommitRecord, at key: ObjectKey, _ condition: PutCondition, _ operation: String,
         _ flag: CancellationFlag
     ) throws {
         let current = try requireAllowed(condition, at: key, operation, flag)
@@ -53,7 +53,7 @@ extension LocalStore {
     /// that are pointed at `objects/`. The name is never without a file. `staging/` names both files all the while.
     /// - Returns: `false` when the version keeps the name that it has, and the one before is to be removed.
     private func takePlainName(
-        of replaced: ObjectRecord, for record: ObjectRecord, at key: ObjectKey, _ staged: StagedPut
+        of replaced: CommitRecord, for record: CommitRecord, at key: ObjectKey, _ staged: StagedPut
     ) -> Bool {
         guard record.file != replaced.file,
             FilePath(replaced.file).lastComponent?.string == ContentName.plain(key.lastSegment)
@@ -91,7 +91,7 @@ extension LocalStore {
     }
 
     /// Writes what is known of an object anew: one rename, and its bytes stay as they are. The key is locked and settled.
-    func rewrite(_ record: ObjectRecord, at key: ObjectKey, _ operation: String) throws {
+    func rewrite(_ record: CommitRecord, at key: ObjectKey, _ operation: String) throws {
         try requireSameStore(operation)
         try staging { staged in
             try Disk.write(record.json(), to: staged.record)
@@ -104,9 +104,9 @@ extension LocalStore {
     /// Moves the bytes to a free name below `objects/` and syncs it, with the record in `staging/` first.
     /// - Returns: the record, with its `file`.
     private func place(
-        _ staged: StagedPut, for key: ObjectKey, _ record: ObjectRecord, besides current: ObjectRecord?,
+        _ staged: StagedPut, for key: ObjectKey, _ record: CommitRecord, besides current: CommitRecord?,
         _ operation: String, _ flag: CancellationFlag
-    ) throws -> ObjectRecord {
+    ) throws -> CommitRecord {
         var record = record
         var takesPlainName = true
         for attempt in 0..<16 {
@@ -133,7 +133,7 @@ extension LocalStore {
     /// The plain name, unless something else has it. The version that is to be replaced has its name until the new one is
     /// committed, also when its bytes are gone.
     func freeName(
-        in folder: FilePath, for key: ObjectKey, _ record: ObjectRecord, besides current: ObjectRecord?, id: String,
+        in folder: FilePath, for key: ObjectKey, _ record: CommitRecord, besides current: CommitRecord?, id: String,
         takesPlainName: Bool, _ flag: CancellationFlag
     ) throws -> FilePath {
         if takesPlainName, let name = ContentName.plain(key.lastSegment) {
@@ -147,14 +147,14 @@ extension LocalStore {
     }
 
     /// Whether a file that no record names has these bytes already: a record was lost, and the object is stored again.
-    private func holdsSameBytes(_ path: FilePath, _ record: ObjectRecord, _ flag: CancellationFlag) -> Bool {
+    private func holdsSameBytes(_ path: FilePath, _ record: CommitRecord, _ flag: CancellationFlag) -> Bool {
         guard let stamp = try? Disk.stamp(path), stamp.size == record.size else { return false }
         return (try? digest(of: path, flag).digest.description) == record.sha256
     }
 
     /// What keeps the file's name from being made in a folder that is there: some file systems say of a name that they
     /// do not take what others say of a folder that is gone.
-    private func refusedName(of record: ObjectRecord) throws -> FileError? {
+    private func refusedName(of record: CommitRecord) throws -> FileError? {
         var path = layout.objects
         for component in FilePath(record.file).components {
             path.append(component)
@@ -193,7 +193,7 @@ extension LocalStore {
 
     /// The commit: renames a staged record to its place. `staging/` names it until the folders are synced.
     /// - Throws: when it did not happen; ``withdraw(_:at:after:)`` tells for sure.
-    func publish(_ staged: FilePath, _ record: ObjectRecord, at key: ObjectKey) throws {
+    func publish(_ staged: FilePath, _ record: CommitRecord, at key: ObjectKey) throws {
         let path = layout.record(for: key)
         for _ in 0..<16 {
             try makeRecordFolder(for: key)
@@ -223,7 +223,7 @@ extension LocalStore {
 
     /// Takes back bytes whose commit has failed. A rename that reported a failure may have happened all the same (on
     /// network file systems): the bytes go only when the record that is there can be read, and names others.
-    func withdraw(_ record: ObjectRecord, at key: ObjectKey, after error: any Error) throws {
+    func withdraw(_ record: CommitRecord, at key: ObjectKey, after error: any Error) throws {
         guard case .some(let found) = try? lookup(key), found.isOfKey, found.object?.file != record.file else {
             throw FailureAfterCommit(reason: error)
         }
@@ -232,7 +232,7 @@ extension LocalStore {
 
     /// Removes the file that a record names, and then the entry of `staging/` that names it, too. What cannot be removed
     /// keeps that entry, and the sweep comes to it: the object itself is decided by then.
-    private func removeContent(_ record: ObjectRecord, named note: FilePath) {
+    private func removeContent(_ record: CommitRecord, named note: FilePath) {
         do {
             try removeContent(record)
             try Disk.remove(note)
@@ -241,7 +241,7 @@ extension LocalStore {
         }
     }
 
-    func removeContent(_ record: ObjectRecord) throws {
+    func removeContent(_ record: CommitRecord) throws {
         try removeContent(layout.content(record))
     }
 
@@ -283,7 +283,7 @@ struct StagedPut {
 extension LocalStore {
     /// Leaves the note. The key is locked and settled.
     /// - Parameter path: where the record lies.
-    func note(_ path: FilePath, _ record: ObjectRecord, as key: ObjectKey) throws {
+    func note(_ path: FilePath, _ record: CommitRecord, as key: ObjectKey) throws {
         let note = layout.unsettled(key)
         do throws(FileError) {
             try Disk.remove(note)
@@ -322,8 +322,8 @@ extension LocalStore {
         let found = try lookup(key)
         if let record = found.object { try syncFolders(above: layout.content(record), below: layout.objects) }
         // What is noted and not named any more was deleted, or never committed.
-        if found.isOfKey, let json = try Disk.read(note, atMost: ObjectRecord.maximumSize),
-            let noted = ObjectRecord(json: json), noted.key == key.rawValue, noted.file != found.object?.file
+        if found.isOfKey, let json = try Disk.read(note, atMost: CommitRecord.maximumSize),
+            let noted = CommitRecord(json: json), noted.key == key.rawValue, noted.file != found.object?.file
         {
             try removeContent(noted)
         }

@@ -46,7 +46,7 @@ extension LocalStore {
     /// without its record nobody would be told of them again, and whoever looks would take them for deleted.
     private func takeBackDeletion(of key: ObjectKey, _ content: FilePath) {
         let (note, path) = (layout.unsettled(key), layout.record(for: key))
-        guard let json = try? Disk.read(note, atMost: ObjectRecord.maximumSize), let record = ObjectRecord(json: json),
+        guard let json = try? Disk.read(note, atMost: CommitRecord.maximumSize), let record = CommitRecord(json: json),
             let stamp = try? Disk.stamp(content), stamp.size == record.size,
             (try? Disk.rename(note, to: path)) != nil
         else { return }
@@ -62,7 +62,7 @@ extension LocalStore {
         return path
     }
 
-    package func tidy() async throws {
+    package func abortStaleUploads() async throws {
         try await perform("tidy") { store, _ in try store.sweep() }
     }
 
@@ -83,8 +83,8 @@ extension LocalStore {
         guard let stamp = try Disk.status(path)?.stamp else { return }
         let isNote = name.hasSuffix(StoreLayout.unsettledSuffix)
         guard isNote || isOld(stamp) else { return }
-        if name.hasSuffix(".json"), let json = try Disk.read(path, atMost: ObjectRecord.maximumSize),
-            let record = ObjectRecord(json: json)
+        if name.hasSuffix(".json"), let json = try Disk.read(path, atMost: CommitRecord.maximumSize),
+            let record = CommitRecord(json: json)
         {
             try removeUnlessLive(record)
             if isNote { return }
@@ -97,7 +97,7 @@ extension LocalStore {
         now().timeIntervalSince1970 - Double(stamp.modified / 1_000_000_000) > Self.sweepAge
     }
 
-    private func removeUnlessLive(_ staged: ObjectRecord) throws {
+    private func removeUnlessLive(_ staged: CommitRecord) throws {
         guard let key = try? ObjectKey(staged.key) else { return }
         try locked(key) {
             // First what is owed: the bytes of a version before may be removed only when the one after it is on the disk.

@@ -118,7 +118,7 @@ private struct PutGroup {
         let number: Int
         let put: SmallPut
         let staged: StagedPut
-        var record: ObjectRecord
+        var record: CommitRecord
         /// What was written and is not synced yet.
         var file: OpenFile?
 

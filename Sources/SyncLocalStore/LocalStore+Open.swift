@@ -143,7 +143,7 @@ extension LocalStore {
     }
 
     private func remembered<Value>(
-        _ operation: String, _ ask: (any StoreIDMemory) throws -> Value
+        _ operation: String, _ ask: (any StoreIDStore) throws -> Value
     ) throws(StoreError) -> Value? {
         do {
             return try memory.map(ask)

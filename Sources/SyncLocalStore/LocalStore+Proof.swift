@@ -6,13 +6,13 @@ import SystemPackage
 /// What lies under a key in `records/`.
 enum RecordLookup {
     case absent
-    case object(ObjectRecord)
+    case object(CommitRecord)
     /// There is a record, and it makes no sense: nobody can read the object.
     case unreadable
     /// The disk ignores capitals, and another key has the place: nothing is stored under this one, and nothing can be.
     case taken(by: ObjectKey)
 
-    var object: ObjectRecord? { if case .object(let record) = self { record } else { nil } }
+    var object: CommitRecord? { if case .object(let record) = self { record } else { nil } }
 
     var isAbsent: Bool { if case .absent = self { true } else { false } }
 
@@ -40,11 +40,11 @@ enum ContentProof {
 extension LocalStore {
     func lookup(_ key: ObjectKey) throws -> RecordLookup {
         let path = layout.record(for: key)
-        guard let json = try Disk.read(path, atMost: ObjectRecord.maximumSize) else {
+        guard let json = try Disk.read(path, atMost: CommitRecord.maximumSize) else {
             try requireReachable(path, below: layout.records)
             return .absent
         }
-        guard let record = ObjectRecord(json: json) else { return .unreadable }
+        guard let record = CommitRecord(json: json) else { return .unreadable }
         if record.key == key.rawValue { return .object(record) }
         guard let other = try? ObjectKey(record.key), try isPlace(of: other, path) || isTwin(other, of: key, path)
         else { return .unreadable }
@@ -69,11 +69,11 @@ extension LocalStore {
     }
 
     /// The record of a key; `nil` when nothing is stored under it.
-    func record(_ key: ObjectKey, _ operation: String) throws -> ObjectRecord? {
+    func record(_ key: ObjectKey, _ operation: String) throws -> CommitRecord? {
         try record(lookup(key), of: key, operation)
     }
 
-    func record(_ found: RecordLookup, of key: ObjectKey, _ operation: String) throws -> ObjectRecord? {
+    func record(_ found: RecordLookup, of key: ObjectKey, _ operation: String) throws -> CommitRecord? {
         switch found {
         case .absent, .taken: return nil
         case .object(let record): return record
@@ -95,7 +95,7 @@ extension LocalStore {
     }
 
     /// Whether the bytes are those of the record, by their size and time alone; `nil` when only reading them can tell.
-    func glance(at record: ObjectRecord) throws -> ContentProof? {
+    func glance(at record: CommitRecord) throws -> ContentProof? {
         let path = layout.content(record)
         guard let stamp = try Disk.stamp(path) else {
             try requireReachable(path, below: layout.objects)
@@ -108,7 +108,7 @@ extension LocalStore {
     /// Holds the bytes against the record. They are read where size and time do not tell.
     /// - Parameter readsAlways: time tells that nobody wrote to the file, and not that the disk kept its bytes.
     func proof(
-        of record: ObjectRecord, readsAlways: Bool = false, _ flag: CancellationFlag
+        of record: CommitRecord, readsAlways: Bool = false, _ flag: CancellationFlag
     ) throws -> ContentProof {
         let seen = try glance(at: record)
         switch seen {
@@ -166,9 +166,9 @@ extension LocalStore {
     ///   place.
     func requireAllowed(
         _ condition: PutCondition, at key: ObjectKey, _ operation: String, _ flag: CancellationFlag
-    ) throws -> ObjectRecord? {
+    ) throws -> CommitRecord? {
         try settle(key)
-        let current: ObjectRecord
+        let current: CommitRecord
         switch try lookup(key) {
         case .absent, .unreadable: return nil
         case .taken(let other): throw Self.taken(key, by: other, operation)
@@ -182,7 +182,7 @@ extension LocalStore {
     }
 
     /// A disk that cannot read the bytes has lost them: new ones are written elsewhere.
-    private func isWhole(_ record: ObjectRecord, _ flag: CancellationFlag) throws -> Bool {
+    private func isWhole(_ record: CommitRecord, _ flag: CancellationFlag) throws -> Bool {
         do {
             return try proof(of: record, readsAlways: true, flag).isWhole
         } catch let error as FileError where error.errno == .ioError {
@@ -191,7 +191,7 @@ extension LocalStore {
     }
 
     /// - Throws: `.notFound` when the bytes are gone, `.badDigest` when they are others.
-    func requireWhole(_ record: ObjectRecord, at key: ObjectKey, _ operation: String, _ flag: CancellationFlag) throws {
+    func requireWhole(_ record: CommitRecord, at key: ObjectKey, _ operation: String, _ flag: CancellationFlag) throws {
         switch try proof(of: record, flag) {
         case .whole: return
         case .missing: throw Self.notFound(key, operation)

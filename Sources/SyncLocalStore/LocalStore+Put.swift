@@ -48,7 +48,7 @@ extension LocalStore {
             try bytes.withUnsafeBytes { try target.write($0) }
             digest = SHA256Digest(of: bytes)
         case .file(let source, let stamp):
-            digest = try SourceFile.read(source, stamp: stamp, patches: body.patches, for: key) { piece in
+            digest = try PutSource.read(source, stamp: stamp, patches: body.patches, for: key) { piece in
                 try flag.check()
                 try onStep(.writing)
                 try target.write(piece)
@@ -76,7 +76,7 @@ extension LocalStore {
                 try store.onStep(.staged)
                 try flag.check()
                 try store.locked(key) {
-                    let record = ObjectRecord(
+                    let record = CommitRecord(
                         key: key.rawValue, file: "", size: original.size, contentModified: modified, md5: original.md5,
                         sha256: original.sha256, contentType: original.contentType, storageClass: storageClass.rawValue,
                         metadata: metadata ?? original.metadata, modified: store.now())
@@ -102,7 +102,7 @@ extension LocalStore {
     /// Copies an object's bytes into `staging/`, proves them and syncs them.
     /// - Returns: the source's record, and when the copy's file was modified.
     private func stageCopy(of source: ObjectKey, to path: FilePath, _ flag: CancellationFlag) throws -> (
-        record: ObjectRecord, modified: Int64
+        record: CommitRecord, modified: Int64
     ) {
         let content = try openContent(source, "copy", flag)
         let target = try OpenFile(path, .create)
@@ -129,8 +129,8 @@ struct PutOrder: Sendable {
 
     /// The record of it, but for its `file`.
     /// - Parameter modified: when the file with the bytes was modified.
-    func record(modified: Int64?, at now: Date) -> ObjectRecord {
-        ObjectRecord(
+    func record(modified: Int64?, at now: Date) -> CommitRecord {
+        CommitRecord(
             key: key.rawValue, file: "", size: body.size, contentModified: modified,
             md5: body.digest.md5.description, sha256: body.digest.sha256.description,
             contentType: attributes.contentType, storageClass: attributes.storageClass.rawValue,

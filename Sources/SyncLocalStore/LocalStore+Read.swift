@@ -31,7 +31,7 @@ extension LocalStore {
     }
 
     /// Bytes that were proved need not be read again. A record that cannot be written now is written another time.
-    private func noteStamp(size: Int64, modified: Int64, of record: ObjectRecord, at key: ObjectKey) {
+    private func noteStamp(size: Int64, modified: Int64, of record: CommitRecord, at key: ObjectKey) {
         guard access != .reads else { return }
         try? locked(key) {
             try settle(key)
@@ -70,7 +70,7 @@ extension LocalStore {
     }
 
     /// - Throws: `.notFound`.
-    func existingRecord(_ key: ObjectKey, _ operation: String) throws -> ObjectRecord {
+    func existingRecord(_ key: ObjectKey, _ operation: String) throws -> CommitRecord {
         if let record = try record(key, operation) { return record }
         try requireRoot(operation)
         throw Self.notFound(key, operation)
@@ -123,7 +123,7 @@ extension LocalStore {
                 + "sync-agent verify and sync-agent sync on the machine that stored it")
     }
 
-    static func archived(_ key: ObjectKey, _ record: ObjectRecord, operation: String) -> StoreError {
+    static func archived(_ key: ObjectKey, _ record: CommitRecord, operation: String) -> StoreError {
         StoreError(
             .archived, operation: operation, key: key.rawValue,
             message: "the object is archived in \(record.storageClass); restore it first")
@@ -132,7 +132,7 @@ extension LocalStore {
 
 /// The record of a readable object and its open file: whatever a later put or delete does, the two belong together.
 struct OpenContent {
-    var record: ObjectRecord
+    var record: CommitRecord
     let file: OpenFile
 
     /// Reads the object, or a part of it, and proves what it can: the length, and of the whole also the digest.

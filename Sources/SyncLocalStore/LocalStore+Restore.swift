@@ -31,7 +31,7 @@ extension LocalStore {
 
     /// - Returns: when the copy ends that is asked for now.
     private static func requireRestorable(
-        _ key: ObjectKey, _ record: ObjectRecord, _ request: RestoreRequest, at now: Date
+        _ key: ObjectKey, _ record: CommitRecord, _ request: RestoreRequest, at now: Date
     ) throws(StoreError) -> Date {
         let storageClass = StorageClass(rawValue: record.storageClass)
         guard storageClass.isArchive else {
@@ -55,12 +55,12 @@ extension LocalStore {
     }
 
     /// Records hold whole seconds: what takes time is ready no earlier than it should be.
-    private func newRestore(_ request: RestoreRequest, end: Date) -> ObjectRecord.Restore {
+    private func newRestore(_ request: RestoreRequest, end: Date) -> CommitRecord.Restore {
         let seconds = (now().timeIntervalSince1970 + restoreDuration / .seconds(1))
             .rounded(restoreDuration > .zero ? .up : .down)
         let readyAt = Date(timeIntervalSince1970: seconds)
         // A restore may take days here too, and must not end before it is done.
         let lastEnd = end > readyAt ? end : request.end(askedAt: readyAt)
-        return ObjectRecord.Restore(readyAt: readyAt, expiresAt: lastEnd, tier: request.tier.rawValue)
+        return CommitRecord.Restore(readyAt: readyAt, expiresAt: lastEnd, tier: request.tier.rawValue)
     }
 }

@@ -43,16 +43,16 @@ package final class LocalStore: ObjectStore {
     let now: @Sendable () -> Date
     let restoreDuration: Duration
     let access: LocalStoreAccess
-    let memory: (any StoreIDMemory)?
+    let memory: (any StoreIDStore)?
     let onStep: @Sendable (LocalStoreStep) throws -> Void
     let capitalsProbe: @Sendable (FilePath) throws -> Bool
     let windowCapacity: Int
     let pool: BlockingPool
     /// The marker as it was read last; `nil` before the first use.
-    let knownMarker = Mutex<KnownMarker?>(nil)
-    let syncedFolders = Mutex(SyncedFolders())
-    let listing = Mutex<FolderWindow?>(nil)
-    let smallPuts = Mutex(SmallPutQueue())
+    let knownMarker = Lock<KnownMarker?>(nil)
+    let syncedFolders = Lock(SyncedFolders())
+    let listing = Lock<FolderWindow?>(nil)
+    let smallPuts = Lock(SmallPutQueue())
 
     /// Touches nothing: the store is opened on first use.
     /// - Parameters:
@@ -66,7 +66,7 @@ package final class LocalStore: ObjectStore {
     ///   - onStep: called between the steps of what writes; what it throws fails them. For tests.
     package init(
         root: FilePath, now: @escaping @Sendable () -> Date, restoreDuration: Duration,
-        access: LocalStoreAccess = .founds, memory: (any StoreIDMemory)? = nil, threads: Int = 4,
+        access: LocalStoreAccess = .founds, memory: (any StoreIDStore)? = nil, threads: Int = 4,
         windowCapacity: Int = FolderWindow.defaultCapacity,
         capitalsProbe: @escaping @Sendable (FilePath) throws -> Bool = { try $0.ignoresCapitals() },
         onStep: @escaping @Sendable (LocalStoreStep) throws -> Void = { _ in }

@@ -100,12 +100,12 @@ package struct SharePage: Hashable, Sendable {
     /// The whole page as UTF-8 text. The same value gives the same bytes.
     package func html() throws(PageError) -> String {
         let template = PageTemplate.share
-        return try template.render(try ShareView(self, template))
+        return try template.render(try SharePageFields(self, template))
     }
 }
 
 /// What `share.mustache` reads, by the names of these properties.
-struct ShareView: Sendable {
+struct SharePageFields: Sendable {
     struct Photo: Sendable {
         let number: Int
         let link: String

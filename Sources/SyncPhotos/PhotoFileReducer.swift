@@ -22,7 +22,7 @@ package struct PhotoFileReducer: PhotoReducer {
         self.now = now
     }
 
-    package func examine(_ path: FilePath) throws(PhotoError) -> PhotoExamination {
+    package func examine(_ path: FilePath) throws(PhotoError) -> PhotoFacts {
         let file = try PhotoFile(opening: path)
         let stamp = try file.stamp()
         // Its beginning and its size first: a file of a terabyte that nobody wants is not read to its end.
@@ -32,7 +32,7 @@ package struct PhotoFileReducer: PhotoReducer {
         try file.requireWritten(size: stamp.size)
         let digest = try file.digest()
         guard try file.stamp() == stamp else { throw PhotoError(.changed, "the file was written to while it was read") }
-        return PhotoExamination(stamp: stamp, type: type, digest: digest)
+        return PhotoFacts(stamp: stamp, type: type, digest: digest)
     }
 
     package func whyUnwanted(_ path: FilePath, stamp: FileStamp) -> String? {
@@ -76,7 +76,7 @@ package struct PhotoFileReducer: PhotoReducer {
     }
 
     package func reduce(
-        _ path: FilePath, examined: PhotoExamination, policy: ReducePolicy
+        _ path: FilePath, examined: PhotoFacts, policy: ReducePolicy
     ) throws(PhotoError) -> StoredCopy {
         let file = try PhotoFile(opening: path)
         try file.require(examined.stamp)

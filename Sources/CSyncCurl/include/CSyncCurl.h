@@ -139,6 +139,11 @@ typedef struct CSyncCurl_Multi CSyncCurl_Multi;
 /// - hostConnections: CURLMOPT_MAX_HOST_CONNECTIONS; further transfers wait inside curl.
 CSyncCurl_Multi *_Nullable CSyncCurl_MultiCreate(int64_t hostConnections);
 
+/// Closes all connections, and lets go of what curl keeps for later ones (names, authorities). By itself curl closes one
+/// only while it looks for another. The multi has to be empty, and nobody may wake it meanwhile; what woke it before is
+/// forgotten. When memory or descriptors are short, all stays as it is.
+void CSyncCurl_MultiCloseConnections(CSyncCurl_Multi *_Nonnull multi);
+
 /// Closes all connections. The multi has to be empty.
 void CSyncCurl_MultiFree(CSyncCurl_Multi *_Nullable multi);
 

@@ -125,15 +125,14 @@ void CSyncLinux_NameThread(const char *_Nonnull name);
 /// The calling thread, as the kernel numbers it: gettid(2).
 int32_t CSyncLinux_ThreadID(void);
 
-/// All threads allocate from one arena, in place of eight for each core: mallopt(3), M_ARENA_MAX. Before the second thread;
-/// for glibc.
-void CSyncLinux_ShareArena(void);
-
 /// Gives back what nobody uses: free pages of the heap (malloc_trim(3), for glibc), and pages of the program and its libraries,
 /// which are unmapped and stay in the page cache (madvise(2), MADV_DONTNEED, of segments that cannot be written to). Whoever
 /// calls it next finds them there, at the price of a page fault each 64 KiB.
 ///
 /// Takes up to some milliseconds, during which other threads wait to allocate.
+///
+/// In each program with this library, all threads allocate from one arena (mallopt(3), M_ARENA_MAX), in place of eight
+/// for each core: what one frees, another takes, and of any other arena the free end would stay.
 void CSyncLinux_ReleaseMemory(void);
 
 #ifdef __cplusplus

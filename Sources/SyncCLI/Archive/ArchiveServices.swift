@@ -161,7 +161,7 @@ extension ArchiveReport.Photo {
 
 extension Badge {
     /// None for what is readable.
-    init?(_ memory: ArchivedGalleryPhoto) { self.init(rawValue: memory.standing.rawValue) }
+    init?(_ memory: ArchivedGalleryPhoto) { self.init(rawValue: memory.status.rawValue) }
 }
 
 /// Archived photos for people: a line for what is stored of each, and one for its event.
@@ -247,8 +247,8 @@ struct ArchiveDownloadReport: Report {
         of all: ArchivePage, restore: RestoreReport?
     ) {
         self.destination = destination.text
-        archived = all.photos.count { $0.standing == .archived }
-        retrieving = all.photos.count { $0.standing == .retrieving }
+        archived = all.photos.count { $0.status == .archived }
+        retrieving = all.photos.count { $0.status == .retrieving }
         self.restore = restore
         failed = all.problems.first.map { Failure(key: $0.key.rawValue, message: $0.reason) }
         unnamed = all.problems.unnamed

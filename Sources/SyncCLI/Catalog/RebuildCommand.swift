@@ -247,7 +247,7 @@ enum RebuildHint {
     ///   of this user or does not answer soon: whoever uses it next tells what is wrong with it.
     static func text(_ workspace: Workspace) async throws -> String? {
         let user = workspace.settings.user
-        if try await workspace.ledger({ try $0.catalogStanding().rebuildOf }) != nil {
+        if try await workspace.ledger({ try $0.catalogStatus().rebuildOf }) != nil {
             return """
                 A rebuild was ended before all was known again: "sync-agent rebuild" goes on with it.
                 """
@@ -303,7 +303,7 @@ extension Workspace {
     func updateCatalog(_ store: any ObjectStore) async throws {
         guard settings.catalog == .on else { return }
         // A rebuild that is under way does not have all names yet.
-        let isRebuilding = try await ledger.callAsFunction { try $0.catalogStanding().rebuildOf != nil }
+        let isRebuilding = try await ledger.callAsFunction { try $0.catalogStatus().rebuildOf != nil }
         if isRebuilding, try installation.agentRuns() { return }
         try await catalogWriter(store).run()
     }
@@ -313,13 +313,13 @@ extension Workspace {
     func mergeAgreement(_ store: any ObjectStore) async throws -> MergeAgreement {
         let (others, isKept) = (try await otherMerges(store), settings.catalog == .on)
         return MergeAgreement(
-            others: { try await others.all(tells: isKept) }, tell: { try await self.tellOthers(store) })
+            others: { try await others.all(tells: isKept) }, publish: { try await self.publishChanges(store) })
     }
 
     /// - Throws: ``CommandFailure`` where the store does not have the catalogue as the ledger is now.
-    private func tellOthers(_ store: any ObjectStore) async throws {
+    private func publishChanges(_ store: any ObjectStore) async throws {
         guard settings.catalog == .on else { return }
-        if try await ledger.callAsFunction({ try $0.catalogStanding().rebuildOf != nil }) {
+        if try await ledger.callAsFunction({ try $0.catalogStatus().rebuildOf != nil }) {
             throw CommandFailure.failed(
                 "the ledger is not rebuilt to its end: run sync-agent rebuild, and merge then")
         }

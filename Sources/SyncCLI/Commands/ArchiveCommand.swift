@@ -69,13 +69,13 @@ struct ArchiveListCommand: LookingCommand {
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let file = try html.map { try SheetFile($0.path(workspace.installation), overwrites: force) }
-        let parts = try await ArchiveServices(workspace)
-        let page = try await parts.page(which, after: after, limit: limit)
+        let services = try await ArchiveServices(workspace)
+        let page = try await services.page(which, after: after, limit: limit)
         var failures = 0
-        if let file { failures = try await draw(page, file, parts) }
+        if let file { failures = try await draw(page, file, services) }
         let status: ExitStatus = failures > 0 || !page.problems.isEmpty ? .partlyDone : .done
-        return Answer(ArchiveReport(page, parts.book), status: status) { output in
-            guard let file else { return ArchiveView(terminal: output, names: parts.book.names).list(page) }
+        return Answer(ArchiveReport(page, services.book), status: status) { output in
+            guard let file else { return ArchiveView(terminal: output, names: services.book.names).list(page) }
             let count = Quantities.counted(page.photos.count, "photo")
             return ["\(count) on \(file.path.text.escapingControls)"]
                 + (page.next == nil ? [] : ["There are more: raise --limit."])
@@ -83,15 +83,16 @@ struct ArchiveListCommand: LookingCommand {
     }
 
     /// - Returns: of how many photos there is no picture that should be one.
-    private func draw(_ page: ArchivePage, _ file: SheetFile, _ parts: ArchiveServices) async throws -> Int {
-        let workspace = parts.workspace
+    private func draw(_ page: ArchivePage, _ file: SheetFile, _ services: ArchiveServices) async throws -> Int {
+        let workspace = services.workspace
         let errors = workspace.console.errors
         let sheet = ArchiveSheet(
-            store: parts.store, maker: SharedPhotoMaker(pictures: workspace.pictures), pool: workspace.threads.photos,
+            store: services.store, maker: SharedPhotoMaker(pictures: workspace.pictures),
+            pool: workspace.threads.photos,
             time: workspace.time)
         let progress = ProgressLine(errors, time: workspace.time)
         defer { progress.finish() }
-        let result = try await sheet.make(title: title(parts), of: page.photos, profiles: parts.book.names) {
+        let result = try await sheet.make(title: title(services), of: page.photos, profiles: services.book.names) {
             progress.count($0, of: page.photos.count, "photo")
         }
         try file.write(try result.sheet.html())
@@ -106,10 +107,10 @@ struct ArchiveListCommand: LookingCommand {
     }
 
     /// `Memories of Grandma, from 2025-01-01 to 2025-03-31`
-    private func title(_ parts: ArchiveServices) -> String {
+    private func title(_ services: ArchiveServices) -> String {
         var title = "Memories"
         if let profile = which.profile {
-            title += " of \(parts.book.keyNames(of: profile).first.flatMap { parts.book.name($0) } ?? profile)"
+            title += " of \(services.book.keyNames(of: profile).first.flatMap { services.book.name($0) } ?? profile)"
         }
         let days = [which.from.map { "from \($0)" }, which.to.map { "to \($0)" }].compactMap(\.self)
         return days.isEmpty ? title : title + ", " + days.joined(separator: " ")
@@ -231,11 +232,11 @@ struct ArchiveDownloadCommand: WorkspaceCommand {
             let destination = try zip?.path(installation)
                 ?? output?.announcedPath(installation, workspace.console)
         else { preconditionFailure("validated: one is there") }
-        let parts = try await ArchiveServices(workspace)
-        let page = try await parts.page(which, after: after, limit: limit)
-        let archived = page.photos.filter { $0.standing == .archived }
+        let services = try await ArchiveServices(workspace)
+        let page = try await services.page(which, after: after, limit: limit)
+        let archived = page.photos.filter { $0.status == .archived }
         let restored = restore && !archived.isEmpty ? try await request(archived, workspace) : nil
-        return Answer(try await save(page, from: parts.store, to: destination, workspace, restored))
+        return Answer(try await save(page, from: services.store, to: destination, workspace, restored))
     }
 
     /// - Throws: ``CommandFailure`` when it costs too much, or somebody says no: then nothing was requested.

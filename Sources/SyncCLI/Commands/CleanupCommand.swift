@@ -66,8 +66,8 @@ struct CleanupCommand: WorkspaceCommand {
         let (ledger, now) = (try await workspace.ledger, workspace.time.now())
         let days = daysOld ?? workspace.settings.retention.eventDays
         if report {
-            let parts = try await RetentionServices(lookingAt: workspace, waits: false)
-            let report = try await OverdueReport(parts, daysOld: days, now: now)
+            let services = try await RetentionServices(lookingAt: workspace, waits: false)
+            let report = try await OverdueReport(services, daysOld: days, now: now)
             return Answer(report) { _ in report.lines(now: now) }
         }
         try await requireRightClock(ledger, at: now)
@@ -82,9 +82,9 @@ struct CleanupCommand: WorkspaceCommand {
     }
 
     private func preview(_ days: Int, _ workspace: Workspace) async throws -> RetentionSummary {
-        let parts = try await RetentionServices(lookingAt: workspace, waits: true)
-        let summary = try await parts.retention.preview(olderThan: days)
-        try await requireRightClock(parts.ledger, at: workspace.time.now())
+        let services = try await RetentionServices(lookingAt: workspace, waits: true)
+        let summary = try await services.retention.preview(olderThan: days)
+        try await requireRightClock(services.ledger, at: workspace.time.now())
         return summary
     }
 
@@ -97,21 +97,21 @@ struct CleanupCommand: WorkspaceCommand {
             throw CommandFailure(.locked, "another cleanup is at work (\(who)); wait for it")
         }
         defer { withExtendedLifetime(lock) {} }
-        let (parts, unclear) = try await takeIn(workspace)
+        let (services, unclear) = try await takeIn(workspace)
         // A ledger that knew nothing could not tell.
         let now = workspace.time.now()
-        try await requireRightClock(parts.ledger, at: now)
+        try await requireRightClock(services.ledger, at: now)
         // Before anything is done: with a clock that is wrong after all, the next one notices.
-        try await parts.ledger.finish { try ClockCheck($0).accept(at: now) }
-        let cutoff = parts.retention.cutoff(days: days)
-        let total = try await parts.ledger { try $0.dueEventCount(createdBefore: cutoff) }
+        try await services.ledger.finish { try ClockCheck($0).accept(at: now) }
+        let cutoff = services.retention.cutoff(days: days)
+        let total = try await services.ledger { try $0.dueEventCount(createdBefore: cutoff) }
         let line = ProgressLine(workspace.console.errors, time: workspace.time, elsewhere: .nothing)
         defer { line.finish() }
-        let summary = try await parts.retention.run(olderThan: days, after: unclear) {
+        let summary = try await services.retention.run(olderThan: days, after: unclear) {
             line.count($0, of: total, "event")
         }
         let run = RetentionRun(summary, scheduledAt: nil, at: workspace.time.now())
-        try await parts.ledger.finish { try $0.noteRetentionRun(run) }
+        try await services.ledger.finish { try $0.noteRetentionRun(run) }
         return summary
     }
 
@@ -119,8 +119,8 @@ struct CleanupCommand: WorkspaceCommand {
     private func takeIn(_ workspace: Workspace) async throws -> (RetentionServices, unclear: [RetentionSummary.Issue]) {
         let agent = try await workspace.takeLockIfFree()
         defer { withExtendedLifetime(agent) {} }
-        let parts = try await RetentionServices(workspace, writes: true, scans: agent != nil)
-        return (parts, try await parts.retention.takeIn())
+        let services = try await RetentionServices(workspace, writes: true, scans: agent != nil)
+        return (services, try await services.retention.takeIn())
     }
 }
 

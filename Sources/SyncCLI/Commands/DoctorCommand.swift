@@ -38,10 +38,10 @@ struct DoctorCommand: AsyncParsableCommand {
                 if !console.isJSON { view.lines(finding).forEach(console.output.writeLine) }
             }
             do {
-                try await Examination(
+                try await Doctor(
                     global: options.global, environment: console.environment, triesArchive: archive, checks: checks
                 ).run()
-            } catch let end as StoreExamination.Interrupted {
+            } catch let end as DoctorStoreChecks.Interrupted {
                 throw CommandFailure(
                     ExitStatus(endedBy: end.signal), "interrupted; what was tried in the store is removed again")
             }

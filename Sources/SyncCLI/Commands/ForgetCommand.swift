@@ -92,17 +92,17 @@ struct ForgetCommand: WorkspaceCommand {
         {
             throw failure
         }
-        let parts = try await ForgetServices(workspace, store: try await workspace.store(dryRun ? .reads : .writes))
+        let services = try await ForgetServices(workspace, store: try await workspace.store(dryRun ? .reads : .writes))
         let now = workspace.time.now()
         if age != nil { try await requireClock(workspace) }
         let since = age.map { now.addingTimeInterval(-Double($0.days) * 86_400) }
-        let plan = try await parts.planner.plan(
+        let plan = try await services.planner.plan(
             found.photos, objects: found.objects, onlyGone: missing, since: since)
         let preview = try report(plan, found, workspace)
         if dryRun { return Answer(preview, failure: found.unknown.failure) }
-        if consent.yes { return try await carryOut(plan, found, parts) }
+        if consent.yes { return try await carryOut(plan, found, services) }
         let shown = try await workspace.afterAsking { try ask(plan, preview, workspace.console.people) }
-        return try await carryOut(plan, found, parts, shown: shown)
+        return try await carryOut(plan, found, services, shown: shown)
     }
 
     /// Ages are told by this machine's clock. One that was set far ahead makes everything old: the last whole pass was not.
@@ -118,12 +118,12 @@ struct ForgetCommand: WorkspaceCommand {
 
     /// - Parameter shown: what was shown of what stays, before it was asked.
     private func carryOut(
-        _ plan: ForgetPlan, _ found: Found, _ parts: ForgetServices, shown: Set<String> = []
+        _ plan: ForgetPlan, _ found: Found, _ services: ForgetServices, shown: Set<String> = []
     ) async throws -> Answer {
-        let workspace = parts.workspace
-        let done = try await parts.planner.begin(plan)
+        let workspace = services.workspace
+        let done = try await services.planner.begin(plan)
         if !done.photos.isEmpty {
-            for problem in try await parts.tellOthers() {
+            for problem in try await services.publishChanges() {
                 workspace.logger.warning("\(problem); the next pass makes up for it")
             }
         }
@@ -134,7 +134,7 @@ struct ForgetCommand: WorkspaceCommand {
         do {
             // With what an earlier one did not come to the end of.
             report.note(
-                try await parts.deletions.run { count, total in
+                try await services.deletions.run { count, total in
                     line.update { _ in ProgressBar.text(count, of: total, "object") + " deleted" }
                 })
         } catch is AgentLock.Held {
@@ -207,7 +207,7 @@ struct ForgetCommand: WorkspaceCommand {
     /// What is to be done about an object that is not lost, in place of forgetting it by its key.
     private static func whyKept(_ key: ObjectKey, _ ledger: Ledger, at now: Date) throws -> String? {
         guard let object = try ledger.object(key) else { return nil }
-        let standing =
+        let status =
             if let broken = try ledger.brokenCopy(key, at: now) {
                 broken.words
             } else if object.problem != nil {
@@ -215,9 +215,9 @@ struct ForgetCommand: WorkspaceCommand {
             } else {
                 "is stored, and not known to be damaged"
             }
-        guard let path = try ledger.photoPaths(of: key, limit: 1).first else { return standing }
+        guard let path = try ledger.photoPaths(of: key, limit: 1).first else { return status }
         let name = path.text.escapingControls
-        return "\(standing). To forget the photo with all that is stored of it, name its path: \(name)"
+        return "\(status). To forget the photo with all that is stored of it, name its path: \(name)"
     }
 
     /// A path, what a rebuild has found, or a wildcard, in this order.

@@ -84,7 +84,7 @@ struct GuestsCommand: WorkspaceCommand {
     /// Of shares that can be seen, and of those that are over, too, of which something could not be taken in.
     /// - Returns: whether everything is in; what is not, is named.
     private func takeIn(_ ledger: LedgerQueue, _ workspace: Workspace) async throws -> Bool {
-        let parts = try await ShareServices(RestoreServices(workspace, access: .writes))
+        let services = try await ShareServices(RestoreServices(workspace, access: .writes))
         let (live, left) = try await ledger { ledger in
             (try ledger.unendedShares().filter { $0.state == .live }, try ledger.guestProblems())
         }
@@ -94,13 +94,13 @@ struct GuestsCommand: WorkspaceCommand {
         var failures: [(location: String, share: ShareID, failure: any Error)] = []
         for share in shares {
             do {
-                try await parts.guests.take(share.id, .asked)
+                try await services.guests.take(share.id, .asked)
             } catch let error where error.mayConcernOneItem {
                 failures.append((share.location, share.id, error))
             }
         }
         let asked = Set(shares.map(\.id))
-        for (share, failure) in try await parts.guests.takeUpAll() where !asked.contains(share) {
+        for (share, failure) in try await services.guests.takeUpAll() where !asked.contains(share) {
             let location = try await ledger { try $0.share(share) }?.location
             failures.append((location ?? "a share that is over", share, failure))
         }

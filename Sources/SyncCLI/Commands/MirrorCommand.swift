@@ -63,12 +63,12 @@ struct MirrorCommand: AsyncParsableCommand {
                 console.errors.writeLine(
                     "\(link.origin) is read without encryption: others on the way can see the photos, and replace them")
             }
-            let parts = try MirrorServices(
+            let services = try MirrorServices(
                 reference, to: try destination ?? Self.usualFolder(of: reference, console),
                 options: ShareMirror.Options(isPreview: preview, isForced: force, keepsNames: originalNames),
                 options.global, console)
-            let status = try await closing(parts.close) {
-                try await MirrorSession(parts: parts, console: console)
+            let status = try await closing(services.close) {
+                try await MirrorSession(services: services, console: console)
                     .run(watchingEvery: watch ? .seconds(interval) : nil)
             }
             return Answer(status)

@@ -93,7 +93,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         let own = installation.placeName(store)
         let recognition = try await workspace.recognition(store)
         let line = ProgressLine(workspace.console.errors, time: workspace.time)
-        let finding = try await recognition.look { count in
+        let finding = try await recognition.compare { count in
             line.update { _ in "\(Quantities.counted(count, "object")) listed" }
         }
         line.finish()
@@ -170,7 +170,7 @@ struct MoveStoreCommand: WorkspaceCommand {
             // A machine that was faster has taken some of them back there.
             try await ShareNotes(
                 store: new, ledger: ledger, keys: keys, name: installation.machineName, time: workspace.time
-            ).look()
+            ).compare()
         }
         let shares = try await ledger { try $0.unendedShares() }
         let copy = StoreCopy(
@@ -231,7 +231,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         // Everything is there when a round has nothing to copy: what a share of another process has changed meanwhile, and what
         // the store has lost again, is copied in a second one.
         for _ in 0..<4 {
-            let done = Mutex(0)
+            let done = Lock(0)
             let summary = try await copy.run { _ in
                 let count = done.withLock { done in
                     done += 1
@@ -266,7 +266,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         let removal = try await copy.removeOld(shares, workspace.guestIntake(old, ledger))
         try requireEnd(removal, workspace)
         report.note(left: removal.left)
-        let finding = try await recognition.look()
+        let finding = try await recognition.compare()
         try ConfigurationFile(workspace.installation.location).write(text, mode: edit.mode)
         let place = workspace.installation.placeName(new)
         do {

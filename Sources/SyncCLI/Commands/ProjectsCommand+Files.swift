@@ -36,15 +36,15 @@ struct ProjectsDeleteCommand: WorkspaceCommand {
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let place = try await workspace.changing(unless: dryRun)
-        let parts = try await ProjectServices(place)
-        try parts.requireFolder()
+        let services = try await ProjectServices(place)
+        try services.requireFolder()
         let store = try await place.store(dryRun ? .reads : .writes)
-        let remover = try await parts.makeRemover(store)
+        let remover = try await services.makeRemover(store)
         var targets: [ProjectRemover.Target] = []
         var unknown: [String] = []
         var seen: Set<ByteString> = []
         for id in ids where seen.insert(id.inBytes).inserted {
-            let found = try await remover.find(id, in: parts.folders)
+            let found = try await remover.find(id, in: services.folders)
             targets += found
             if found.isEmpty { unknown.append(id) }
         }

@@ -115,8 +115,8 @@ struct RestoreCommand: WorkspaceCommand {
 
     func answer(_ workspace: Workspace) async throws -> Answer {
         let folder = try output?.announcedPath(workspace.installation, workspace.console)
-        let parts = try await RestoreServices(workspace, access: estimate || suggest ? .reads : .writes)
-        if suggest { return try await suggestions(workspace, parts) }
+        let services = try await RestoreServices(workspace, access: estimate || suggest ? .reads : .writes)
+        if suggest { return try await suggestions(workspace, services) }
         var unread: [String] = []
         if scope(workspace.installation).isLibrary {
             // Brings what is known of other machines up to what they have written; this one stays what it is.
@@ -126,7 +126,7 @@ struct RestoreCommand: WorkspaceCommand {
                 errors.writeLine(errors.styled("not whole", .yellow) + "  \(problem.escapingControls)")
             }
         }
-        return try await order(Restores(parts, for: .reading), savingIn: folder, besides: unread)
+        return try await order(Restores(services, for: .reading), savingIn: folder, besides: unread)
     }
 
     // MARK: An order
@@ -137,7 +137,7 @@ struct RestoreCommand: WorkspaceCommand {
     ) async throws -> Answer {
         let workspace = restores.workspace
         var scope = scope(workspace.installation)
-        let versions = try await versions(workspace.installation, restores.parts)
+        let versions = try await versions(workspace.installation, restores.services)
         scope.versions = Dictionary(grouping: versions) { $0.key }.mapValues { $0.map { $0.photo } }
         let wish = RestoreWish(
             names: version == nil ? paths.map(\.text) : versions.map { $0.key.rawValue }, scope: scope,
@@ -204,7 +204,7 @@ struct RestoreCommand: WorkspaceCommand {
             isSaved = unsaved.isEmpty
             if !options.json {
                 // By the agent, too.
-                let saved = try await restores.parts.ledger { try $0.restoreJob(job.id)?.saved } ?? delivered.saved
+                let saved = try await restores.services.ledger { try $0.restoreJob(job.id)?.saved } ?? delivered.saved
                 console.output.writeLine(
                     "\(Quantities.counted(saved, "photo")) saved in \(folder.text.escapingControls)")
             }
@@ -237,11 +237,11 @@ struct RestoreCommand: WorkspaceCommand {
 
     /// What `--version` means of the paths.
     private func versions(
-        _ installation: Installation, _ parts: RestoreServices
+        _ installation: Installation, _ services: RestoreServices
     ) async throws -> [(key: ObjectKey, photo: FilePath)] {
         guard let wanted = version.flatMap(RestoreVersion.init) else { return [] }
         let (paths, locator) = (paths.map(\.text), installation.pathLocator)
-        return try await parts.ledger { try wanted.keys(of: paths, in: $0, locator) }
+        return try await services.ledger { try wanted.keys(of: paths, in: $0, locator) }
     }
 
     private static func unknown(_ proposal: RestoreProposal) -> CommandFailure {
@@ -255,10 +255,11 @@ struct RestoreCommand: WorkspaceCommand {
 
     // MARK: Suggestions
 
-    private func suggestions(_ workspace: Workspace, _ parts: RestoreServices) async throws -> Answer {
+    private func suggestions(_ workspace: Workspace, _ services: RestoreServices) async throws -> Answer {
         let settings = workspace.settings.restore
         let found = try await RestoreSuggestions(
-            ledger: parts.ledger, prices: try workspace.installation.prices(), tier: settings.tier, days: settings.days
+            ledger: services.ledger, prices: try workspace.installation.prices(), tier: settings.tier,
+            days: settings.days
         ).find(at: workspace.time.now(), limit: 10)
         return Answer(SuggestionReport(found))
     }

@@ -33,28 +33,28 @@ struct RunCommand: AsyncParsableCommand {
     private func serve(_ workspace: Workspace) async throws -> Answer {
         let (installation, logger) = (workspace.installation, workspace.logger)
         try await workspace.takeLock()
-        let parts = try await AgentServices(workspace) { event in
+        let agent = try await AgentServices(workspace) { event in
             if let (level, text) = event.logLine { logger.log(level: level, "\(text)") }
         }
         if let hint = try await RebuildHint.text(workspace) { logger.warning("\(hint)") }
         let systemd = SystemdNotifier(environment: installation.environment)
-        let intake = IntakeService(parts.makeIntake(FolderWatcher(progress: parts.looks.noteWatching))) {
-            logger.notice("watching \(Quantities.counted(parts.folders.count, "folder"))")
-            systemd.ready(status: "watching \(Quantities.counted(parts.folders.count, "folder"))")
+        let intake = IntakeService(agent.makeIntake(FolderWatcher(progress: agent.looks.noteWatching))) {
+            logger.notice("watching \(Quantities.counted(agent.folders.count, "folder"))")
+            systemd.ready(status: "watching \(Quantities.counted(agent.folders.count, "folder"))")
         }
-        let originals: (any Service)? = parts.originals.map {
-            OriginalService($0, patience: parts.restores.patience, time: installation.time, logger: logger)
+        let originals: (any Service)? = agent.originals.map {
+            OriginalService($0, patience: agent.restores.patience, time: installation.time, logger: logger)
         }
         let gallery: (any Service)? = workspace.settings.serve.isEnabled ? GalleryService(workspace: workspace) : nil
         let services: [any Service] =
             [originals, gallery].compactMap(\.self) + [
-                UploadService(parts.pipeline, patience: parts.restores.patience),
+                UploadService(agent.pipeline, patience: agent.restores.patience),
                 UpkeepService(
-                    parts.upkeep, work: parts.work, patience: parts.restores.patience, time: installation.time),
-                parts.catalog, parts.restores.service, parts.vacations, parts.shares.service, parts.projectService,
-                parts.retention.service(parts.restores.patience), parts.monitoring,
-                parts.lookService(every: DiskLooks.turn), intake,
-                StopNotice(tell: systemd.stopping),
+                    agent.upkeep, work: agent.work, patience: agent.restores.patience, time: installation.time),
+                agent.catalog, agent.restores.service, agent.vacations, agent.shares.service, agent.projectService,
+                agent.retention.service(agent.restores.patience), agent.monitoring,
+                agent.diskLookService(every: DiskLooks.turn), intake,
+                StopNotice(report: systemd.stopping),
                 DecoderRest(pictures: workspace.pictures, time: installation.time),
             ]
         try await ServiceGroup.run(services, logger: logger)
@@ -85,11 +85,11 @@ struct RunCommand: AsyncParsableCommand {
 
     /// Tells at the moment the agent is asked to stop, and not when it has.
     private struct StopNotice: Service {
-        let tell: @Sendable () -> Void
+        let report: @Sendable () -> Void
 
         func run() async throws {
             try await gracefulShutdown()
-            tell()
+            report()
         }
     }
 }

@@ -100,28 +100,28 @@ struct ShareCommand: WorkspaceCommand {
         try check(end, now: workspace.time.now())
         // A look changes nothing: it has a copy of the ledger, which it may bring up to the folder.
         let place = try await workspace.changing(unless: dryRun)
-        let parts = try ShareServices(try await RestoreServices(place, access: dryRun ? .reads : .founds))
+        let services = try ShareServices(try await RestoreServices(place, access: dryRun ? .reads : .founds))
         // What was taken back on another machine is not offered again: it would be shared anew.
         if !dryRun {
-            for noticed in try await parts.notes.notice() {
+            for noticed in try await services.notes.notice() {
                 if case .takenOver = noticed.fate { workspace.console.errors.writeLine("\(noticed)".escapingControls) }
             }
         }
-        var order = ShareOrder(vacation: try await current(parts.finder, place), selection: photos, quality: quality)
+        var order = ShareOrder(vacation: try await current(services.finder, place), selection: photos, quality: quality)
         order.expiresAt = end
         order.sharedBy = from
         order.tellsNames = originalNames
         order.takesGuests = guests
-        try parts.requireGuestsCanCome(order)
-        if dryRun { return try await show(order, parts) }
-        let (sharer, isNew) = try await usualSharer(order.vacation, parts.ledger, workspace.console.errors)
+        try services.requireGuestsCanCome(order)
+        if dryRun { return try await show(order, services) }
+        let (sharer, isNew) = try await usualSharer(order.vacation, services.ledger, workspace.console.errors)
         order.usualSharer = sharer
-        let answer = try await share(order, to: recipient, parts)
+        let answer = try await share(order, to: recipient, services)
         // Not before it was shared: whoever says no has said nothing.
         if let name = order.sharedBy ?? (isNew ? sharer : nil) {
-            try await parts.ledger { try $0.rememberSharer(name) }
+            try await services.ledger { try $0.rememberSharer(name) }
         }
-        try await workspace.updateCatalog(parts.restores.store)
+        try await workspace.updateCatalog(services.restores.store)
         return answer
     }
 
@@ -143,7 +143,7 @@ struct ShareCommand: WorkspaceCommand {
     /// The vacation that is meant, as it is in its folder now, and not as it was when somebody looked there last.
     private func current(_ finder: VacationFinder, _ workspace: Workspace) async throws -> Vacation {
         let folder = try await finder.folder(named: vacation.text)
-        let intake = ShareIntake(workspace: workspace)
+        let intake = ShareFolderSync(workspace: workspace)
         if dryRun || export != nil { try await intake.forecast(folder) } else { try await intake.run(folder) }
         // It may have got another title by that look. One of which no photo can be stored is found, too: whoever shares
         // it is told why.
@@ -170,30 +170,31 @@ struct ShareCommand: WorkspaceCommand {
     // MARK: Sharing
 
     private func share(
-        _ order: ShareOrder, to recipient: ShareRecipient?, _ parts: ShareServices
+        _ order: ShareOrder, to recipient: ShareRecipient?, _ services: ShareServices
     ) async throws -> Answer {
-        let outcome = try await ShareSession(parts: parts, order: order, asks: !consent.yes, recipient: recipient).run()
+        let outcome = try await ShareSession(services: services, order: order, asks: !consent.yes, recipient: recipient)
+            .run()
         let (share, photos) = (outcome.share, outcome.photos)
         let message = ShareMessage.address(share)
-        let agentRuns = try parts.workspace.installation.agentRuns()
+        let agentRuns = try services.workspace.installation.agentRuns()
         let isPartial = photos.contains { $0.position != nil && $0.failure != nil }
-        let news = photos.filter { !outcome.proposal.tells($0) }
+        let news = photos.filter { !outcome.proposal.explains($0) }
         return Answer(
             ShareReport(share, photos: photos, outcome.proposal, costUSD: outcome.costUSD, message: message),
             status: isPartial ? .partlyDone : .done
         ) { output in
-            ShareView(terminal: output, now: parts.workspace.time.now()).result(
+            ShareView(terminal: output, now: services.workspace.time.now()).result(
                 share, photos: news, wasThere: outcome.wasThere, message: message, agentRuns: agentRuns)
         }
     }
 
-    private func show(_ order: ShareOrder, _ parts: ShareServices) async throws -> Answer {
-        let output = parts.workspace.console.output
-        let view = ShareView(terminal: output, now: parts.workspace.time.now())
+    private func show(_ order: ShareOrder, _ services: ShareServices) async throws -> Answer {
+        let output = services.workspace.console.output
+        let view = ShareView(terminal: output, now: services.workspace.time.now())
         do {
-            let proposal = try await parts.planner.propose(order)
+            let proposal = try await services.planner.propose(order)
             try proposal.requireSomething()
-            let session = ShareSession(parts: parts, order: order, asks: !consent.yes, recipient: nil)
+            let session = ShareSession(services: services, order: order, asks: !consent.yes, recipient: nil)
             let restore = try await session.restoreProposal(of: proposal.archived)
             let costUSD = restore?.estimate.totalUSD ?? 0
             let status: ExitStatus = proposal.refused.isEmpty ? .done : .partlyDone

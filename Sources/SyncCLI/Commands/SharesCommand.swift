@@ -66,12 +66,12 @@ struct SharesCommand: WorkspaceCommand {
             ledger: ledger, place: .disk(FileTreeScanner(), workspace.reducer, workspace.threads.disk))
         let differences = try await review.liveShares()
         let this = ShareListReport.Machine(
-            id: try await ledger { try $0.catalogStanding().machine }, name: workspace.installation.machineName,
+            id: try await ledger { try $0.catalogStatus().machine }, name: workspace.installation.machineName,
             isThis: true)
         let own = try await ledger { try $0.shares(limit: SharesElsewhere.mostShown) }.map {
             ShareListReport.Share($0, of: this, now: now, difference: differences[$0.id])
         }
-        let store = Mutex<(any ObjectStore)?>(nil)
+        let store = Lock<(any ObjectStore)?>(nil)
         let elsewhere: SharesElsewhere
         do {
             elsewhere = try await SharesElsewhere(workspace) {
@@ -109,39 +109,39 @@ struct SharesCommand: WorkspaceCommand {
         let id = try Self.id(name)
         let terminal = workspace.console.people
         if let share = try await workspace.ledger.callAsFunction({ try $0.share(id) }), share.state.isOver {
-            Self.tellOver(share.id, share.state, terminal); return (.done, [])
+            Self.showOver(share.id, share.state, terminal); return (.done, [])
         }
-        let parts = try await ShareServices(RestoreServices(workspace, access: .writes))
+        let services = try await ShareServices(RestoreServices(workspace, access: .writes))
         // One that another machine has taken over is that one's. Where the store cannot be asked, it is noted here at least.
-        do { try await parts.notes.look() } catch is StoreError {}
-        guard let share = try await parts.ledger({ try $0.share(id) }) else {
-            return try await endOther(id, name, parts)
+        do { try await services.notes.check() } catch is StoreError {}
+        guard let share = try await services.ledger({ try $0.share(id) }) else {
+            return try await endOther(id, name, services)
         }
         let what =
             "\(Quantities.counted(share.photoCount, "photo")) of \(share.location.escapingControls), shared on "
             + Quantities.day(share.createdAt)
         try await confirm(what, workspace)
-        try await remove(share, parts)
-        try await workspace.updateCatalog(parts.restores.store)
+        try await remove(share, services)
+        try await workspace.updateCatalog(services.restores.store)
         return Self.revoked(what)
     }
 
     /// Takes back what another machine shares.
-    private func endOther(_ id: ShareID, _ name: String, _ parts: ShareServices) async throws -> Told {
-        let workspace = parts.workspace
-        let (found, problems) = try await find(id, parts)
+    private func endOther(_ id: ShareID, _ name: String, _ services: ShareServices) async throws -> Told {
+        let workspace = services.workspace
+        let (found, problems) = try await find(id, services)
         let what: String
         let remove: () async throws -> Bool
         if let share = found {
-            if share.state.isOver { Self.tellOver(share.id, share.state, workspace.console.people); return (.done, []) }
+            if share.state.isOver { Self.showOver(share.id, share.state, workspace.console.people); return (.done, []) }
             what = Self.description(of: share)
-            remove = { try await parts.otherEnder.run(share) }
-        } else if let stray = try await workspace.asking(else: nil, { try await parts.others.stray(id) }) {
+            remove = { try await services.otherRemover.run(share) }
+        } else if let stray = try await workspace.asking(else: nil, { try await services.others.stray(id) }) {
             // Its machine's catalogue cannot be read, or is not written yet.
             problems.map(\.escapingControls).forEach(workspace.console.errors.writeLine)
             let location = stray.location.map { ", \($0.escapingControls)" } ?? ""
             what = "share \(id)\(location), of which no catalogue tells whose it is"
-            remove = { try await parts.otherEnder.run(id, stray) }
+            remove = { try await services.otherRemover.run(id, stray) }
         } else {
             throw Self.unknown(name, problems)
         }
@@ -149,16 +149,16 @@ struct SharesCommand: WorkspaceCommand {
         let rest =
             "It is noted that the share is to go: a running agent, the next sync, or the same command again "
             + "continues it"
-        let (wasThere, hasWaited) = try await inTurn(rest, parts, remove)
+        let (wasThere, hasWaited) = try await inTurn(rest, services, remove)
         // What was there may be gone by the hands of the process that was waited for.
         return wasThere || hasWaited ? Self.revoked(what) : Self.noted(what)
     }
 
     /// The share of another machine that is meant.
     /// - Returns: also what could not be read of catalogues, in plain words.
-    func find(_ id: ShareID, _ parts: ShareServices) async throws -> (share: OtherShare?, problems: [String]) {
-        let (shares, problems) = try await parts.workspace.asking(else: (shares: [], problems: [])) {
-            try await parts.others.run()
+    func find(_ id: ShareID, _ services: ShareServices) async throws -> (share: OtherShare?, problems: [String]) {
+        let (shares, problems) = try await services.workspace.asking(else: (shares: [], problems: [])) {
+            try await services.others.run()
         }
         return (shares.first { $0.id == id }, problems)
     }
@@ -184,7 +184,7 @@ struct SharesCommand: WorkspaceCommand {
         }
     }
 
-    static func tellOver(_ id: ShareID, _ state: ShareState, _ terminal: Terminal) {
+    static func showOver(_ id: ShareID, _ state: ShareState, _ terminal: Terminal) {
         terminal.writeLine("Share \(id) is \(state.rawValue) already; nothing of it is in the store.")
     }
 
@@ -204,17 +204,17 @@ struct SharesCommand: WorkspaceCommand {
         (.done, ["Revoked: \(what). Nothing of it is left in the store."])
     }
 
-    private func remove(_ share: ShareRecord, _ parts: ShareServices) async throws {
+    private func remove(_ share: ShareRecord, _ services: ShareServices) async throws {
         let rest = "The share counts as revoking: a running agent, or the same command again, continues it"
-        _ = try await inTurn(rest, parts) { try await parts.ender.run(share.id, .revoked) }
+        _ = try await inTurn(rest, services) { try await services.remover.run(share.id, .revoked) }
     }
 
     /// Another process that is publishing the share notices within seconds, one that removes it ends; both are waited for.
     /// - Returns: also whether there was one.
     private func inTurn<Value>(
-        _ rest: String, _ parts: ShareServices, _ work: () async throws -> Value
+        _ rest: String, _ services: ShareServices, _ work: () async throws -> Value
     ) async throws -> (value: Value, hasWaited: Bool) {
-        let line = ProgressLine(parts.workspace.console.errors, time: parts.workspace.time)
+        let line = ProgressLine(services.workspace.console.errors, time: services.workspace.time)
         defer { line.finish() }
         var hasWaited = false
         while true {
@@ -223,7 +223,7 @@ struct SharesCommand: WorkspaceCommand {
             } catch ShareError.inOtherHands {
                 hasWaited = true
                 line.show("another process is at work on this share")
-                try await parts.workspace.time.sleep(.seconds(1))
+                try await services.workspace.time.sleep(.seconds(1))
             }
         }
     }
@@ -252,19 +252,19 @@ struct SharesCommand: WorkspaceCommand {
                 "store.catalog is off here, and no other machine could list or revoke the share any more. Set it to on; or revoke "
                     + "the share (sync-agent shares --revoke \(id)) and share the vacation from here")
         }
-        let parts = try await ShareServices(RestoreServices(workspace, access: .writes))
+        let services = try await ShareServices(RestoreServices(workspace, access: .writes))
         let terminal = workspace.console.people
-        try await parts.notes.notice()
-        if let own = try await parts.ledger({ try $0.share(id) }) {
-            if own.state.isOver { Self.tellOver(id, own.state, terminal); return Answer() }
+        try await services.notes.notice()
+        if let own = try await services.ledger({ try $0.share(id) }) {
+            if own.state.isOver { Self.showOver(id, own.state, terminal); return Answer() }
             if own.state.isEnding { throw Self.isBeingRemoved(id) }
             return Answer(lines: ["This machine has share \(id) already."])
         }
-        let (found, problems) = try await find(id, parts)
+        let (found, problems) = try await find(id, services)
         guard let share = found else { throw Self.unknown(name, problems) }
         let what = Self.description(of: share)
         switch share.state {
-        case .revoked, .expired: Self.tellOver(id, share.state, terminal); return Answer()
+        case .revoked, .expired: Self.showOver(id, share.state, terminal); return Answer()
         case .revoking, .expiring: throw Self.isBeingRemoved(id)
         case .preparing, .waiting, .live: break
         }
@@ -273,12 +273,14 @@ struct SharesCommand: WorkspaceCommand {
                 "Go on with \(what) from this machine? The other one leaves it alone then.", on: terminal,
                 unless: consent.yes, no: "nothing was taken over")
         }
-        let problem = try await parts.takeOver.run(share) { try await workspace.updateCatalog(parts.restores.store) }
+        let problem = try await services.takeOver.run(share) {
+            try await workspace.updateCatalog(services.restores.store)
+        }
         if let problem {
             workspace.console.errors.writeLine(problem.escapingControls)
         }
-        let state = try await publish(id, parts)
-        try await workspace.updateCatalog(parts.restores.store)
+        let state = try await publish(id, services)
+        try await workspace.updateCatalog(services.restores.store)
         let end = "It is removed when it ends, and gets new links, by this machine's agent or sync."
         return Answer(lines: ["Taken over: \(what). \(state)\(end)"])
     }
@@ -288,13 +290,13 @@ struct SharesCommand: WorkspaceCommand {
     }
 
     /// The page with links of this machine's. What does not work now is left to the agent.
-    private func publish(_ id: ShareID, _ parts: ShareServices) async throws -> String {
-        let progress = ProgressLine(parts.workspace.console.errors, time: parts.workspace.time)
+    private func publish(_ id: ShareID, _ services: ShareServices) async throws -> String {
+        let progress = ProgressLine(services.workspace.console.errors, time: services.workspace.time)
         defer { progress.finish() }
         let rest = "The share is this machine's: a running agent, or the next sync, continues with it"
         do {
             let outcome = try await withStoreErrors(adding: rest) {
-                try await parts.publisher.run(id) { progress.count($0, of: $1, "photo") }
+                try await services.publisher.run(id) { progress.count($0, of: $1, "photo") }
             }
             guard case .waiting(let share, _) = outcome else { return "" }
             return "\((share.problem ?? "some of its photos are in the archive").escapingControls). "

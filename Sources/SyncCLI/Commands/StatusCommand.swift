@@ -97,13 +97,13 @@ struct StatusCommand: WorkspaceCommand {
     }
 
     private func refreshClasses(_ workspace: Workspace) async throws {
-        let parts = try await RestoreServices(workspace, access: .reads)
+        let services = try await RestoreServices(workspace, access: .reads)
         let terminal = workspace.console.errors
         let line = ProgressLine(terminal, time: workspace.time, elsewhere: .nothing)
         let result: ClassRefresh.Summary
         do {
             defer { line.finish() }
-            result = try await parts.refresh.run { seen in
+            result = try await services.refresh.run { seen in
                 line.update { _ in "checked \(Quantities.counted(seen, "object"))" }
             }
         } catch let error as StoreError {
@@ -153,16 +153,16 @@ struct StatusCommand: WorkspaceCommand {
             var reports: [PhotoReport] = []
             var elsewhere = PhotosElsewhere(ledger: ledger, scanner: FileTreeScanner())
             let unknown = try locator.photos(at: paths, in: ledger) { photo in
-                let standing = try PhotoStatusText(
+                let status = try PhotoStatusText(
                     photo, policy: policy, elsewhere: elsewhere.words(photo), in: ledger, now: now)
                 let versions = try ledger.versions(of: photo)
                 let original = try photo.object.flatMap { try ledger.original(of: $0.key) }
                 let unit = try ledger.unit(of: photo)
                 if isJSON {
-                    reports.append(PhotoReport(standing, original: original, versions: versions, unit: unit))
+                    reports.append(PhotoReport(status, original: original, versions: versions, unit: unit))
                 } else {
                     // At once: there may be many.
-                    (view.lines(standing) + view.lines(unit, of: photo) + view.lines(original: original)
+                    (view.lines(status) + view.lines(unit, of: photo) + view.lines(original: original)
                         + view.lines(versions))
                         .forEach(output.writeLine)
                 }
@@ -244,7 +244,7 @@ struct MachinesReport: Encodable {
 
     /// - Parameter found: what the store tells.
     init(_ found: [MachineNotes.Machine], _ installation: Installation, _ ledger: Ledger) throws {
-        let own = try ledger.catalogStanding().machine
+        let own = try ledger.catalogStatus().machine
         let this = Machine(this: own, name: installation.machineName, try ledger.overview())
         machines = [this] + found.map { Machine($0) }
     }

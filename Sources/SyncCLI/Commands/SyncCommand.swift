@@ -60,28 +60,28 @@ struct SyncCommand: WorkspaceCommand {
         try await workspace.takeLock()
         let progress = PassProgress(terminal: workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
-        let parts = try await AgentServices(workspace, observe: progress.note)
+        let services = try await AgentServices(workspace, observe: progress.note)
         try await RebuildCommand.offer(workspace)
-        if let newDrive { try await accept(newDrive.path, parts, workspace) }
-        let service = PassService(parts: parts, progress: progress, logger: workspace.logger)
+        if let newDrive { try await accept(newDrive.path, services, workspace) }
+        let service = PassService(services: services, progress: progress, logger: workspace.logger)
         let signal = try await ServiceGroup.run(
-            [service, parts.lookService(every: .seconds(5))], ending: .gracefullyShutdownGroup,
+            [service, services.diskLookService(every: .seconds(5))], ending: .gracefullyShutdownGroup,
             logger: workspace.logger)
         let now = workspace.time.now()
         let place = workspace.installation.ledgerFile.text
         let found = service.found
         let refusal = found.refusal.map { SyncReport.Problem(path: place, message: $0) }
-        let store = parts.restores.store.identity.location
+        let store = services.restores.store.identity.location
         let projects = workspace.settings.watch.filter { $0.kind == .projects }.map(\.path)
         let (report, isWell) = try await workspace.ledger { ledger in
             // One that was told to stop is none that anybody may rely on.
             if signal == nil, found.unlisted == nil { try ledger.noteSync(at: now) }
-            let isWell = try ledger.isAllWell(try ledger.overview(), parts.keys, at: now)
+            let isWell = try ledger.isAllWell(try ledger.overview(), services.keys, at: now)
             let report = SyncReport(
                 progress.summary, intake: found.intake, unsaved: found.unsaved, moved: found.moved,
                 originals: found.originals, originalsRefused: found.originalsRefused,
-                withoutOriginal: parts.originals == nil
-                    ? 0 : try ledger.originalsStanding(below: parts.keys.originals).waiting,
+                withoutOriginal: services.originals == nil
+                    ? 0 : try ledger.originalsStatus(below: services.keys.originals).waiting,
                 overview: try ledger.overview(),
                 leftOut: try ledger.leftOut(naming: StatusReport.notesNamed),
                 unfinished: try ledger.unfinishedProjectImages(),
@@ -91,18 +91,18 @@ struct SyncCommand: WorkspaceCommand {
                 shares: try ledger.shareTroubles(at: now),
                 halfDeleted: try projects.map { (folder: $0, ids: try ledger.projectsBeingDeleted(in: $0)) },
                 catalog: refusal,
-                unclear: (store, found.inspection.isWhole ? try ledger.unclearOwnObjects(parts.keys) : 0),
+                unclear: (store, found.inspection.isWhole ? try ledger.unclearOwnObjects(services.keys) : 0),
                 told: progress.told)
             return (report, isWell)
         }
         do {
-            try await parts.monitoring.note()
+            try await services.monitoring.note()
         } catch let error as LedgerError {
             // The pass is what it was.
             workspace.logger.warning("metrics and notices wait for the ledger: \(error)")
         }
         guard let signal else {
-            try await parts.monitoring.tellPass(isGood: isWell && report.status == .done && found.unlisted == nil)
+            try await services.monitoring.reportPass(isGood: isWell && report.status == .done && found.unlisted == nil)
             return Answer(report, failure: found.unlisted)
         }
         return Answer(
@@ -113,12 +113,12 @@ struct SyncCommand: WorkspaceCommand {
 
     /// Takes the drive at a place for the one that its photos are on.
     /// - Throws: ``CommandFailure`` where it is that already.
-    private func accept(_ path: FilePath, _ parts: AgentServices, _ workspace: Workspace) async throws {
+    private func accept(_ path: FilePath, _ services: AgentServices, _ workspace: Workspace) async throws {
         let name = path.text.escapingControls
         for candidate in workspace.installation.pathLocator.candidates(for: path) {
-            guard let folder = parts.folders.first(where: { candidate.starts(with: $0.path) }) else { continue }
+            guard let folder = services.folders.first(where: { candidate.starts(with: $0.path) }) else { continue }
             let place = candidate.relative(to: folder.path)
-            let drives = parts.drives
+            let drives = services.drives
             let acceptance = try await workspace.threads.disk.run { try drives.accept(at: place, of: folder) }
             for other in acceptance.taken {
                 workspace.logger.notice("\(other.path.text.escapingControls): \(other.takeover)")
@@ -176,15 +176,15 @@ private struct PassFindings: Sendable {
 
 /// One pass as a service, so that signals end it as they end the agent.
 private struct PassService: Service {
-    let parts: AgentServices
+    let services: AgentServices
     let progress: PassProgress
     let logger: Logger
-    private let findings = Mutex(PassFindings())
+    private let findings = Lock(PassFindings())
 
     var found: PassFindings { findings.withLock { $0 } }
 
     private func inspect() async throws {
-        let inspection = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.inspect() }
+        let inspection = try await cancelWhenGracefulShutdown { try await self.services.upkeep.inspect() }
         findings.withLock { $0.inspection = inspection }
     }
 
@@ -215,14 +215,14 @@ private struct PassService: Service {
     private func takeIn(telling wait: AsyncStream<Set<FilePath>>.Continuation) async throws -> SyncPass.Scanned {
         defer { wait.finish() }
         return try await cancelWhenGracefulShutdown { [progress] in
-            try await self.parts.makePass().takeIn(seen: { progress.noteSeen($0) }, onWait: { wait.yield($0) })
+            try await self.services.makePass().takeIn(seen: { progress.noteSeen($0) }, onWait: { wait.yield($0) })
         }
     }
 
     private func storeMeanwhile(leavingOut silent: Set<FilePath>) async throws {
         do {
             try await makeReady(leavingOut: silent)
-            try await parts.catalog.during { try await self.parts.pipeline.run(.untilDone(patience: .zero)) }
+            try await services.catalog.during { try await self.services.pipeline.run(.untilDone(patience: .zero)) }
         } catch is StoreError {
             // The pass meets it again when all folders have been looked at, and has patience then.
         }
@@ -230,14 +230,14 @@ private struct PassService: Service {
 
     /// What comes before anything is sent.
     private func makeReady(leavingOut silent: Set<FilePath>) async throws {
-        try await cancelWhenGracefulShutdown { try await self.parts.projectService.round(leavingOut: silent) }
+        try await cancelWhenGracefulShutdown { try await self.services.projectService.round(leavingOut: silent) }
         // What the store has lost comes into the queue of this very pass.
         if found.compared == nil { try await inspect() }
         // Somebody asked: what waits after an earlier failure is tried now.
-        let now = parts.time.now()
+        let now = services.time.now()
         progress.expect(
-            try await parts.ledger { ledger in
-                try ledger.hurry(at: now)
+            try await services.ledger { ledger in
+                try ledger.makeAllDue(at: now)
                 return try ledger.overview().totals.waiting
             })
     }
@@ -249,26 +249,26 @@ private struct PassService: Service {
         } catch is CancellationError {
             return
         }
-        try await parts.catalog.during { try await self.parts.pipeline.run(.untilDone(patience: .seconds(10))) }
+        try await services.catalog.during { try await self.services.pipeline.run(.untilDone(patience: .seconds(10))) }
         do {
             // It may have been away for a moment.
             if found.unlisted != nil { try await inspect() }
-            let moved = try await cancelWhenGracefulShutdown { try await self.parts.upkeep.run() }
+            let moved = try await cancelWhenGracefulShutdown { try await self.services.upkeep.run() }
             findings.withLock { $0.moved = moved }
             // What the daily verification has found broken is mended at once.
-            let (now, silent) = (parts.time.now(), parts.looks.silent())
-            if let due = try await parts.ledger({ try $0.nextTry(leavingOut: silent, at: now) }), due <= now {
-                try await parts.pipeline.run(.untilDone(patience: .zero))
+            let (now, silent) = (services.time.now(), services.looks.silent())
+            if let due = try await services.ledger({ try $0.nextTry(leavingOut: silent, at: now) }), due <= now {
+                try await services.pipeline.run(.untilDone(patience: .zero))
             }
-            try await attempt("vacations") { try await self.parts.vacations.round() }
+            try await attempt("vacations") { try await self.services.vacations.round() }
             try await attempt("restores") {
-                let (saved, _) = try await self.parts.restores.service.round(isUrgent: false)
+                let (saved, _) = try await self.services.restores.service.round(isUrgent: false)
                 self.findings.withLock { $0.unsaved = saved.problems }
             }
-            try await attempt("shares") { try await self.parts.shares.service.round() }
-            if let keeper = parts.originals {
-                let waiting = try await parts.ledger { [parts] in
-                    try $0.originalsStanding(below: parts.keys.originals).waiting
+            try await attempt("shares") { try await self.services.shares.service.round() }
+            if let keeper = services.originals {
+                let waiting = try await services.ledger { [services] in
+                    try $0.originalsStatus(below: services.keys.originals).waiting
                 }
                 progress.expectOriginals(waiting)
                 let refusal = try await attempt("originals") { [progress] in
@@ -281,7 +281,9 @@ private struct PassService: Service {
                 if let refusal { findings.withLock { $0.end(by: refusal) } }
             }
             let isWhole = found.unlisted == nil
-            let written = try await cancelWhenGracefulShutdown { try await self.parts.catalog.round(isWhole: isWhole) }
+            let written = try await cancelWhenGracefulShutdown {
+                try await self.services.catalog.round(isWhole: isWhole)
+            }
             findings.withLock { $0.catalog = written }
         } catch is CancellationError {
             // Both go on with the next pass.

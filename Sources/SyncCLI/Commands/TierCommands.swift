@@ -31,7 +31,7 @@ struct LifecycleCommand: AsyncParsableCommand {
 
         func answer(_ workspace: Workspace) async throws -> Answer {
             let inspector = try await LifecycleInspector(workspace)
-            let report = try await inspector.standing().report
+            let report = try await inspector.status().report
             return Answer(report) { output in
                 LifecycleView(terminal: output).rules(report, in: inspector.store.identity)
             }
@@ -61,21 +61,21 @@ struct LifecycleCommand: AsyncParsableCommand {
 
         func answer(_ workspace: Workspace) async throws -> Answer {
             let inspector = try await LifecycleInspector(workspace)
-            let standing = try await inspector.standing()
+            let status = try await inspector.status()
             // Nobody is asked about what was not shown.
             let people = workspace.console.people
-            LifecycleView(terminal: people).difference(standing.report).forEach(people.writeLine)
-            let notes = try await write(standing, inspector, workspace)
-            return Answer(inspector.report(standing.inStore, applied: notes != nil)) { _ in
-                [end(standing, notes: notes)]
+            LifecycleView(terminal: people).difference(status.report).forEach(people.writeLine)
+            let notes = try await write(status, inspector, workspace)
+            return Answer(inspector.report(status.inStore, applied: notes != nil)) { _ in
+                [end(status, notes: notes)]
             }
         }
 
         /// - Returns: what the store did not keep, in plain words; `nil` when nothing was written.
         private func write(
-            _ standing: LifecycleInspector.Standing, _ inspector: LifecycleInspector, _ workspace: Workspace
+            _ status: LifecycleInspector.Status, _ inspector: LifecycleInspector, _ workspace: Workspace
         ) async throws -> [String]? {
-            guard let (current, plan) = standing.inStore, !plan.isNothingToDo, !dryRun else { return nil }
+            guard let (current, plan) = status.inStore, !plan.isNothingToDo, !dryRun else { return nil }
             let terminal = workspace.console.errors
             try await workspace.afterAsking {
                 try Question.require("Write these rules?", on: terminal, unless: consent.yes, no: "nothing was written")
@@ -87,8 +87,8 @@ struct LifecycleCommand: AsyncParsableCommand {
             return notes
         }
 
-        private func end(_ standing: LifecycleInspector.Standing, notes: [String]?) -> String {
-            guard let plan = standing.inStore?.plan else {
+        private func end(_ status: LifecycleInspector.Status, notes: [String]?) -> String {
+            guard let plan = status.inStore?.plan else {
                 return
                     "Nothing to write: the store keeps no rules. sync-agent lifecycle show tells who carries them out."
             }

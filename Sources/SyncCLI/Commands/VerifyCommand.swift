@@ -61,23 +61,23 @@ struct VerifyCommand: WorkspaceCommand {
         // What is broken is stored again here, unless an agent is at it.
         let lock = try await workspace.takeLockIfFree()
         defer { withExtendedLifetime(lock) {} }
-        let parts = try await RestoreServices(workspace, access: .reads)
-        let ledger = parts.ledger
+        let services = try await RestoreServices(workspace, access: .reads)
+        let ledger = services.ledger
         let cost = VerificationCost(prices: try installation.pricesThatCount())
         let verifier = Verifier(
-            store: parts.store, ledger: parts.ledger, cost: cost,
-            moves: try await workspace.mergedPhotos(parts.store),
+            store: services.store, ledger: services.ledger, cost: cost,
+            moves: try await workspace.mergedPhotos(services.store),
             pruned: PrunedVersions(
-                store: parts.store, ledger: parts.ledger, kept: workspace.settings.projectVersions),
+                store: services.store, ledger: services.ledger, kept: workspace.settings.projectVersions),
             time: workspace.time)
         // What is given counts for this run, whatever was spent before it.
         let month = budget == nil ? workspace.settings.verify.maximumUSDPerMonth : nil
-        var result = try await look(verifier, ofMonth: month, workspace)
+        var result = try await check(verifier, ofMonth: month, workspace)
         var catalog: ObjectKey?
         if paths.isEmpty {
             do {
                 let finding = try await CatalogAudit.readBack(
-                    store: parts.store, ledger: ledger, keys: try workspace.keys,
+                    store: services.store, ledger: ledger, keys: try workspace.keys,
                     hold: workspace.catalogHold, cost: cost, costingAtMost: budget.map { $0 - result.costUSD },
                     ofMonth: month, time: workspace.time)
                 result.add(finding)
@@ -91,7 +91,7 @@ struct VerifyCommand: WorkspaceCommand {
             try await storeAgain(workspace)
             let (broken, ofCatalog) = (result.broken, catalog)
             repaired = try await ledger { ledger in
-                let isWritten = try ledger.catalogStanding().problem == nil
+                let isWritten = try ledger.catalogStatus().problem == nil
                 return try broken.count { broken in
                     if broken.key == ofCatalog { return isWritten }
                     return try ledger.object(broken.key)?.problem == nil
@@ -102,14 +102,14 @@ struct VerifyCommand: WorkspaceCommand {
         let advice = try await ledger { ledger in
             try keys.reduce(into: [ObjectKey: String]()) { $0[$1] = try ledger.brokenCopy($1, at: now)?.advice }
         }
-        let (standing, lost) = try await ledger { (try $0.verificationStanding(at: now), try $0.overview().lost) }
+        let (status, lost) = try await ledger { (try $0.verificationStatus(at: now), try $0.overview().lost) }
         let report = VerifyReport(
-            result, repaired: repaired, oldest: standing.oldest, lost: lost,
+            result, repaired: repaired, oldest: status.oldest, lost: lost,
             leftToAgent: !result.broken.isEmpty && lock == nil, advice: advice)
         return Answer(report, status: report.status) { _ in report.lines(now: now) }
     }
 
-    private func look(
+    private func check(
         _ verifier: Verifier, ofMonth month: Double?, _ workspace: Workspace
     ) async throws -> Verifier.Summary {
         let settings = workspace.settings.verify
@@ -144,17 +144,17 @@ struct VerifyCommand: WorkspaceCommand {
     private func storeAgain(_ workspace: Workspace) async throws {
         let progress = PassProgress(terminal: workspace.console.errors, time: workspace.time)
         defer { progress.finish() }
-        let parts = try await AgentServices(workspace, observe: progress.note)
-        progress.expect(try await parts.ledger { try $0.overview().totals.waiting })
-        try await parts.pipeline.run(.untilDone(patience: .seconds(10)))
+        let services = try await AgentServices(workspace, observe: progress.note)
+        progress.expect(try await services.ledger { try $0.overview().totals.waiting })
+        try await services.pipeline.run(.untilDone(patience: .seconds(10)))
         do {
-            try await parts.vacations.round()
+            try await services.vacations.round()
         } catch let error as StoreError {
             workspace.logger.warning("vacations wait for the store: \(error)")
         }
-        try await parts.upkeep.mend()
-        try await workspace.updateCatalog(parts.restores.store)
-        try await parts.originals?.run().tell(workspace.logger)
+        try await services.upkeep.mend()
+        try await workspace.updateCatalog(services.restores.store)
+        try await services.originals?.run().log(to: workspace.logger)
     }
 }
 

@@ -102,7 +102,7 @@ struct AgentServices: Sendable {
         projects = try await ProjectServices(workspace)
         let preparer = Preparer(
             ledger: ledger, scanner: scanner, reducer: workspace.reducer,
-            planner: UploadPlanner(keys: keys), projects: projects.gate, policy: settings.photos.reduce,
+            planner: UploadPlanner(keys: keys), projects: projects.uploadPolicy, policy: settings.photos.reduce,
             settle: settings.upload.settle, now: time.now)
         pipeline = PhotoPipeline(
             ledger: queue, store: retrying, preparer: preparer,
@@ -162,12 +162,12 @@ struct AgentServices: Sendable {
 
     var projectService: ProjectService {
         ProjectService(
-            folders: folders, shelf: projects.shelf, disks: workspace.threads.intake, work: work,
+            folders: folders, listSync: projects.listSync, disks: workspace.threads.intake, work: work,
             patience: restores.patience, time: time)
     }
 
     /// - Parameter interval: how often it is seen whether a folder is quiet.
-    func lookService(every interval: Duration) -> DiskLookService {
+    func diskLookService(every interval: Duration) -> DiskLookService {
         DiskLookService(
             looks, every: interval, ledger: ledger, patience: restores.patience, time: time, logger: workspace.logger)
     }
@@ -219,8 +219,8 @@ extension Installation {
 struct ProjectServices: Sendable {
     let ledger: LedgerQueue
     let folders: [FilePath]
-    let shelf: ProjectListSync
-    let gate: ProjectUploadPolicy
+    let listSync: ProjectListSync
+    let uploadPolicy: ProjectUploadPolicy
     let catalogue: ProjectCatalogue
 
     private let workspace: Workspace
@@ -229,9 +229,9 @@ struct ProjectServices: Sendable {
         self.workspace = workspace
         ledger = try await workspace.ledger
         folders = workspace.settings.watch.filter { $0.kind == .projects }.map(\.path)
-        shelf = ProjectListSync(ledger: ledger.ledger, time: workspace.time, logger: workspace.logger)
-        gate = ProjectUploadPolicy(shelf: shelf, ledger: ledger.ledger, now: workspace.time.now)
-        catalogue = ProjectCatalogue(ledger: ledger.ledger, shelf: shelf, now: workspace.time.now)
+        listSync = ProjectListSync(ledger: ledger.ledger, time: workspace.time, logger: workspace.logger)
+        uploadPolicy = ProjectUploadPolicy(listSync: listSync, ledger: ledger.ledger, now: workspace.time.now)
+        catalogue = ProjectCatalogue(ledger: ledger.ledger, listSync: listSync, now: workspace.time.now)
     }
 
     /// All projects, the newest first.
@@ -260,7 +260,8 @@ struct ProjectServices: Sendable {
     func makeRemover(_ store: any ObjectStore) async throws -> ProjectRemover {
         ProjectRemover(
             store: store, ledger: ledger, keys: try workspace.keys,
-            others: try await ForgetServices.others(workspace, store: store), shelf: shelf, scanner: FileTreeScanner(),
+            others: try await ForgetServices.others(workspace, store: store), listSync: listSync,
+            scanner: FileTreeScanner(),
             pool: workspace.threads.disk, time: workspace.time)
     }
 }

@@ -21,7 +21,7 @@ struct RestoreServices: Sendable {
     let owner: ClaimOwner
     let planner: RestorePlanner
     let sender: RestoreSender
-    let changer: RestoreUpgrader
+    let upgrader: RestoreUpgrader
     let service: RestoreService
     let refresh: ClassRefresh
     /// Of this process: what all of its services do while the ledger cannot be used.
@@ -43,11 +43,11 @@ struct RestoreServices: Sendable {
         planner = RestorePlanner(store: store, ledger: ledger, prices: prices, pool: workspace.threads.disk, time: time)
         owner = installation.makeClaimOwner()
         sender = RestoreSender(store: store, ledger: ledger, owner: owner, time: time)
-        changer = RestoreUpgrader(store: store, ledger: ledger, time: time)
+        upgrader = RestoreUpgrader(store: store, ledger: ledger, time: time)
         service = RestoreService(
-            follower: RestorePoller(
+            poller: RestorePoller(
                 store: store, ledger: ledger, sender: sender, interval: settings.restore.poll, time: time),
-            delivery: RestoreDownloader(
+            downloader: RestoreDownloader(
                 store: downloads, ledger: ledger, owner: owner, recompressor: workspace.recompressor,
                 pool: workspace.threads.disk, time: time),
             announcer: RestoreAnnouncer(ledger: ledger, notifiers: workspace.notifiers, time: time),
@@ -72,12 +72,12 @@ struct ShareServices: Sendable {
     let finder: VacationFinder
     let planner: SharePlanner
     let publisher: SharePublisher
-    let ender: ShareRemover
+    let remover: ShareRemover
     /// What became of shares on other machines.
     let notes: ShareNotes
     /// Those of other machines.
     let others: OtherShares
-    let otherEnder: OtherShareRemover
+    let otherRemover: OtherShareRemover
     let takeOver: ShareTakeOver
     let service: ShareService
     let links: ShareLinks
@@ -110,15 +110,15 @@ struct ShareServices: Sendable {
             maximumPhotos: settings.share.maximumPhotos, expireDays: settings.share.expireDays, time: time)
         links = installation.shareLinks(store)
         guests = workspace.guestIntake(store, ledger)
-        otherEnder = OtherShareRemover(store: store, ledger: ledger, notes: notes, guests: guests, time: time)
+        otherRemover = OtherShareRemover(store: store, ledger: ledger, notes: notes, guests: guests, time: time)
         publisher = SharePublisher(
             store: store, ledger: ledger, scanner: FileTreeScanner(), reducer: reducer,
             maker: maker, recompressor: workspace.recompressor, pool: threads.photos, policy: settings.photos.reduce,
             writer: SharePageWriter(store: store, links: links, language: settings.share.language),
             notes: notes, lease: lease, time: time)
-        ender = ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease, guests: guests)
+        remover = ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease, guests: guests)
         service = ShareService(
-            publisher: publisher, ender: ender, notes: notes, others: otherEnder, guests: guests, ledger: ledger,
+            publisher: publisher, remover: remover, notes: notes, others: otherRemover, guests: guests, ledger: ledger,
             scanner: FileTreeScanner(), pool: threads.disk,
             notifiers: workspace.notifiers, patience: restores.patience, time: time, logger: installation.logger)
     }
@@ -193,7 +193,7 @@ struct ForgetServices: Sendable {
     /// What tells others of the photos no longer does: manifests of vacations, and the catalogue. An agent that is running
     /// does so itself, within a minute.
     /// - Returns: what could not be brought up to date; the next pass makes up for it.
-    func tellOthers() async throws -> [String] {
+    func publishChanges() async throws -> [String] {
         guard let lock = try await workspace.takeLockIfFree() else { return [] }
         defer { withExtendedLifetime(lock) {} }
         let (ledger, keys) = (try await workspace.ledger, try workspace.keys)

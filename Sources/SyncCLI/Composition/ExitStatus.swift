@@ -199,7 +199,7 @@ extension ServiceGroup {
         // changes nothing.
         let signals = await UnixSignalsSequence(trapping: [.sigterm, .sigint])
         return try await withThrowingTaskGroup(of: UnixSignal?.self) { tasks in
-            let first = Mutex<UnixSignal?>(nil)
+            let first = Lock<UnixSignal?>(nil)
             tasks.addTask {
                 try await group.run()
                 return first.withLock { $0 }

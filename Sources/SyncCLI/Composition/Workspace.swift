@@ -80,7 +80,7 @@ final class Workspace: Sendable {
     /// Decode what is no JPEG. They are started when there is such a picture.
     let pictures: PictureWorkers
     private let connections: Ledger.Connections
-    private let opened = Mutex(Opened())
+    private let opened = Lock(Opened())
 
     /// - Parameter connections: to the ledger.
     /// - Throws: `ConfigError`.

@@ -23,7 +23,7 @@ struct S3Connection: Sendable {
                     instead: "requests go straight to the store; write it as http_proxy where they are to go through it"
                 ))
         }
-        let hasCredentials = try await lookAtCredentials()
+        let hasCredentials = try await checkCredentials()
         let configured = store.knowledge.address.region
         do {
             checks.add(Self.clock(try await store.serverTime()))
@@ -35,7 +35,7 @@ struct S3Connection: Sendable {
         return hasCredentials
     }
 
-    private func lookAtCredentials() async throws -> Bool {
+    private func checkCredentials() async throws -> Bool {
         do {
             let report = try await store.credentialSource()
             let end = report.expiration.map { ", good until \($0.formatted(.iso8601))" } ?? ""

@@ -9,7 +9,7 @@ import UnixSignals
 /// One call of `mirror`, from its first request to its exit code: runs the mirror once or until the share ends, and says
 /// what comes of it.
 struct MirrorSession: Sendable {
-    let parts: MirrorServices
+    let services: MirrorServices
     let console: Console
 
     /// - Parameter interval: between two looks; `nil` to look once.
@@ -40,22 +40,23 @@ struct MirrorSession: Sendable {
     }
 
     private func mirror() async throws -> MirrorResult {
-        let line = ProgressLine(console.errors, time: parts.time)
+        let line = ProgressLine(console.errors, time: services.time)
         defer { line.finish() }
         do {
-            return try await parts.mirror.run(line.show)
+            return try await services.mirror.run(line.show)
         } catch let error as StoreError where error.code == .notFound {
             throw CommandFailure.noSuchPath(error.message)
         }
     }
 
     private func watch(every interval: Duration) async throws -> ExitStatus {
-        let line = ProgressLine(console.errors, time: parts.time)
+        let line = ProgressLine(console.errors, time: services.time)
         var account = MirrorAccount()
         var failure: CommandFailure?
         defer { line.finish() }
         do {
-            try await MirrorWatch(parts.mirror, every: interval, time: parts.time).run(observe: line.show) { outcome in
+            try await MirrorWatch(services.mirror, every: interval, time: services.time).run(observe: line.show) {
+                outcome in
                 line.finish()
                 let isFirst = account.total == nil
                 account.note(outcome)
@@ -69,7 +70,7 @@ struct MirrorSession: Sendable {
                 }
             }
         } catch let error as StoreError where error.code == .notFound {
-            account.noteEnd(at: parts.time.now())
+            account.noteEnd(at: services.time.now())
             failure = CommandFailure.noSuchPath(error.message)
         } catch is CancellationError where account.total != nil {
             // Stopped, which is how a watch ends.
@@ -80,7 +81,7 @@ struct MirrorSession: Sendable {
     }
 
     private func view(of result: MirrorResult) -> MirrorView {
-        MirrorView(result: result, terminal: console.output, isPreview: parts.mirror.options.isPreview)
+        MirrorView(result: result, terminal: console.output, isPreview: services.mirror.options.isPreview)
     }
 }
 

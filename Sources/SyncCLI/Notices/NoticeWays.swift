@@ -95,7 +95,7 @@ struct CommandNotifier: Notifier {
         program = NoticeProgram(name: "notify.command", environment: environment, pool: pool, timeout: timeout)
     }
 
-    func tell(_ notice: Notice) async throws {
+    func deliver(_ notice: Notice) async throws {
         try await program.run(
             words, variables: Self.variables(of: notice), input: Array(try JSONOutput.text(notice).utf8))
     }
@@ -140,7 +140,7 @@ struct DesktopNotifier: Notifier {
         program = NoticeProgram(name: "the desktop", environment: environment, pool: pool, timeout: .seconds(10))
     }
 
-    func tell(_ notice: Notice) async throws {
+    func deliver(_ notice: Notice) async throws {
         try await program.run([tool.string] + Self.arguments(for: notice))
     }
 
@@ -206,7 +206,7 @@ struct WebhookNotifier: Notifier {
     let address: SecretURL
     let time: TimeSource
 
-    func tell(_ notice: Notice) async throws {
+    func deliver(_ notice: Notice) async throws {
         let request = try request(for: notice)
         // One for each notice, closed after it: news is rare, and a transport has a thread.
         let transport = try CurlTransport()

@@ -26,13 +26,13 @@ final class ProgressLine: Sendable {
     private let terminal: Terminal
     private let time: TimeSource
     private let elsewhere: Elsewhere
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(_ terminal: Terminal, time: TimeSource, elsewhere: Elsewhere = .nowAndThen) {
         self.terminal = terminal
         self.time = time
         self.elsewhere = elsewhere
-        state = Mutex(State(lastTold: time.monotonic()))
+        state = Lock(State(lastTold: time.monotonic()))
     }
 
     /// How far it is now. Not every step is told.
@@ -153,12 +153,12 @@ final class PassProgress: Sendable {
     private let terminal: Terminal
     private let line: ProgressLine
     private let time: TimeSource
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(terminal: Terminal, time: TimeSource) {
         self.terminal = terminal
         self.time = time
-        state = Mutex(State(start: time.monotonic()))
+        state = Lock(State(start: time.monotonic()))
         line = ProgressLine(terminal, time: time)
     }
 

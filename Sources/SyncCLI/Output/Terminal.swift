@@ -82,7 +82,7 @@ final class OutputFault: Sendable {
     /// The one of this process.
     static let ofStandardOutput = OutputFault()
 
-    private let first = Mutex<Errno?>(nil)
+    private let first = Lock<Errno?>(nil)
 
     /// Remembers the first error. A reader that has gone away has what it wanted.
     func note(_ error: Errno) {

@@ -64,12 +64,12 @@ struct Restores: Sendable {
         let changes: [RestoreUpgrader.Change]
     }
 
-    let parts: RestoreServices
+    let services: RestoreServices
     let purpose: Purpose
 
-    init(_ parts: RestoreServices, for purpose: Purpose) { (self.parts, self.purpose) = (parts, purpose) }
+    init(_ services: RestoreServices, for purpose: Purpose) { (self.services, self.purpose) = (services, purpose) }
 
-    var workspace: Workspace { parts.workspace }
+    var workspace: Workspace { services.workspace }
     private var people: Terminal { workspace.console.people }
     private var errors: Terminal { workspace.console.errors }
     private var time: TimeSource { workspace.time }
@@ -78,7 +78,7 @@ struct Restores: Sendable {
     func view() throws -> RestoreView {
         RestoreView(
             terminal: people, prices: try workspace.installation.prices(),
-            isFree: parts.store.capabilities.lifecycle == .byAgent)
+            isFree: services.store.capabilities.lifecycle == .byAgent)
     }
 
     // MARK: From the order to the report
@@ -91,7 +91,7 @@ struct Restores: Sendable {
             days: wish.days ?? settings.days,
             extends: wish.extends, output: wish.output, requestedBy: ProcessEnvironment.userName ?? "unknown")
         do {
-            return try await parts.planner.propose(order, in: places)
+            return try await services.planner.propose(order, in: places)
         } catch let error as TierNotOffered {
             throw CommandFailure.usage("\(error); \(purpose.refusal)")
         } catch let error as UnknownRestoreMachine {
@@ -148,16 +148,17 @@ struct Restores: Sendable {
         if let job { refusals = try await send(job.id) }
         let changes = try await change(proposal, besides: job?.id)
         return Request(
-            proposal: proposal, job: job, taken: taken, refusals: refusals, hours: parts.planner.hours(of: proposal),
+            proposal: proposal, job: job, taken: taken, refusals: refusals, hours: services.planner.hours(of: proposal),
             changes: changes)
     }
 
     /// The folder has the job's file before there is a job: a running agent sends what is written down at once.
     private func writeDown(_ proposal: RestoreProposal) async throws -> (job: RestoreJob?, collided: [ObjectKey]) {
-        guard let output = proposal.order.output, parts.planner.needsJob(proposal) else {
-            return try await parts.planner.accept(proposal)
+        guard let output = proposal.order.output, services.planner.needsJob(proposal) else {
+            return try await services.planner.accept(proposal)
         }
-        let folders = RestoreFolders(ledger: parts.ledger, owner: parts.owner, pool: workspace.threads.disk, time: time)
+        let folders = RestoreFolders(
+            ledger: services.ledger, owner: services.owner, pool: workspace.threads.disk, time: time)
         try OutputPlace.checkAgain(output, workspace.installation)
         try OutputPlace.check(proposal.folders, below: output, workspace.installation)
         let strangers = try await folders.strangers(in: output)
@@ -170,7 +171,7 @@ struct Restores: Sendable {
         }
         let reservation = try await folders.reserve(output)
         do {
-            let accepted = try await parts.planner.accept(proposal, as: reservation)
+            let accepted = try await services.planner.accept(proposal, as: reservation)
             if accepted.job == nil { await folders.cancel(reservation) }
             return accepted
         } catch {
@@ -188,7 +189,7 @@ struct Restores: Sendable {
         defer { line?.finish() }
         var sent = 0
         return try await withStoreErrors(adding: purpose.kept(job)) {
-            try await parts.sender.run(job: job) { answered in
+            try await services.sender.run(job: job) { answered in
                 sent += answered
                 line?.show("\(Quantities.counted(sent, "photo")) requested")
             }
@@ -199,7 +200,7 @@ struct Restores: Sendable {
     /// - Parameter job: what was made of the rest of the proposal.
     func change(_ proposal: RestoreProposal, besides job: RestoreJobID?) async throws -> [RestoreUpgrader.Change] {
         do {
-            return try await parts.changer.run(proposal)
+            return try await services.upgrader.run(proposal)
         } catch let error as StoreError {
             let kept = job.map { ". Restore \($0) was made and goes on" } ?? ""
             throw CommandFailure(
@@ -209,7 +210,7 @@ struct Restores: Sendable {
 
     /// How it stands now.
     func report(_ request: Request) async throws -> RestoreReport {
-        let items = try await parts.ledger { [id = request.job?.id] ledger in
+        let items = try await services.ledger { [id = request.job?.id] ledger in
             try id.map { try ledger.restoreItems(of: $0, after: 0, limit: .max) } ?? []
         }
         return RestoreReport(request, items: items)
@@ -220,7 +221,7 @@ struct Restores: Sendable {
     /// Saves what can be read already. The agent may be at it too: then it is told as saved by whoever saved it.
     func save(_ job: RestoreJobID) async throws -> RestoreDownloader.SaveSummary {
         let rest = "Restore \(job) is kept: the agent, or sync-agent restores --refresh, saves the photos"
-        let delivered = try await withStoreErrors(adding: rest) { try await parts.service.save(job) }
+        let delivered = try await withStoreErrors(adding: rest) { try await services.service.save(job) }
         for failure in delivered.lines { errors.writeLine(unsaved(failure)) }
         return delivered
     }
@@ -235,7 +236,7 @@ struct Restores: Sendable {
         for look in 1... {
             let isStopped = try await summary(of: job).job.output == nil
             if isStopped { return try await givenUp(of: job, in: output, besides: told) }
-            let items = try await parts.ledger { try $0.restoreItems(of: job, after: 0, limit: .max) }
+            let items = try await services.ledger { try $0.restoreItems(of: job, after: 0, limit: .max) }
             let left = items.filter { $0.state == .restored && $0.savedAt == nil && !known.contains($0.id) }
             guard !left.isEmpty else { return told }
             if look > StoppedSaving.looksAtOthers {
@@ -247,7 +248,7 @@ struct Restores: Sendable {
             }
             try await time.sleep(.seconds(1))
             // Whoever had it may have been stopped.
-            _ = try await parts.service.save(job)
+            _ = try await services.service.save(job)
         }
         return told
     }
@@ -263,7 +264,8 @@ struct Restores: Sendable {
     private func givenUp(
         of job: RestoreJobID, in output: FilePath, besides told: [RestoreDownloader.Problem]
     ) async throws -> [RestoreDownloader.Problem] {
-        let stopped = StoppedSaving(job: job, output: output, ledger: parts.ledger, owner: parts.owner, time: time)
+        let stopped = StoppedSaving(
+            job: job, output: output, ledger: services.ledger, owner: services.owner, time: time)
         let problems = try await stopped.unsaved(besides: Set(told.map(\.item)))
         if !problems.isEmpty {
             errors.writeLine("another process has stopped the saving of restore \(job) (--stop-saving)")
@@ -309,7 +311,7 @@ struct Restores: Sendable {
         var rounds = RestoreService.Rounds()
         var unsaved: [RestoreDownloader.Problem] = []
         while true {
-            let (saved, obstacle) = try await parts.service.round(of: job, &rounds)
+            let (saved, obstacle) = try await services.service.round(of: job, &rounds)
             // The others are tried again.
             unsaved += saved.problems.filter { saved.unsaved[job]?.contains($0.item) ?? false }
             for failure in rounds.news(in: saved) {
@@ -346,7 +348,7 @@ struct Restores: Sendable {
     }
 
     private func summary(of job: RestoreJobID) async throws -> RestoreJobSummary {
-        guard let summary = try await parts.ledger({ try $0.restoreJob(job) }) else {
+        guard let summary = try await services.ledger({ try $0.restoreJob(job) }) else {
             throw CommandFailure.failed("restore \(job) is no longer known")
         }
         return summary

@@ -148,10 +148,10 @@ struct GalleryServer: Service {
 
     private func carryOutOnce() async throws {
         guard try await isOurs() else { return }
-        let parts = try await carriers.shares(workspace)
+        let services = try await carriers.shares(workspace)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await parts.restores.service.run() }
-            group.addTask { try await parts.service.run() }
+            group.addTask { try await services.restores.service.run() }
+            group.addTask { try await services.service.run() }
             group.addTask {
                 repeat { try await workspace.time.sleep(Self.interval) } while try await isOurs()
             }
@@ -190,7 +190,7 @@ struct GalleryServer: Service {
 
     fileprivate func listen() async throws {
         let server = HTTPServer(address: address, handler: site, logger: workspace.logger)
-        let home = Mutex<String?>(nil)
+        let home = Lock<String?>(nil)
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {

@@ -102,7 +102,7 @@ extension GallerySite {
     }
 
     private func tiers(of proposal: RestoreProposal, _ restores: Restores) -> [SitePage.Offer.Tier] {
-        let capabilities = restores.parts.store.capabilities
+        let capabilities = restores.services.store.capabilities
         return proposal.options.map { option in
             let price = Quantities.aboutDollars(option.estimate.totalUSD)
             return SitePage.Offer.Tier(
@@ -215,7 +215,7 @@ extension [TimelineItem] {
 
 /// The parts of restores and shares, opened with the first order and kept.
 final class OrderServices: Sendable {
-    private let opened = Mutex<ShareServices?>(nil)
+    private let opened = Lock<ShareServices?>(nil)
     private let turns = Slots(1)
 
     func restores(_ workspace: Workspace) async throws -> RestoreServices { try await shares(workspace).restores }

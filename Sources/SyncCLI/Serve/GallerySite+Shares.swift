@@ -90,9 +90,9 @@ extension GallerySite {
         guard let id = ShareID(id), let share = try await ledger({ try $0.share(id) }) else {
             return notFound("There is no such share on this machine.", session)
         }
-        let parts = try await services.shares(workspace)
+        let shareServices = try await services.shares(workspace)
         do {
-            if !share.state.isOver { try await parts.ender.run(id, .revoked) }
+            if !share.state.isOver { try await shareServices.remover.run(id, .revoked) }
         } catch ShareError.inOtherHands {
             return page(
                 409, "Another moment", "This share is being worked on: try again in a few seconds.", session: session)
@@ -156,7 +156,7 @@ extension GallerySite {
         _ vacation: Vacation, _ choice: ShareChoice, _ session: String, because remark: String? = nil,
         after restore: RestoreProposal? = nil, updating change: ShareProposal? = nil
     ) async throws -> WebResponse {
-        let parts = try await services.shares(workspace)
+        let shareServices = try await services.shares(workspace)
         let (sharer, open) = try await ledger { ledger in
             (try ledger.sharer(), try ledger.unendedShares().filter { $0.folder == vacation.folder && $0.state.isOpen })
         }
@@ -173,7 +173,7 @@ extension GallerySite {
             // Files that nobody has read yet are read for no page.
             var known = vacation
             known.photos.removeAll { $0.md5 == nil }
-            let proposal = try await parts.planner.propose(ShareOrder(vacation: known, quality: choice.quality))
+            let proposal = try await shareServices.planner.propose(ShareOrder(vacation: known, quality: choice.quality))
             photos = proposal.items.map { ($0.md5, $0.photo.name) }
             remarks += proposal.notes.map { places.removed(from: $0.escapingControls) }
             remarks += proposal.skipped.map {
@@ -201,7 +201,8 @@ extension GallerySite {
                 .init(
                     "\(Quantities.counted($0.photoCount, "photo")) until \(Quantities.time($0.expiresAt))",
                     "/shares/\($0.id)")
-            }, update: change.flatMap(update), price: restore.map(price), canTakeGuests: parts.links.noGuests == nil,
+            }, update: change.flatMap(update), price: restore.map(price),
+            canTakeGuests: shareServices.links.noGuests == nil,
             takesGuests: choice.takesGuests ?? open.contains(where: \.takesGuests),
             all: photos.count > most ? "Tick the first \(Quantities.count(most))" : "Tick all")
         return page("Share \(vacation.details.location.escapingControls)", .vacations, session, .shareForm(content))
@@ -248,7 +249,7 @@ extension GallerySite {
         func again(_ reason: String) async throws -> WebResponse {
             try await shareForm(vacation, choice, session, because: reason)
         }
-        let parts = try await services.shares(workspace)
+        let shareServices = try await services.shares(workspace)
         let chosen = choice.photos ?? []
         guard let days = choice.days, (1...3_650).contains(days) else {
             return try await again("Say for how many days: 1 to 3650.")
@@ -258,12 +259,12 @@ extension GallerySite {
             vacation: vacation, quality: choice.quality, sharedBy: choice.sharedBy == "" ? nil : choice.sharedBy)
         order.isAnonymous = choice.sharedBy == ""
         order.takesGuests = choice.takesGuests
-        try parts.requireGuestsCanCome(order)
+        try shareServices.requireGuestsCanCome(order)
         order.expiresAt = workspace.time.now().addingTimeInterval(Double(days) * 86_400)
-        guard let proposal = try await proposal(order, sharing: chosen, parts) else {
+        guard let proposal = try await proposal(order, sharing: chosen, shareServices) else {
             return try await again("The vacation has changed meanwhile: look at it again.")
         }
-        let work = ShareSession(parts: parts, order: proposal.order, asks: false, recipient: nil)
+        let work = ShareSession(services: shareServices, order: proposal.order, asks: false, recipient: nil)
         let restore = try await work.restoreProposal(of: proposal.archived).flatMap { $0.candidates.isEmpty ? nil : $0 }
         if let restore, let useless = work.uselessness(of: restore, until: proposal.expiresAt) {
             return try await again(useless)
@@ -273,35 +274,35 @@ extension GallerySite {
         guard isPriceShown, update.map({ $0.share == choice.update }) ?? true else {
             return try await shareForm(vacation, choice, session, after: restore, updating: proposal)
         }
-        if let restore { try Restores(parts.restores, for: .share).requireLimit(restore) }
+        if let restore { try Restores(shareServices.restores, for: .share).requireLimit(restore) }
         if proposal.change == .none, let existing = proposal.existing {
             return Self.redirect(to: "/shares/\(existing.id)")
         }
-        let share = try await parts.planner.accept(proposal)
+        let share = try await shareServices.planner.accept(proposal)
         // From here on it is carried out: what goes wrong is told on the share's page, or tried again.
         do {
             if let restore { try await work.carryOut(restore, for: share) }
         } catch let error as CommandFailure {
             workspace.logger.warning("share \(share): \(error)")
         } catch {
-            try await parts.planner.release(share)
+            try await shareServices.planner.release(share)
             throw error
         }
-        try await parts.planner.release(share)
+        try await shareServices.planner.release(share)
         if let name = order.sharedBy { try await ledger { try $0.rememberSharer(name) } }
         return Self.redirect(to: "/shares/\(share)")
     }
 
     /// - Returns: `nil` when it would not be just these photos that are shared.
     private func proposal(
-        _ order: ShareOrder, sharing chosen: Set<String>, _ parts: ShareServices
+        _ order: ShareOrder, sharing chosen: Set<String>, _ shareServices: ShareServices
     ) async throws -> ShareProposal? {
         func isExact(_ proposal: ShareProposal) -> Bool {
             Set(proposal.items.map(\.md5.description)) == chosen
         }
         if order.vacation.photos.allSatisfy({ $0.md5 != nil }) {
             do {
-                let whole = try await parts.planner.propose(order)
+                let whole = try await shareServices.planner.propose(order)
                 // What cannot be shared now is not to be shared one day, unseen.
                 if isExact(whole), whole.refused.isEmpty { return whole }
             } catch let error as ShareError where error.asksToChoose {
@@ -312,7 +313,7 @@ extension GallerySite {
         let numbers = order.vacation.photos.enumerated().filter { chosen.contains($0.element.md5?.description ?? "") }
         guard let selection = PhotoSelection(numbers.map { "\($0.offset)" }.joined(separator: ",")) else { return nil }
         order.selection = selection
-        let part = try await parts.planner.propose(order)
+        let part = try await shareServices.planner.propose(order)
         return isExact(part) ? part : nil
     }
 }

@@ -25,7 +25,7 @@ extension GallerySite {
         let global = try GlobalOptions.parse(["--config", workspace.installation.location.file.string])
         let checks = Checks { _ in }
         try await examinations.withSlot {
-            try await Examination(
+            try await Doctor(
                 global: global, environment: workspace.console.environment, triesArchive: false, checks: checks
             ).run()
         }
@@ -118,7 +118,7 @@ private actor PageFollower {
 /// How many do the same at one time, where each of them costs much.
 final class PlaceLimit: Sendable {
     private let most: Int
-    private let taken = Mutex(0)
+    private let taken = Lock(0)
 
     init(_ most: Int) { self.most = most }
 

@@ -144,7 +144,7 @@ struct FilterChoices: Sendable {
 final class RecentChoices: Sendable {
     private static let length: TimeInterval = 60
 
-    private let last = Mutex<(at: Date, choices: FilterChoices)?>(nil)
+    private let last = Lock<(at: Date, choices: FilterChoices)?>(nil)
 
     func now(_ ledger: Ledger, at now: Date) throws -> FilterChoices {
         if let (at, choices) = last.withLock({ $0 }), abs(now.timeIntervalSince(at)) < Self.length { return choices }
@@ -224,7 +224,7 @@ struct StreamBadge: Sendable {
 extension Badge {
     /// Of what is no file.
     fileprivate init?(_ object: ObjectRecord, at now: Date) {
-        switch (object.restore.standing(at: now), object.storageClass.isArchive) {
+        switch (object.restore.state(at: now), object.storageClass.isArchive) {
         case (.inProgress, _): self = .retrieving
         case (.restored, true): self = .restored
         case (.none, true): self = .archived

@@ -34,12 +34,12 @@ struct GallerySite: WebHandler {
     let sharedFiles: SharedFiles?
     /// Shares whose pages were shown, and that take photos of guests: so much of a body is read for no other. The event
     /// loop of the server, which waits for no ledger, looks here.
-    let guestPages = Mutex<Set<ShareID>>([])
+    let guestPages = Lock<Set<ShareID>>([])
     /// Who follows a page makes it again and again.
     let followers = PlaceLimit(8)
     /// ZIP files: each holds a photo in memory, and a thread of the disk now and then.
     let zips = PlaceLimit(Self.mostZips)
-    private let rewritten = Mutex<Set<ShareID>>([])
+    private let rewritten = Lock<Set<ShareID>>([])
 
     var time: TimeSource { workspace.time }
 

@@ -39,7 +39,7 @@ final class SiteAccess: Sendable {
     private let base: URL?
     private let time: TimeSource
     private let signedOut: SignedOutSessions
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// Signalled when a link was followed.
     let followed = Wakeup()
 
@@ -282,14 +282,14 @@ final class SignedOutSessions: Sendable {
 
     private let path: FilePath
     /// When each would have ended, in milliseconds since 1970.
-    private let ends: Mutex<[String: Int64]>
+    private let ends: Lock<[String: Int64]>
     /// Held by whoever writes the file.
-    private let writing = Mutex(())
+    private let writing = Lock(())
 
     /// - Throws: `Errno` where there is a file that cannot be read.
     init(in folder: FilePath) throws {
         path = folder.appending("serve.signed-out")
-        ends = Mutex(try Self.read(path))
+        ends = Lock(try Self.read(path))
     }
 
     /// - Parameter session: without its signature.

@@ -182,7 +182,7 @@ final class RecentSharesElsewhere: Sendable {
         var isAnswered = false
     }
 
-    private let known = Mutex(Known())
+    private let known = Lock(Known())
 
     func now(_ time: Date, ask: () async throws -> Answer) async throws -> Answer {
         let recent = known.withLock { known -> Answer? in

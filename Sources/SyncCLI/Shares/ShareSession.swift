@@ -22,29 +22,29 @@ struct ShareSession {
 
     fileprivate static let lookEvery = Duration.seconds(1)
 
-    let parts: ShareServices
+    let services: ShareServices
     let order: ShareOrder
     let asks: Bool
     /// Who is to get the link, as soon as there is one.
     let recipient: ShareRecipient?
 
-    private var workspace: Workspace { parts.workspace }
-    private var restores: Restores { Restores(parts.restores, for: .share) }
+    private var workspace: Workspace { services.workspace }
+    private var restores: Restores { Restores(services.restores, for: .share) }
     /// Where people read.
     private var terminal: Terminal { workspace.console.people }
     private var isSilent: Bool { workspace.console.isSilent }
 
     /// - Throws: ``CommandFailure``, ``ShareError``, ``StoreError``, ``LedgerError``.
     func run() async throws -> Outcome {
-        let proposal = try await parts.planner.propose(order)
+        let proposal = try await services.planner.propose(order)
         let view = ShareView(terminal: terminal, now: workspace.time.now())
         let lines = isSilent ? proposal.notes.map(\.escapingControls) : view.proposal(proposal, showsAll: false)
         lines.forEach(terminal.writeLine)
         if proposal.change == .none, let share = proposal.existing {
             do {
                 // What was published can be removed by others, or lost.
-                if try await parts.publisher.examine(share.id) { return try await mend(share.id, proposal) }
-                if parts.publisher.wantsNewLinks(share) { try await parts.publisher.renew(share.id) }
+                if try await services.publisher.examine(share.id) { return try await mend(share.id, proposal) }
+                if services.publisher.wantsNewLinks(share) { try await services.publisher.renew(share.id) }
             } catch ShareError.inOtherHands {
                 // The agent is making the new links.
             }
@@ -76,14 +76,14 @@ struct ShareSession {
         let rest = "What was sent is kept: a running agent, or the same command again, continues it"
         do {
             return try await withStoreErrors(adding: rest) {
-                let result = try await parts.publisher.run(id) { progress.count($0, of: $1, "photo") }
+                let result = try await services.publisher.run(id) { progress.count($0, of: $1, "photo") }
                 guard case .waiting(_, let archived) = result else { return 0 }
                 progress.finish()
                 return try await askAgain(for: archived, beside: proposal, of: id)
             }
         } catch let error as ShareError {
             // Nothing of it can be shared, and nothing of it shall be left.
-            if case .nothing = error { try await parts.ender.run(id, .revoked) }
+            if case .nothing = error { try await services.remover.run(id, .revoked) }
             throw error
         }
     }
@@ -101,7 +101,7 @@ struct ShareSession {
                 if proposal.change == .none, let share = proposal.existing {
                     return try await outcome(of: share.id, proposal, wasThere: false, costUSD: costUSD)
                 }
-                let id = try await parts.planner.accept(proposal)
+                let id = try await services.planner.accept(proposal)
                 try await noteRecipient(of: id)
                 if let wanted = restore {
                     restore = nil
@@ -113,20 +113,20 @@ struct ShareSession {
             } catch ShareError.inOtherHands {
                 progress.show("another process is at work on this share")
                 try await workspace.time.sleep(Self.lookEvery)
-                proposal = try await parts.planner.propose(order)
+                proposal = try await services.planner.propose(order)
             }
         }
     }
 
     private func noteRecipient(of id: ShareID) async throws {
         guard let note = recipient?.note else { return }
-        try await parts.ledger { try $0.noteRecipient(note, of: id) }
+        try await services.ledger { try $0.noteRecipient(note, of: id) }
     }
 
     private func outcome(
         of id: ShareID, _ proposal: ShareProposal, wasThere: Bool, costUSD: Double
     ) async throws -> Outcome {
-        let (share, photos) = try await parts.ledger { (try $0.share(id), try $0.sharePhotos(id)) }
+        let (share, photos) = try await services.ledger { (try $0.share(id), try $0.sharePhotos(id)) }
         guard let share else { throw ShareError.over(id) }
         return Outcome(share: share, photos: photos, proposal: proposal, wasThere: wasThere, costUSD: costUSD)
     }
@@ -160,7 +160,7 @@ struct ShareSession {
     /// Why a restore would be paid for and be of no use: the share may be over before its photos are there.
     /// - Parameter end: of the share.
     func uselessness(of restore: RestoreProposal, until end: Date) -> String? {
-        guard !restore.candidates.isEmpty, let hours = parts.restores.planner.hours(of: restore) else { return nil }
+        guard !restore.candidates.isEmpty, let hours = services.restores.planner.hours(of: restore) else { return nil }
         let left = end.timeIntervalSince(workspace.time.now())
         guard hours * 3_600 >= left else { return nil }
         let days = Int((hours / 24).rounded(.up)) + 1
@@ -191,8 +191,8 @@ struct ShareSession {
 
     /// Requests what was agreed to.
     func carryOut(_ restore: RestoreProposal, for id: ShareID) async throws {
-        if let job = try await parts.restores.planner.accept(restore).job?.id ?? restore.runningJobs.last {
-            try await parts.ledger { try $0.noteRestore(job, of: id) }
+        if let job = try await services.restores.planner.accept(restore).job?.id ?? restore.runningJobs.last {
+            try await services.ledger { try $0.noteRestore(job, of: id) }
             try await restores.send(job)
         }
         // Its price is in what was agreed to.
@@ -205,7 +205,7 @@ struct ShareSession {
 
 /// Sees to it that the ledger knows a vacation's folder as it is, before anything of it is shared: in the way in which
 /// `sync` does it, or, while another process has the lock, by waiting until that one has taken in what changed.
-struct ShareIntake {
+struct ShareFolderSync {
     /// How long an agent is waited for that takes in nothing of it.
     private static let patience = Duration.seconds(60)
     /// Of files that are waited for.
@@ -244,20 +244,20 @@ struct ShareIntake {
         let terminal = workspace.console.errors
         let progress = PassProgress(terminal: terminal, time: workspace.time)
         defer { progress.finish() }
-        let parts = try await AgentServices(workspace, observe: progress.note)
-        let intake = try await parts.makePass().takeIn(only: folder) { progress.noteSeen($0) }
-        try Self.requireWhole(intake, below: folder, tell: terminal)
+        let services = try await AgentServices(workspace, observe: progress.note)
+        let intake = try await services.makePass().takeIn(only: folder) { progress.noteSeen($0) }
+        try Self.requireWhole(intake, below: folder, on: terminal)
         let now = workspace.time.now()
-        let hurried = try await parts.ledger { ledger -> (id: VacationID, waiting: Int)? in
+        let due = try await services.ledger { ledger -> (id: VacationID, waiting: Int)? in
             guard let record = try ledger.vacation(in: folder) else { return nil }
-            try ledger.hurry(record.id, at: now)
+            try ledger.makeDue(record.id, at: now)
             return (record.id, try ledger.vacation(record.id)?.waiting ?? 0)
         }
-        guard let (id, waiting) = hurried else { return }
+        guard let (id, waiting) = due else { return }
         progress.expect(waiting)
-        try await parts.pipeline.run(.untilDone(patience: .seconds(10)), of: id)
+        try await services.pipeline.run(.untilDone(patience: .seconds(10)), of: id)
         try await requireWhole(below: folder)
-        try await parts.vacations.round(of: id)
+        try await services.vacations.round(of: id)
     }
 
     /// On a copy of the ledger that nobody keeps: nothing is sent or remembered. Files that are just being written are
@@ -266,7 +266,7 @@ struct ShareIntake {
     func forecast(_ folder: FilePath) async throws {
         let (ledger, terminal) = (try await workspace.ledger, workspace.console.errors)
         let pass = try await workspace.forecast(settle: workspace.settings.upload.settle)
-        try Self.requireWhole(try await pass.takeIn(only: folder), below: folder, tell: terminal)
+        try Self.requireWhole(try await pass.takeIn(only: folder), below: folder, on: terminal)
         try await requireWhole(below: folder)
         guard let vacation = try await ledger({ try $0.vacation(in: folder) }) else { return }
         let line = ProgressLine(terminal, time: workspace.time)
@@ -302,8 +302,7 @@ struct ShareIntake {
     }
 
     /// - Throws: ``CommandFailure`` where a file in the folder kept changing.
-    private static func requireWhole(_ intake: SyncPass.Scanned, below folder: FilePath, tell terminal: Terminal) throws
-    {
+    private static func requireWhole(_ intake: SyncPass.Scanned, below folder: FilePath, on terminal: Terminal) throws {
         for problem in intake.problems { terminal.writeLine("\(problem)".escapingControls) }
         let writing = intake.stillChanging.filter { $0.starts(with: folder) }
         guard writing.isEmpty else { throw beingWritten(writing) }

@@ -44,7 +44,7 @@ struct ShareReport: Encodable {
         page = link.flatMap { $0.hasPrefix("http") ? $0 : nil }
         state = share.state.rawValue
         restoreJob = share.state == .live ? nil : share.restoreJob?.description
-        skipped += Self.failures(photos.filter { !proposal.tells($0) })
+        skipped += Self.failures(photos.filter { !proposal.explains($0) })
         if let stored = Self.bytes(photos) { bytes = stored }
         self.message = message
     }

@@ -70,19 +70,19 @@ struct OverdueReport: Encodable, Sendable {
     @Nullable var successRate: Double?
     let signedOff: [SignedOff]
 
-    init(_ parts: RetentionServices, daysOld: Int, now: Date) async throws {
-        let cutoff = parts.retention.cutoff(days: daysOld)
+    init(_ services: RetentionServices, daysOld: Int, now: Date) async throws {
+        let cutoff = services.retention.cutoff(days: daysOld)
         let age = Double(daysOld) * 86_400
         self.daysOld = daysOld
-        unclear = try await parts.retention.takeIn().prefix(Self.named).compactMap { issue in
+        unclear = try await services.retention.takeIn().prefix(Self.named).compactMap { issue in
             issue.file.map { Unclear(file: $0.text, reason: issue.reason) }
         }
-        let (count, due) = try await parts.ledger { ledger in
+        let (count, due) = try await services.ledger { ledger in
             let due = try ledger.dueEvents(createdBefore: cutoff, after: nil, limit: Self.named)
             return (try ledger.dueEventCount(createdBefore: cutoff), due)
         }
         let untried = due.filter { $0.event.retentionProblem == nil }
-        let obstacles = try await parts.retention.obstacles(to: untried)
+        let obstacles = try await services.retention.obstacles(to: untried)
         overdue = count
         events = due.map { due in
             let event = due.event
@@ -92,16 +92,16 @@ struct OverdueReport: Encodable, Sendable {
                 files: due.files.map(\.text), triedAt: event.triedAt,
                 reason: event.retentionProblem ?? obstacles[event.id])
         }
-        let counts = try await parts.ledger { try $0.eventCounts().retention }
+        let counts = try await services.ledger { try $0.eventCounts().retention }
         archived = counts[.archived] ?? 0
         deleted = archived + (counts[.deleted] ?? 0)
-        let run = try await parts.ledger { try $0.dailyRun(RetentionService.task) }
+        let run = try await services.ledger { try $0.dailyRun(RetentionService.task) }
         _lastRun = Nullable(wrappedValue: run.map { Run(scheduledAt: $0.scheduledAt, finishedAt: $0.finishedAt) })
-        nextRun = parts.schedule.next(after: now)
-        let runs = try await parts.ledger { try $0.retentionRuns(limit: Self.runsTold) }
+        nextRun = services.schedule.next(after: now)
+        let runs = try await services.ledger { try $0.retentionRuns(limit: Self.runsTold) }
         self.runs = runs.map(History.init)
         _successRate = Nullable(wrappedValue: Self.successRate(of: runs))
-        signedOff = try await parts.ledger { try $0.retentionRecords(limit: Self.recent) }.map { record in
+        signedOff = try await services.ledger { try $0.retentionRecords(limit: Self.recent) }.map { record in
             SignedOff(
                 event: record.eventID, profile: record.profile, signedOffAt: record.signedOffAt,
                 key: record.photo?.key.rawValue, sha256: record.photo.map { "\($0.sha256)" })

@@ -74,10 +74,10 @@ struct PhotoReport: Encodable {
 
 extension PhotoReport {
     init(
-        _ standing: PhotoStatusText, original: ObjectRecord? = nil, versions: [PhotoVersion] = [],
+        _ status: PhotoStatusText, original: ObjectRecord? = nil, versions: [PhotoVersion] = [],
         unit: PhotoUnit<PhotoStatus>? = nil
     ) {
-        let (photo, expected) = (standing.photo, standing.expected)
+        let (photo, expected) = (status.photo, status.expected)
         let parts = unit?.photo.id == photo.id ? unit?.companions.map { Part($0.member, $0.role) } ?? [] : []
         let whole = unit.flatMap { unit in
             unit.companions.first { $0.member.id == photo.id }.map { Part(unit.photo, $0.role) }
@@ -100,11 +100,11 @@ extension PhotoReport {
             path: photo.path.text, state: photo.state.rawValue, key: photo.key?.rawValue,
             md5: photo.md5?.description, sha256: photo.sha256?.description,
             storageClass: photo.storageClass?.rawValue, expectedClass: expectedClass?.rawValue,
-            staysBecause: expected?.reason?.code, badge: standing.badge, restoredUntil: standing.restoredUntil,
+            staysBecause: expected?.reason?.code, badge: status.badge, restoredUntil: status.restoredUntil,
             uploadedAt: photo.uploadedAt, bytesLocal: photo.bytesLocal, bytesStored: photo.bytesStored,
             width: photo.width, height: photo.height, durationSeconds: photo.duration.map { $0 / .seconds(1) },
             takenAt: photo.takenAt, error: photo.error, note: photo.state == .uploaded ? photo.why : photo.note,
-            elsewhere: standing.elsewhere, dropped: photo.dropped.map(\.rawValue), original: kept, versions: versions,
+            elsewhere: status.elsewhere, dropped: photo.dropped.map(\.rawValue), original: kept, versions: versions,
             partOf: whole, parts: parts)
     }
 }
@@ -154,7 +154,7 @@ struct PhotoStatusText {
                 : policy.expectedClass(of: object.key, size: object.size, storedAt: object.storedAt, now: now)
         }
         badge = Badge(photo, restore: restore, at: now)
-        restoredUntil = if case .restored(let until) = photo.restore.standing(at: now) { until } else { nil }
+        restoredUntil = if case .restored(let until) = photo.restore.state(at: now) { until } else { nil }
         self.elsewhere = elsewhere
         var broken: BrokenCopy?
         if photo.object?.problem != nil, let key = photo.key { broken = try ledger.brokenCopy(key, at: now) }
@@ -185,7 +185,7 @@ enum Badge: String, Encodable {
             self = .error
             return
         }
-        switch photo.restore.standing(at: now) {
+        switch photo.restore.state(at: now) {
         case .inProgress: self = restore.map { $0.isRush || $0.tier == .expedited } == true ? .rush : .retrieving
         // What is not archived is just there, whatever was asked for.
         case .restored where photo.storageClass?.isArchive == true: self = .restored
@@ -217,18 +217,18 @@ struct PhotoListView {
     private static let details = Table(.left(9, gap: 2), .rest)
 
     /// `uploaded   4.6 MiB → 512 KiB  2048×1536  archived  DEEP_ARCHIVE  ~/Pictures/a.jpg`
-    func lines(_ standing: PhotoStatusText) -> [String] {
-        let photo = standing.photo
+    func lines(_ status: PhotoStatusText) -> [String] {
+        let photo = status.photo
         let cells = [
-            standing.word, photo.bytesLocal.map(Quantities.bytes) ?? "–", "→",
+            status.word, photo.bytesLocal.map(Quantities.bytes) ?? "–", "→",
             photo.bytesStored.map(Quantities.bytes) ?? "–", pixels(of: photo),
         ]
         var rest: [String] = []
         if let duration = photo.duration { rest.append(duration.clockText) }
-        if let badge = standing.badge { rest.append(terminal.hasStyle ? badge.symbol : badge.rawValue) }
+        if let badge = status.badge { rest.append(terminal.hasStyle ? badge.symbol : badge.rawValue) }
         if let tier = photo.storageClass, tier != .standard { rest.append(tier.rawValue) }
-        if let until = standing.restoredUntil { rest.append("until \(Quantities.time(until))") }
-        if let expectation = standing.expectation { rest.append("(\(expectation))") }
+        if let until = status.restoredUntil { rest.append("until \(Quantities.time(until))") }
+        if let expectation = status.expectation { rest.append("(\(expectation))") }
         let style: Terminal.Style? =
             switch photo.state {
             case .uploaded: .green
@@ -243,14 +243,14 @@ struct PhotoListView {
             }
         ]
         if terminal.isNarrow(for: 64) {
-            lines = terminal.wrapped("\(standing.word)  \(path)", style)
+            lines = terminal.wrapped("\(status.word)  \(path)", style)
             lines += terminal.wrapped((cells.dropFirst() + rest).joined(separator: " "), indent: 2)
         }
         if let why = photo.why, photo.state != .pending || photo.error != nil {
             lines += below(why.escapingControls, .yellow)
         }
-        if let elsewhere = standing.elsewhere { lines += below(elsewhere, .yellow) }
-        if let broken = standing.brokenCopy { lines += below("its stored copy \(broken.words)", .yellow) }
+        if let elsewhere = status.elsewhere { lines += below(elsewhere, .yellow) }
+        if let broken = status.brokenCopy { lines += below("its stored copy \(broken.words)", .yellow) }
         if !photo.dropped.isEmpty {
             let parts = photo.dropped.map(\.words).joined(separator: ", ")
             lines += below("not in the stored copy: \(parts)", .dim)

@@ -29,7 +29,7 @@ struct StatusReader {
 
     /// As it is noted; nothing is changed.
     func read(for terminal: Terminal) async throws -> StatusView {
-        let store = await lookAtStore()
+        let store = await checkStore()
         // A store that does not answer is told, and its disk may not answer either.
         let disks = store.error == nil ? await lookAtDisks() : []
         let shared = try await sharedVacations()
@@ -47,9 +47,9 @@ struct StatusReader {
             backlog: try backlog(ledger),
             vacations: try ledger.vacations(), sharedVacations: shared,
             delayed: delayed,
-            verification: try ledger.verificationStanding(at: installation.time.now()),
+            verification: try ledger.verificationStatus(at: installation.time.now()),
             catalog: StatusReport.Catalog(
-                try ledger.catalogStanding(), isKept: installation.settings.catalog == .on,
+                try ledger.catalogStatus(), isKept: installation.settings.catalog == .on,
                 name: installation.machineName),
             elsewhere: try ledger.otherDamage(limit: SilentObjects.mostDamage),
             watched: installation.settings.watch,
@@ -68,7 +68,7 @@ struct StatusReader {
             waiting: try ledger.waitingGuestPhotos().count, problem: troubles.first { $0.kind == .guests }?.problem)
         report.shares = StatusReport.Shares(troubles)
         report.retention = StatusReport.Retention(
-            try installation.retentionOutlook.standing(ledger, at: installation.time.now()))
+            try installation.retentionOutlook.status(ledger, at: installation.time.now()))
         return StatusView(
             report: report, failed: try ledger.failedPhotos(limit: Self.failedShown),
             lost: try ledger.lostPhotos(limit: Self.failedShown),
@@ -116,10 +116,10 @@ struct StatusReader {
     private func originals(_ ledger: Ledger) throws -> StatusReport.Originals {
         let policy = installation.settings.photos.originals
         let keys = try installation.keys
-        let standing = try ledger.originalsStanding(below: keys.originals, countingWaiting: policy != .off)
+        let status = try ledger.originalsStatus(below: keys.originals, countingWaiting: policy != .off)
         return StatusReport.Originals(
-            keep: policy.rawValue, kept: standing.kept, bytes: standing.bytes, waiting: standing.waiting,
-            waitingBytes: standing.waitingBytes, begun: standing.begun)
+            keep: policy.rawValue, kept: status.kept, bytes: status.bytes, waiting: status.waiting,
+            waitingBytes: status.waitingBytes, begun: status.begun)
     }
 
     private func backlog(_ ledger: Ledger) throws -> [StorageClass: ArchiveBacklog] {
@@ -147,7 +147,7 @@ struct StatusReader {
         var note: String?
     }
 
-    private func lookAtStore() async -> StoreLook {
+    private func checkStore() async -> StoreLook {
         let store: any ObjectStore
         do {
             store = try await workspace.ledger { [installation] in try installation.makeStore($0, access: .reads) }
@@ -216,7 +216,7 @@ struct StatusCheck {
     let waitingSince: Date?
     let now: Date
 
-    struct Result {
+    struct Outcome {
         let level: Level
         let line: String
 
@@ -224,18 +224,18 @@ struct StatusCheck {
     }
 
     /// Why the state could not be told.
-    static func unknown(_ error: any Error) -> Result {
-        Result(level: .unknown, line: line(.unknown, "\(error)"))
+    static func unknown(_ error: any Error) -> Outcome {
+        Outcome(level: .unknown, line: line(.unknown, "\(error)"))
     }
 
-    var result: Result {
+    var result: Outcome {
         let findings = findings
         let level = findings.map(\.level).max() ?? .ok
         let totals = report.totals
         let calm = "\(totals.uploaded.counted("photo")) stored, \(totals.pending) waiting"
         // The gravest first.
         let words = [Level.critical, .warning].flatMap { level in findings.filter { $0.level == level }.map(\.words) }
-        return Result(
+        return Outcome(
             level: level,
             line: Self.line(level, words.isEmpty ? calm : words.joined(separator: "; ")) + " | " + performance)
     }

@@ -333,18 +333,18 @@ extension StatusReport {
 }
 
 extension StatusReport.Catalog {
-    init(_ standing: CatalogStanding, isKept: Bool, name: String) {
+    init(_ status: CatalogStatus, isKept: Bool, name: String) {
         self.init(
-            enabled: isKept, machineId: standing.machine, machine: name, writtenAt: standing.writtenAt,
-            waiting: standing.unwritten, problem: isKept ? standing.problem : nil)
+            enabled: isKept, machineId: status.machine, machine: name, writtenAt: status.writtenAt,
+            waiting: status.unwritten, problem: isKept ? status.problem : nil)
     }
 }
 
 extension StatusReport.Retention {
-    init(_ standing: RetentionStanding) {
+    init(_ status: RetentionStatus) {
         self.init(
-            events: standing.events, kept: standing.kept, overdue: standing.overdue, lastRunAt: standing.lastRunAt,
-            nextRunAt: standing.nextRunAt)
+            events: status.events, kept: status.kept, overdue: status.overdue, lastRunAt: status.lastRunAt,
+            nextRunAt: status.nextRunAt)
     }
 
     /// For people; `nil` where no events are known.

@@ -86,8 +86,8 @@ extension CostReport {
         let (shares, refreshedAt, spent, originals) = try await ledger { ledger in
             let shares = try ledger.tierReport(at: now) { prices.classes[$0]?.minimumDays ?? 0 }
             return (
-                shares, try ledger.classesRefreshedAt(), try ledger.verificationStanding(at: now).spentUSD,
-                try ledger.originalsStanding(below: keys.originals)
+                shares, try ledger.classesRefreshedAt(), try ledger.verificationStatus(at: now).spentUSD,
+                try ledger.originalsStatus(below: keys.originals)
             )
         }
         let cost = StorageCost(of: StoredLoad.byClass(shares), restoreDays: days, prices: prices)
@@ -146,14 +146,14 @@ extension CostReport.Verification {
 
 extension CostReport.Originals {
     init(
-        _ standing: OriginalsStanding, _ policy: OriginalsPolicy, in storageClass: StorageClass, _ prices: PriceTable
+        _ status: OriginalsStatus, _ policy: OriginalsPolicy, in storageClass: StorageClass, _ prices: PriceTable
     ) {
         let cost = OriginalsCost(
-            objects: standing.waiting, bytes: standing.waitingBytes, policy: policy == .on ? .on : .jxl,
+            objects: status.waiting, bytes: status.waitingBytes, policy: policy == .on ? .on : .jxl,
             storageClass: storageClass, prices: prices)
         self.init(
-            keep: policy.rawValue, kept: standing.kept, bytes: standing.bytes, waiting: standing.waiting,
-            waitingBytes: cost?.bytes ?? standing.waitingBytes, onceUSD: cost?.onceUSD.roundedUSD,
+            keep: policy.rawValue, kept: status.kept, bytes: status.bytes, waiting: status.waiting,
+            waitingBytes: cost?.bytes ?? status.waitingBytes, onceUSD: cost?.onceUSD.roundedUSD,
             monthlyUSD: cost?.monthlyUSD.roundedUSD)
     }
 

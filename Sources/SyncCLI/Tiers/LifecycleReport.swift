@@ -315,7 +315,7 @@ struct LifecycleEditor {
 
 /// How the rules stand in the configured store.
 struct LifecycleInspector {
-    struct Standing {
+    struct Status {
         /// `nil` for a store that keeps no rules.
         let inStore: (current: LifecycleConfiguration, plan: LifecyclePlan)?
         let report: LifecycleReport
@@ -335,9 +335,9 @@ struct LifecycleInspector {
     }
 
     /// - Throws: ``CommandFailure`` where rules are wanted and the store has no such thing; ``StoreError``.
-    func standing() async throws -> Standing {
+    func status() async throws -> Status {
         let inStore = try await rules()
-        return Standing(inStore: inStore, report: report(inStore, applied: false))
+        return Status(inStore: inStore, report: report(inStore, applied: false))
     }
 
     func report(_ inStore: (current: LifecycleConfiguration, plan: LifecyclePlan)?, applied: Bool) -> LifecycleReport {

@@ -30,8 +30,12 @@ package protocol ChangeSource: Sendable {
     /// - Parameter untold: what was found out earlier: these roots are polled from the beginning.
     func start(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async
 
-    /// Waits for hints and takes all that there are, oldest first; `nil` after ``stop()``. One consumer.
-    func next() async -> [ChangeHint]?
+    /// Waits for hints of a root and takes all that there are, oldest first; `nil` after ``stop()``, or when the task is
+    /// cancelled: then they stay. One consumer of each root.
+    func next(of root: FilePath) async -> [ChangeHint]?
+
+    /// Takes all hints of a root that are there at this moment, oldest first. For its consumer, which does not wait.
+    func take(of root: FilePath) -> [ChangeHint]
 
     /// Hands over files that a scan has found to be new. One that no hint has told of proves that the root's changes are
     /// not all told; from then on it is polled.
@@ -45,7 +49,7 @@ package protocol ChangeSource: Sendable {
     /// How each root is watched at the moment, and what is wrong with it.
     func reports() -> [WatchReport]
 
-    /// Ends watching and wakes the consumer. Its thread is gone when this returns.
+    /// Ends watching and wakes the consumers. Its thread is gone when this returns.
     func stop() async
 }
 

@@ -321,7 +321,7 @@ package struct UploadPlanner: Hashable, Sendable {
     /// - Parameter relativePath: below the watched folder.
     /// - Throws: ``InvalidName`` when a project's file name cannot be an object key.
     package func plan(
-        kind: WatchedFolder.Kind, relativePath: FilePath, examined: PhotoExamination
+        kind: WatchedFolder.Kind, relativePath: FilePath, examined: PhotoFacts
     ) throws(InvalidName) -> UploadPlan {
         switch kind {
         case .gallery where examined.type == .json:

@@ -72,7 +72,7 @@ package struct Notice: Hashable, Sendable, Codable {
 package protocol Notifier: Sendable {
     /// Tells it once, and returns when it was handed over.
     /// - Throws: an error that says what to do and holds no secret; `CancellationError`.
-    func tell(_ notice: Notice) async throws
+    func deliver(_ notice: Notice) async throws
 }
 
 extension Int {

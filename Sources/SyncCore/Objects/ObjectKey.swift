@@ -95,7 +95,7 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     private static func objection(to name: UnsafeBufferPointer<UInt8>) -> String? {
         guard let bytes = UnsafeRawPointer(name.baseAddress) else { return objection(toSegment: 0..<0, of: name) }
         var (start, place) = (0, 0)
-        func look(at place: Int) -> String? {
+        func check(_ place: Int) -> String? {
             switch name[place] {
             case UInt8(ascii: "/"):
                 if let reason = objection(toSegment: start..<place, of: name) { return reason }
@@ -110,13 +110,13 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
             var doubtful = doubtfulBytes(of: word)
             while doubtful != 0 {
-                if let reason = look(at: place + doubtful.trailingZeroBitCount / 8) { return reason }
+                if let reason = check(place + doubtful.trailingZeroBitCount / 8) { return reason }
                 doubtful &= doubtful &- 1
             }
             place += 8
         }
         while place < name.count {
-            if let reason = look(at: place) { return reason }
+            if let reason = check(place) { return reason }
             place += 1
         }
         return objection(toSegment: start..<name.count, of: name)

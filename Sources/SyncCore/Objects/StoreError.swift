@@ -19,7 +19,7 @@ package struct StoreError: Error, Hashable, Sendable {
     }
 
     package var code: Code
-    /// `put`, `head`, `get`, `list`, `delete`, `check`, `copy`, `restore`, `lifecycle`, `link`, `tidy`.
+    /// `put`, `head`, `get`, `list`, `delete`, `check`, `copy`, `restore`, `lifecycle`, `link`.
     package var operation: String
     /// The key or prefix that was asked for, when there was one.
     package var key: String?

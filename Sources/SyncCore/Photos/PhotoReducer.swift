@@ -5,7 +5,7 @@ package import SystemPackage
 package protocol PhotoReducer: Sendable {
     /// Reads the file once, to its end: what it is, and its digests.
     /// - Throws: ``PhotoError``; `.changed` when the file's stamp before and after reading differ.
-    func examine(_ file: FilePath) throws(PhotoError) -> PhotoExamination
+    func examine(_ file: FilePath) throws(PhotoError) -> PhotoFacts
 
     /// Reads the beginning of a file, and no more.
     /// - Parameter stamp: of the file that is meant.
@@ -22,7 +22,7 @@ package protocol PhotoReducer: Sendable {
     ///
     /// With `policy.stripLocation` no copy of any type tells where it was taken, by its position, by a name or in words.
     /// - Throws: ``PhotoError``; `.tellsPlace` when that cannot be promised of this file; `.changed` when the file is no longer the one that was examined.
-    func reduce(_ file: FilePath, examined: PhotoExamination, policy: ReducePolicy) throws(PhotoError) -> StoredCopy
+    func reduce(_ file: FilePath, examined: PhotoFacts, policy: ReducePolicy) throws(PhotoError) -> StoredCopy
 
     /// Makes the stored copy of a photo that is no file, as of a file. `.unchanged` means the bytes as they were given.
     /// - Parameter type: as its file was known by; `nil` where there was none. By their bytes alone, most raw files are
@@ -43,7 +43,7 @@ extension PhotoReducer {
 }
 
 /// What one reading of a file tells.
-package struct PhotoExamination: Hashable, Sendable {
+package struct PhotoFacts: Hashable, Sendable {
     package var stamp: FileStamp
     package var type: MediaType
     /// Of the bytes on the disk; the MD5 is the photo's identity.

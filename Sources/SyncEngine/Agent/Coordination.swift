@@ -9,11 +9,12 @@ package import SystemPackage
 package final class Wakeup: Sendable {
     private struct State {
         var isSignalled = false
-        var waiter: (id: UInt64, continuation: CheckedContinuation<Void, Never>)?
+        /// Resumed with whether it was signalled.
+        var waiter: (id: UInt64, continuation: CheckedContinuation<Bool, Never>)?
         var lastID: UInt64 = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init() {}
 
@@ -22,45 +23,51 @@ package final class Wakeup: Sendable {
             if state.waiter == nil { state.isSignalled = true }
             return exchange(&state.waiter, with: nil)
         }
-        waiter?.continuation.resume()
+        waiter?.continuation.resume(returning: true)
     }
 
     /// Waits for a signal, or until `timeout` has passed, or the task is cancelled; whichever comes first.
     /// - Parameter timeout: `nil` to wait for a signal only.
-    package func wait(atMost timeout: Duration?, time: TimeSource) async {
+    /// - Returns: whether there was a signal.
+    @discardableResult
+    package func wait(atMost timeout: Duration?, time: TimeSource) async -> Bool {
         guard let timeout else { return await wait() }
         // No sleep begins for a moment only: whoever moves a clock by hand would take it for one that lasts.
-        if state.withLock({ exchange(&$0.isSignalled, with: false) }) { return }
-        await withTaskGroup(of: Void.self) { group in
+        if state.withLock({ exchange(&$0.isSignalled, with: false) }) { return true }
+        return await withTaskGroup(of: Bool.self) { group in
             group.addTask { await self.wait() }
-            // A cancelled sleep throws, and that is the end of waiting either way.
-            group.addTask { try? await time.sleep(timeout) }
-            await group.next()
+            group.addTask {
+                // A cancelled sleep throws, and that is the end of waiting either way.
+                try? await time.sleep(timeout)
+                return false
+            }
+            var isSignalled = await group.next() ?? false
             group.cancelAll()
+            // One that came as the time ended is told, too: nobody else has taken it.
+            for await result in group where result { isSignalled = true }
+            return isSignalled
         }
     }
 
-    private func wait() async {
+    private func wait() async -> Bool {
         let id = state.withLock { state in
             state.lastID += 1
             return state.lastID
         }
-        await withTaskCancellationHandler {
+        return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let resumeNow = state.withLock { state in
-                    if state.isSignalled || Task.isCancelled {
-                        state.isSignalled = false
-                        return true
-                    }
+                let isSignalled: Bool? = state.withLock { state in
+                    if exchange(&state.isSignalled, with: false) { return true }
+                    if Task.isCancelled { return false }
                     precondition(state.waiter == nil, "a Wakeup has one waiter")
                     state.waiter = (id, continuation)
-                    return false
+                    return nil
                 }
-                if resumeNow { continuation.resume() }
+                if let isSignalled { continuation.resume(returning: isSignalled) }
             }
         } onCancel: {
             let waiter = state.withLock { $0.waiter?.id == id ? exchange(&$0.waiter, with: nil) : nil }
-            waiter?.continuation.resume()
+            waiter?.continuation.resume(returning: false)
         }
     }
 }
@@ -72,7 +79,7 @@ extension Result where Failure == any Error {
     }
 }
 
-extension Mutex where Value == Int {
+extension Lock where Value == Int {
     /// Counts what several tasks do.
     /// - Returns: how many there are by now.
     @discardableResult
@@ -84,104 +91,11 @@ extension Mutex where Value == Int {
     }
 }
 
-/// Lets at most so many work at once; whoever comes later waits for a turn, the first first.
-///
-/// Waiting is not cancelled: whoever has a slot is in a bounded request.
-package final class Slots: Sendable {
-    private struct State {
-        var count: Int
-        var turns: Turns
-    }
-
-    private let state: Mutex<State>
-
-    package init(_ count: Int) {
-        state = Mutex(State(count: count, turns: Turns(free: count)))
-    }
-
-    package var count: Int { state.withLock { $0.count } }
-
-    package func withSlot<Result>(_ work: () async throws -> Result) async rethrows -> Result {
-        await withCheckedContinuation { continuation in
-            if state.withLock({ $0.turns.take(continuation) }) { continuation.resume() }
-        }
-        defer { state.withLock { $0.turns.end() }?.resume() }
-        return try await work()
-    }
-
-    /// So many from now on. Whoever has a slot keeps it: where there are fewer, nobody comes before enough have ended.
-    package func resize(to count: Int) {
-        let next = state.withLock { state in
-            let more = count - state.count
-            state.count = count
-            return state.turns.add(more)
-        }
-        for continuation in next { continuation.resume() }
-    }
-}
-
-/// Lets one upload at a time work on a key. Two copies of a photo that arrive together have the same key: the second
-/// waits, and then finds the photo stored.
-///
-/// Waiting is not cancelled, as with ``Slots``.
-package final class KeyedLock<Key: Hashable & Sendable>: Sendable {
-    /// Of the keys that somebody has.
-    private let turns = Mutex<[Key: Turns]>([:])
-
-    /// Runs `work` while nobody else has the key.
-    package func withKey<Result>(_ key: Key, _ work: () async throws -> Result) async rethrows -> Result {
-        await withCheckedContinuation { continuation in
-            let isFree = turns.withLock { $0[key, default: Turns(free: 1)].take(continuation) }
-            if isFree { continuation.resume() }
-        }
-        defer { release(key) }
-        return try await work()
-    }
-
-    private func release(_ key: Key) {
-        let next = turns.withLock { turns in
-            let next = turns[key]?.end()
-            if next == nil { turns[key] = nil }
-            return next
-        }
-        next?.resume()
-    }
-}
-
-/// Who waits for something that so many may have at once.
-private struct Turns {
-    /// Below 0 while more have it than may.
-    var free: Int
-    var waiting: [CheckedContinuation<Void, Never>] = []
-
-    /// - Returns: whether it may go on now; else it waits.
-    mutating func take(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
-        if free > 0 {
-            free -= 1
-            return true
-        }
-        waiting.append(continuation)
-        return false
-    }
-
-    /// - Returns: whose turn it is now.
-    mutating func end() -> CheckedContinuation<Void, Never>? {
-        if waiting.isEmpty || free < 0 {
-            free += 1
-            return nil
-        }
-        return waiting.removeFirst()
-    }
-
-    /// - Parameter more: how many more may have it; fewer where it is negative.
-    /// - Returns: whose turn it is now.
-    mutating func add(_ more: Int) -> [CheckedContinuation<Void, Never>] {
-        free += more
-        let next = Array(waiting.prefix(max(free, 0)))
-        waiting.removeFirst(next.count)
-        free -= next.count
-        return next
-    }
+/// Runs what needs much memory for its frames, as a part of this task. A task keeps such memory until it ends, and one
+/// that waits for the next piece of work does not end.
+func inTaskOfItsOwn(_ work: @escaping @Sendable () async throws -> Void) async throws {
+    async let end: Void = work()
+    try await end
 }
 
 extension ThrowingTaskGroup where ChildTaskResult == Void, Failure == any Error {

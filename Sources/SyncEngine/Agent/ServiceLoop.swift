@@ -15,6 +15,9 @@ struct ServiceLoop: Sendable {
     /// What comes after a round.
     enum Next: Sendable {
         case round(after: Duration)
+        /// When the ledger may have changed since the round began, which is looked at every so often, or as soon as
+        /// there is work; for rounds that left nothing to be done.
+        case change(every: Duration, orFor: Wakeup? = nil)
         /// As soon as there is work, and after so long at the latest.
         case work(Wakeup, atMost: Duration)
         /// The round has to be made up: the longer, the more of them in a row.
@@ -41,9 +44,10 @@ struct ServiceLoop: Sendable {
                 var failures = 0
                 var fault: String?
                 while true {
+                    let glance = await LedgerGlance(self.patience.ledger, time: self.time)
                     let next = try await self.next(&fault) { try await round(&state) }
                     if case .retry = next { failures += 1 } else { failures = 0 }
-                    try await self.pause(next, failures)
+                    try await self.pause(next, glance, failures)
                 }
             }
         } catch is CancellationError {
@@ -77,10 +81,13 @@ struct ServiceLoop: Sendable {
         }
     }
 
-    private func pause(_ next: Next, _ failures: Int) async throws {
+    private func pause(_ next: Next, _ glance: LedgerGlance, _ failures: Int) async throws {
         switch next {
         case .round(let duration):
             try await time.sleep(duration)
+        case .change(let interval, let wakeup):
+            await glance.wait(lookingEvery: interval, orFor: wakeup ?? Wakeup())
+            try Task.checkCancellation()
         case .work(let wakeup, let longest):
             await wakeup.wait(atMost: longest, time: time)
             try Task.checkCancellation()
@@ -164,10 +171,10 @@ package final class LedgerPatience: Sendable {
         var toldAt: Duration?
     }
 
-    private let ledger: LedgerQueue
+    let ledger: LedgerQueue
     private let time: TimeSource
     let logger: Logger
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init(ledger: LedgerQueue, time: TimeSource, logger: Logger) {
         self.ledger = ledger
@@ -190,7 +197,7 @@ package final class LedgerPatience: Sendable {
             } catch let error as LedgerError where error.mayPass {
                 try Task.checkCancellation()
                 failures = time.monotonic() - start >= Self.calm ? 1 : failures + 1
-                tell(error, what, failures)
+                log(error, what, failures)
                 failures = try await waitForLedger(failures)
             }
         }
@@ -205,7 +212,7 @@ package final class LedgerPatience: Sendable {
                     Self.pauses.delay(afterAttempt: failures, random: 0.5 + self.time.random() / 2))
                 do {
                     try await self.ledger { try $0.checkWritable() }
-                    self.tellBack()
+                    self.logRecovery()
                     return failures
                 } catch let error as LedgerError where error.mayPass {
                     failures += 1
@@ -215,7 +222,7 @@ package final class LedgerPatience: Sendable {
         }
     }
 
-    private func tell(_ error: LedgerError, _ what: String, _ failures: Int) {
+    private func log(_ error: LedgerError, _ what: String, _ failures: Int) {
         if error.code == .busy, failures < Self.busyAttempts {
             return logger.debug("\(what): the ledger is busy: \(error)")
         }
@@ -236,7 +243,7 @@ package final class LedgerPatience: Sendable {
             """)
     }
 
-    private func tellBack() {
+    private func logRecovery() {
         let isNews = state.withLock { state in
             defer { (state.isAway, state.isTold) = (false, false) }
             return state.isTold

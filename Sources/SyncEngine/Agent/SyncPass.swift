@@ -83,7 +83,7 @@ package struct SyncPass: Sendable {
         let scan = FolderScan(
             ledger: ledger, scanner: scanner, settle: settle, firstLook: firstLook, watched: folders.map(\.path),
             isBusy: looks.isBusy)
-        let counts = FileCounts(tell: seen)
+        let counts = FileCounts(report: seen)
         var unsettled: [UnsettledFile] = []
         let looked = folders.filter { part?.starts(with: $0.path) ?? true }
         let found = try await inTurns(looked, onWait: onWait) { folder in
@@ -148,14 +148,14 @@ package struct SyncPass: Sendable {
             let waiting = folders.filter { folder in batch.contains { $0.folder.id == folder.id } }
             let outcomes = try await inTurns(waiting, onWait: { _ in }) { folder in
                 try await looks.run(at: folder, on: disks) {
-                    try self.lookAgain(
-                        at: batch.filter { $0.folder.id == folder.id }, of: folder, scan, isLast: isLast, now: now)
+                    try self.recheck(
+                        batch.filter { $0.folder.id == folder.id }, of: folder, scan, isLast: isLast, now: now)
                 }
             }
             for folder in waiting {
                 guard let outcome = outcomes.results[folder.id] else { continue }
-                intake.queued += outcome.sighted.queued
-                intake.skipped += outcome.sighted.skipped
+                intake.queued += outcome.observed.queued
+                intake.skipped += outcome.observed.skipped
                 unsettled += outcome.unsettled
             }
             intake.noteSilent(outcomes.silent)
@@ -170,7 +170,7 @@ package struct SyncPass: Sendable {
         _ folders: [FolderRecord], onWait: (Set<FilePath>) -> Void,
         _ look: @escaping @Sendable (FolderRecord) async throws -> Value
     ) async throws -> (results: [FolderID: Value], silent: [ScanError]) {
-        let ended = Mutex<[FolderID: Result<Value, any Error>]>([:])
+        let ended = Lock<[FolderID: Result<Value, any Error>]>([:])
         return try await withThrowingTaskGroup(of: Void.self) { group in
             for folder in folders {
                 group.addTask { [looks] in
@@ -201,7 +201,7 @@ package struct SyncPass: Sendable {
     /// Waits until each folder has been looked at, or is not to be waited for.
     /// - Throws: what a look has thrown, at once; `CancellationError`.
     private func wait<Value: Sendable>(
-        for folders: [FolderRecord], _ ended: Mutex<[FolderID: Result<Value, any Error>]>,
+        for folders: [FolderRecord], _ ended: Lock<[FolderID: Result<Value, any Error>]>,
         unless isLeft: (FolderRecord) -> Bool
     ) async throws {
         while true {
@@ -214,9 +214,9 @@ package struct SyncPass: Sendable {
     }
 
     /// - Parameter isLast: what still changes is put into the queue, too: from then on it is known, and waits there.
-    private func lookAgain(
-        at files: [UnsettledFile], of folder: FolderRecord, _ scan: FolderScan, isLast: Bool, now: Date
-    ) throws -> (sighted: SightedFiles, unsettled: [UnsettledFile]) {
+    private func recheck(
+        _ files: [UnsettledFile], of folder: FolderRecord, _ scan: FolderScan, isLast: Bool, now: Date
+    ) throws -> (observed: ObservedFiles, unsettled: [UnsettledFile]) {
         var (settled, changing): ([SettledFile], [SettledFile]) = ([], [])
         var unsettled: [UnsettledFile] = []
         var gone: [FilePath] = []
@@ -242,25 +242,25 @@ package struct SyncPass: Sendable {
         }
         if !gone.isEmpty { _ = try scan.noteGone(gone, in: folder, at: now) }
         let drive = scan.drives.seen(in: [folder])
-        var sighted = try ledger.sight(
+        var observed = try ledger.observe(
             settled, drive: drive, stillThere: scanner.isFile, whySkipped: firstLook.reasons(in: [folder]), at: now)
         // What is not whole yet may look like anything: its first bytes are not asked.
         if isLast {
-            sighted.queued += try ledger.sight(changing, drive: drive, stillThere: scanner.isFile, at: now).queued
+            observed.queued += try ledger.observe(changing, drive: drive, stillThere: scanner.isFile, at: now).queued
         }
-        return (sighted, unsettled)
+        return (observed, unsettled)
     }
 }
 
 /// Files that were found in several folders, as one number.
 private final class FileCounts: Sendable {
-    private let counts = Mutex<[FolderID: Int]>([:])
-    private let tell: @Sendable (Int) -> Void
+    private let counts = Lock<[FolderID: Int]>([:])
+    private let report: @Sendable (Int) -> Void
 
-    init(tell: @escaping @Sendable (Int) -> Void) { self.tell = tell }
+    init(report: @escaping @Sendable (Int) -> Void) { self.report = report }
 
     func note(_ count: Int, in folder: FolderRecord) {
-        tell(
+        report(
             counts.withLock { counts in
                 counts[folder.id] = count
                 return counts.values.reduce(0, +)

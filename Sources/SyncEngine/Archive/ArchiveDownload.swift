@@ -44,7 +44,7 @@ package struct ArchiveDownload: Sendable {
                 done += 1
                 finished(done)
             })
-        await DownloadBatch.tidy(home.held, after: outcomes, pool, now: time.now())
+        await DownloadBatch.removeLeftovers(home.held, after: outcomes, pool, now: time.now())
         return outcomes.map { outcome in outcome.mapError { home.told($0) } }
     }
 

@@ -116,7 +116,7 @@ package struct ArchiveListing: Sendable {
             if done == nil { problems = unread }
             for (month, listed) in months.newestFirst {
                 if photos.count == limit, filter.acceptsAll(of: month) { break listing }
-                let found = try await look(at: listed, denied, &seen, &problems, progress)
+                let found = try await check(listed, denied, &seen, &problems, progress)
                     .filter { filter.accepts($0) && start?.precedes($0) ?? true }
                     .sorted { $0.precedes($1) }
                 let room = limit - photos.count
@@ -169,8 +169,8 @@ package struct ArchiveListing: Sendable {
     }
 
     /// What was deleted since it was listed is left out; what cannot be looked at stops nothing, unless nothing can.
-    private func look(
-        at listed: [Listed], _ denied: DeniedObjects, _ seen: inout Int, _ problems: inout ProblemList<ObjectProblem>,
+    private func check(
+        _ listed: [Listed], _ denied: DeniedObjects, _ seen: inout Int, _ problems: inout ProblemList<ObjectProblem>,
         _ progress: (Int) -> Void
     ) async throws -> [ArchivedGalleryPhoto] {
         var memories: [ArchivedGalleryPhoto] = []

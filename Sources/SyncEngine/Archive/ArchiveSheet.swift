@@ -40,7 +40,7 @@ package struct ArchiveSheet: Sendable {
         title: String, of memories: [ArchivedGalleryPhoto], profiles: [ByteString: String],
         progress: @escaping @Sendable (Int) -> Void
     ) async throws -> Drawing {
-        let done = Mutex(0)
+        let done = Lock(0)
         let denied = DeniedObjects()
         let pictures = try await memories.concurrently(Self.readsInFlight) { memory in
             let picture = try await picture(of: memory, denied)
@@ -73,7 +73,7 @@ package struct ArchiveSheet: Sendable {
     }
 
     private func picture(of memory: ArchivedGalleryPhoto, _ denied: DeniedObjects) async throws -> Picture {
-        let badge = memory.standing == .readable ? nil : memory.standing.rawValue
+        let badge = memory.status == .readable ? nil : memory.status.rawValue
         guard memory.isReadable else { return Picture(badge: badge) }
         if let type = memory.contentType, type.hasPrefix("image/"), !MediaType.isPicture(type) { return .undrawn }
         let bytes: [UInt8]
@@ -81,7 +81,7 @@ package struct ArchiveSheet: Sendable {
         case .success(let read): bytes = read
         // The store's rules have moved it since it was listed.
         case .failure(let error) where error.code == .archived:
-            return Picture(badge: ArchivedGalleryPhoto.Standing.archived.rawValue)
+            return Picture(badge: ArchivedGalleryPhoto.Status.archived.rawValue)
         case .failure(let error): return Picture(badge: "no preview", problem: "\(error)")
         }
         do {

@@ -4,7 +4,7 @@ package import SyncCore
 /// The photo of a gallery event in the archive, as the store tells of it.
 package struct ArchivedGalleryPhoto: Hashable, Sendable {
     /// Whether it can be read.
-    package enum Standing: String, Hashable, Sendable {
+    package enum Status: String, Hashable, Sendable {
         case readable
         /// It has to be restored first.
         case archived
@@ -29,13 +29,13 @@ package struct ArchivedGalleryPhoto: Hashable, Sendable {
     /// Of the stored bytes, as their writer noted it.
     package let sha256: SHA256Digest?
     package let storageClass: StorageClass
-    package let standing: Standing
+    package let status: Status
     /// Pixels.
     package let width: Int?
     package let height: Int?
 
     package var key: ObjectKey { place.key }
-    package var isReadable: Bool { standing == .readable || standing == .restored }
+    package var isReadable: Bool { status == .readable || status == .restored }
 
     /// - Parameter info: as `head` tells it.
     init(_ info: ObjectInfo, at place: ArchivedPhotoPlace) {
@@ -51,7 +51,7 @@ package struct ArchivedGalleryPhoto: Hashable, Sendable {
         contentType = info.contentType
         sha256 = text(MetadataName.sha256).flatMap { SHA256Digest(hex: $0) }
         storageClass = info.storageClass
-        standing =
+        status =
             switch info.restore {
             case .inProgress: .retrieving
             case .restored: info.storageClass.isArchive ? .restored : .readable

@@ -27,14 +27,14 @@ package struct CatalogAudit: Sendable {
     private let time: TimeSource
     private let prefix: String
     /// As it was before the listing began: what is written meanwhile may be missing from that.
-    private let known: [(segment: CatalogSegment, noted: CatalogStanding.Segment)]
+    private let known: [(segment: CatalogSegment, noted: CatalogStatus.Segment)]
     /// Of all machines, as far as they were listed.
-    private var found: [CatalogSegment: Sight] = [:]
+    private var found: [CatalogSegment: Listed] = [:]
     /// What a listing could not look at of them.
     private var problems: [ObjectProblem] = []
 
     /// What a listing tells of a segment.
-    private enum Sight {
+    private enum Listed {
         case listed(ObjectInfo)
         case damaged
         /// What cannot be looked at is there.
@@ -50,9 +50,9 @@ package struct CatalogAudit: Sendable {
         self.keys = keys
         self.hold = hold
         self.time = time
-        let standing = try await ledger { try $0.catalogStanding() }
-        prefix = keys.catalog + standing.machine + "/"
-        known = zip(standing.ownSegments, standing.segments).map { (segment: $0, noted: $1) }
+        let status = try await ledger { try $0.catalogStatus() }
+        prefix = keys.catalog + status.machine + "/"
+        known = zip(status.ownSegments, status.segments).map { (segment: $0, noted: $1) }
     }
 
     /// Reads the catalogue of this machine back, and notes what is not as it was written.
@@ -131,25 +131,25 @@ package struct CatalogAudit: Sendable {
             // Whoever writes it holds it against the store before.
             return finding
         } catch let error as StoreError where error.mayConcernOneObject {
-            if let begun = try await ledger({ try $0.catalogStanding().begunSegment }) {
+            if let begun = try await ledger({ try $0.catalogStatus().begunSegment }) {
                 finding.unclear.append(ObjectProblem(key: try begun.key(keys), error: error))
             }
             return finding
         }
-        let standing = try await ledger { try $0.catalogStanding() }
-        if found.keys.contains(where: { standing.isOlder(than: $0) }) {
+        let status = try await ledger { try $0.catalogStatus() }
+        if found.keys.contains(where: { status.isOlder(than: $0) }) {
             let problem = OlderLedger().description
             try await ledger { try $0.noteCatalogProblem(problem) }
             finding.problem = problem
             return finding
         }
         // It is written anew as a whole: what else is to be found changes nothing.
-        finding.problem = standing.segments.lazy.compactMap(\.problem).first
+        finding.problem = status.segments.lazy.compactMap(\.problem).first
         if finding.problem != nil { return finding }
         for (segment, noted) in known {
             let key = try segment.key(keys)
             do {
-                guard let fault = try await look(at: segment, key, noted, reading, &finding) else { continue }
+                guard let fault = try await check(segment, key, noted, reading, &finding) else { continue }
                 let problem = fault.lossOfCatalog
                 // One that another stands for by now may be gone.
                 if try await ledger({ try $0.noteCatalogLoss(problem, of: segment) }) {
@@ -161,15 +161,15 @@ package struct CatalogAudit: Sendable {
                 finding.unclear.append(ObjectProblem(key: key, error: error))
             }
         }
-        finding.leftovers = leftovers(beside: standing)
+        finding.leftovers = leftovers(beside: status)
         return finding
     }
 
     /// What is listed beside the segments that stand for it.
-    private func leftovers(beside standing: CatalogStanding) -> [CatalogSegment] {
+    private func leftovers(beside status: CatalogStatus) -> [CatalogSegment] {
         Dictionary(grouping: found.keys, by: \.machine).flatMap { machine, segments -> [CatalogSegment] in
             let chain = CatalogChain(segments)
-            let others = machine == standing.machine ? standing.leftovers(among: segments) ?? [] : chain.superseded
+            let others = machine == status.machine ? status.leftovers(among: segments) ?? [] : chain.superseded
             return others.filter { old in chain.segments.contains { $0.covers(old) && isListed($0) } }
         }.sorted()
     }
@@ -179,15 +179,15 @@ package struct CatalogAudit: Sendable {
     }
 
     /// - Returns: `nil` for what is as it was written, and for what nobody can tell of.
-    private func look(
-        at segment: CatalogSegment, _ key: ObjectKey, _ noted: CatalogStanding.Segment,
+    private func check(
+        _ segment: CatalogSegment, _ key: ObjectKey, _ noted: CatalogStatus.Segment,
         _ reading: ObjectExaminer.Reading, _ finding: inout Finding
     ) async throws -> ObjectFault? {
         var record = noted.record(at: key, storedAt: time.now())
         var isUnread = reading == .always
         var isLocked = false
-        let sight = found[segment]
-        switch sight {
+        let listed = found[segment]
+        switch listed {
         case .unclear(let problem)?:
             // Who has listed for other reasons tells what they could not look at.
             if reading == .always { finding.unclear.append(problem) }
@@ -207,14 +207,14 @@ package struct CatalogAudit: Sendable {
         }
         let examiner = ObjectExaminer(store)
         let way: ObjectExaminer.Reading = isUnread ? .always : .inDoubt
-        var standing = try await examiner.look(at: record, reading: way, isUnlisted: sight == nil)
-        if case .broken(.damaged) = standing, record.etag != nil, try await self.isLocked(key) {
+        var status = try await examiner.examine(record, reading: way, isUnlisted: listed == nil)
+        if case .broken(.damaged) = status, record.etag != nil, try await self.isLocked(key) {
             // A listing tells no archive tier: there, too, a copy may have another mark.
             isLocked = true
             record.etag = nil
-            standing = try await examiner.look(at: record, reading: way, isUnlisted: sight == nil)
+            status = try await examiner.examine(record, reading: way, isUnlisted: listed == nil)
         }
-        switch standing {
+        switch status {
         case .broken(let fault): return fault
         case .intact(let now, _):
             if isUnread, !isLocked { finding.bytes += now.size }
@@ -236,7 +236,7 @@ package struct CatalogAudit: Sendable {
     }
 }
 
-extension CatalogStanding.Segment {
+extension CatalogStatus.Segment {
     fileprivate func record(at key: ObjectKey, storedAt: Date) -> ObjectRecord {
         ObjectRecord(
             key: key, size: size, md5: nil, sha256: sha256.flatMap { SHA256Digest(hex: $0) },
@@ -293,12 +293,12 @@ struct CatalogLeftovers: Sendable {
 
     private func mayGo(_ found: [CatalogSegment]) async throws -> [CatalogSegment] {
         if found.isEmpty { return [] }
-        let standing = try await ledger { try $0.catalogStanding() }
-        return found.filter { standing.isDone(with: $0) }
+        let status = try await ledger { try $0.catalogStatus() }
+        return found.filter { status.isDone(with: $0) }
     }
 }
 
-extension CatalogStanding {
+extension CatalogStatus {
     /// The segments that are in the store, as far as is known here, by their keys.
     var ownSegments: [CatalogSegment] {
         segments.map { CatalogSegment(machine: machine, from: $0.from, to: $0.to) }

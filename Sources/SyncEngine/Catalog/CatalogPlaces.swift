@@ -101,7 +101,7 @@ struct FolderPlaces: Sendable {
 }
 
 private final class TakenFolders: Sendable {
-    let places = Mutex<[FilePath: FolderID]>([:])
+    let places = Lock<[FilePath: FolderID]>([:])
 }
 
 /// Where the ledger has photos that are of no watched folder here.

@@ -101,7 +101,7 @@ struct CatalogReader: Sendable {
     /// The first line of a segment.
     /// - Throws: ``CatalogError``, ``StoreError``, `CancellationError`.
     func header(of segment: CatalogSegment) async throws -> CatalogHeader {
-        let bytes = Mutex<[UInt8]>([])
+        let bytes = Lock<[UInt8]>([])
         let key = try segment.key(keys)
         do {
             _ = try await store.get(key, range: 0..<Self.headerLength) { piece in bytes.withLock { $0 += piece } }
@@ -238,8 +238,8 @@ struct CatalogReader: Sendable {
 /// A store to look at, which counts the requests, and the bytes that come, also of a read that fails then.
 struct CountingStore: ReadableStore {
     let base: any ReadableStore
-    private let requestCount = Mutex(0)
-    private let byteCount = Mutex(0)
+    private let requestCount = Lock(0)
+    private let byteCount = Lock(0)
 
     var requests: Int { requestCount.withLock { $0 } }
     var bytes: Int64 { Int64(byteCount.withLock { $0 }) }

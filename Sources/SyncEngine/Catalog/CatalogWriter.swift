@@ -18,7 +18,7 @@ package struct CatalogWriter: Sendable {
     package enum Outcome: Hashable, Sendable {
         /// Nothing is new.
         case unchanged
-        case written(CatalogStanding.Segment)
+        case written(CatalogStatus.Segment)
         /// In plain words: it is made up for by the next pass.
         case failed(String)
         /// In plain words: nothing is written until somebody does what it says.
@@ -64,14 +64,14 @@ package struct CatalogWriter: Sendable {
     /// - Throws: ``LedgerError``, `CancellationError`.
     @discardableResult
     package func run() async throws -> Outcome {
-        try await telling {
+        try await reportingProblems {
             if try await !isDue() { return .unchanged }
             let lock = try await hold()
             defer { withExtendedLifetime(lock) {} }
             // Whoever had it may have written what was new.
             if try await !isDue() { return .unchanged }
             var found = try await reconcile()
-            let written: CatalogStanding.Segment
+            let written: CatalogStatus.Segment
             do {
                 written = try await write(skipsNumber: found.isNoteHidden)
             } catch let error as StoreError where error.code == .alreadyExists {
@@ -85,17 +85,17 @@ package struct CatalogWriter: Sendable {
     }
 
     /// Takes this machine's catalogue out of the store, and keeps none.
-    /// - Parameter tell: tells the others, before anything goes. What it throws leaves the catalogue where it is.
+    /// - Parameter publish: tells the others, before anything goes. What it throws leaves the catalogue where it is.
     /// - Throws: ``LedgerError``, `CancellationError`.
     @discardableResult
-    package func remove(after tell: () async throws -> Void) async throws -> Outcome {
-        try await telling {
-            let standing = try await ledger { try $0.catalogStanding() }
-            guard standing.isTracking || standing.problem != nil else { return .unchanged }
+    package func remove(after publish: () async throws -> Void) async throws -> Outcome {
+        try await reportingProblems {
+            let status = try await ledger { try $0.catalogStatus() }
+            guard status.isTracking || status.problem != nil else { return .unchanged }
             let lock = try await hold()
             defer { withExtendedLifetime(lock) {} }
-            let found = try await lookAtOwn().segments
-            try await tell()
+            let found = try await readOwn().segments
+            try await publish()
             try await delete(found)
             try await ledger { try $0.endCatalog() }
             return .unchanged
@@ -105,16 +105,16 @@ package struct CatalogWriter: Sendable {
     /// How many changes wait.
     /// - Throws: ``LedgerError``, `CancellationError`.
     func waiting() async throws -> (changes: Int, writtenAt: Date?) {
-        let standing = try await ledger { try $0.catalogStanding() }
-        let isFirst = standing.segments.isEmpty
-        return (isFirst ? try await isDue() ? .max : 0 : standing.unwritten, standing.writtenAt)
+        let status = try await ledger { try $0.catalogStatus() }
+        let isFirst = status.segments.isEmpty
+        return (isFirst ? try await isDue() ? .max : 0 : status.unwritten, status.writtenAt)
     }
 
     private var reader: CatalogReader {
         CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
     }
 
-    private func telling(_ work: () async throws -> Outcome) async throws -> Outcome {
+    private func reportingProblems(_ work: () async throws -> Outcome) async throws -> Outcome {
         let reason: String
         do {
             return try await work()
@@ -137,12 +137,12 @@ package struct CatalogWriter: Sendable {
 
     private func isDue() async throws -> Bool {
         try await ledger { [self] ledger in
-            let standing = try ledger.catalogStanding()
+            let status = try ledger.catalogStatus()
             let state = try ledger.catalogState()
             // Whoever has taken over another machine says so, also where nothing is left of what it took over.
-            if standing.segments.isEmpty { return try !state.isEmpty || !standing.replaces.isEmpty || !ledger.isNew() }
-            if standing.unwritten > 0 || standing.problem != nil { return true }
-            return try standing.stateDigest != digest(of: state, ledger.catalogFolders())
+            if status.segments.isEmpty { return try !state.isEmpty || !status.replaces.isEmpty || !ledger.isNew() }
+            if status.unwritten > 0 || status.problem != nil { return true }
+            return try status.stateDigest != digest(of: state, ledger.catalogFolders())
         }
     }
 
@@ -150,7 +150,7 @@ package struct CatalogWriter: Sendable {
         let coding = CatalogCoding(keys: keys)
         // Other folders are new with their photos.
         let drives = folders.filter { $0.drives != nil }.map(CatalogLine.folder)
-        let lines = try (state + drives).map { try coding.data($0.standing) }
+        let lines = try (state + drives).map { try coding.data($0.lasting) }
         // The name of the machine, too: who renames it wants to see it.
         return "\(SHA256Digest(of: lines.reduce(Array(name.utf8)) { $0 + $1 }))"
     }
@@ -161,13 +161,13 @@ package struct CatalogWriter: Sendable {
     /// - Returns: what a full one stands for when it is proven; and whether this machine's note cannot be read.
     /// - Throws: ``OlderLedger``.
     private func reconcile() async throws -> (stale: [CatalogSegment], isNoteHidden: Bool) {
-        let (standing, found, isNoteHidden) = try await lookAtOwn()
-        if let leftovers = standing.leftovers(among: found) {
+        let (status, found, isNoteHidden) = try await readOwn()
+        if let leftovers = status.leftovers(among: found) {
             try await delete(leftovers)
             return ([], isNoteHidden)
         }
         let last = found.map(\.to).max() ?? 0
-        let isGone = standing.problem == nil && !Set(found).isSuperset(of: standing.ownSegments)
+        let isGone = status.problem == nil && !Set(found).isSuperset(of: status.ownSegments)
         try await ledger { ledger in
             if isGone { try ledger.noteCatalogProblem(ObjectFault.missing.lossOfCatalog) }
             try ledger.restartCatalog(from: last + 1, keepsProblem: true)
@@ -177,21 +177,21 @@ package struct CatalogWriter: Sendable {
 
     /// What the store has of this machine's catalogue, and whether the note beside it cannot be read. The lock is held.
     /// - Throws: ``OlderLedger`` where a later ledger has written of it; ``StoreError`` when the store does not tell.
-    private func lookAtOwn() async throws -> (standing: CatalogStanding, segments: [CatalogSegment], isHidden: Bool) {
-        let machine = try await ledger { try $0.catalogStanding().machine }
+    private func readOwn() async throws -> (status: CatalogStatus, segments: [CatalogSegment], isHidden: Bool) {
+        let machine = try await ledger { try $0.catalogStatus().machine }
         let found = try await reader.segments(of: machine)[machine] ?? []
         // After the list: what was interrupted and is in it is noted by now.
         try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys, hold: { nil })
             .finish(at: time.now())
-        let standing = try await ledger { try $0.catalogStanding() }
-        if found.contains(where: { standing.isOlder(than: $0) }) { throw OlderLedger() }
+        let status = try await ledger { try $0.catalogStatus() }
+        if found.contains(where: { status.isOlder(than: $0) }) { throw OlderLedger() }
         // Where the segments of a later ledger are gone, its note alone tells of it.
         let note = OwnNote(store: store, ledger: ledger, keys: keys)
         let told = try await note.read()
         if try await note.laterWrite(in: told) != nil { throw OlderLedger() }
         // What nobody lets this machine read holds up no write for ever.
-        if case .refused = told { return (standing, found, true) }
-        return (standing, found, false)
+        if case .refused = told { return (status, found, true) }
+        return (status, found, false)
     }
 
     /// What cannot be deleted now is met by the next write.
@@ -204,20 +204,20 @@ package struct CatalogWriter: Sendable {
     // MARK: A write
 
     /// - Parameter skipsNumber: a later ledger may have given the next number, and the store have lost that write.
-    private func write(skipsNumber: Bool) async throws -> CatalogStanding.Segment {
-        let (standing, state, folders) = try await ledger {
+    private func write(skipsNumber: Bool) async throws -> CatalogStatus.Segment {
+        let (status, state, folders) = try await ledger {
             (try $0.beginCatalogWrite(skipsNumber: skipsNumber), try $0.catalogState(), try $0.catalogFolders())
         }
         let taken = CatalogCompaction.absorbed(
-            standing.segments.map(\.lines), new: standing.unwritten + state.count + Self.frame)
-        let absorbed = Array(standing.segments.suffix(taken))
-        let from = absorbed.first?.from ?? standing.segments.last.map { $0.to + 1 } ?? 1
+            status.segments.map(\.lines), new: status.unwritten + state.count + Self.frame)
+        let absorbed = Array(status.segments.suffix(taken))
+        let from = absorbed.first?.from ?? status.segments.last.map { $0.to + 1 } ?? 1
         // What was begun before and is not in the store may still come there, in its own place: this number is another.
-        let to = standing.next
-        let segment = CatalogSegment(machine: standing.machine, from: from, to: to)
+        let to = status.next
+        let segment = CatalogSegment(machine: status.machine, from: from, to: to)
         let header = CatalogHeader(
-            user: keys.user, machine: standing.machine, name: name, from: from, to: to, written: time.now(),
-            replaces: standing.replaces)
+            user: keys.user, machine: status.machine, name: name, from: from, to: to, written: time.now(),
+            replaces: status.replaces)
         let (body, lines) = try await make(header, state)
         defer { unlink(spool.string) }
         let attributes = ObjectAttributes(
@@ -226,9 +226,9 @@ package struct CatalogWriter: Sendable {
                 MetadataName.sha256: "\(body.digest.sha256)", MetadataName.storedMD5: "\(body.digest.md5)",
             ])
         let key = try segment.key(keys)
-        let written = CatalogStanding.Segment(from: from, to: to, lines: lines, size: body.size)
+        let written = CatalogStatus.Segment(from: from, to: to, lines: lines, size: body.size)
         let digest = try digest(of: state, folders)
-        let begun = CatalogStanding.Begun(segment: written, sha256: "\(body.digest.sha256)", stateDigest: digest)
+        let begun = CatalogStatus.Begun(segment: written, sha256: "\(body.digest.sha256)", stateDigest: digest)
         try await ledger { try $0.noteCatalogWrite(begun) }
         let etag: String?
         switch try await ProvenPut(store).whereNothingElseIs(body, at: key, attributes) {
@@ -245,7 +245,7 @@ package struct CatalogWriter: Sendable {
                 message: "another process has begun to write the catalogue meanwhile")
         }
         // Only now: what stands for them is proven.
-        try await delete(absorbed.map { CatalogSegment(machine: standing.machine, from: $0.from, to: $0.to) })
+        try await delete(absorbed.map { CatalogSegment(machine: status.machine, from: $0.from, to: $0.to) })
         return written
     }
 
@@ -276,7 +276,7 @@ package struct CatalogWriter: Sendable {
 extension CatalogLine {
     /// With what of a restore is not new: a photo that was saved since is none of what a write is due for, the end of the
     /// saving is.
-    fileprivate var standing: CatalogLine {
+    fileprivate var lasting: CatalogLine {
         guard case .restore(var restore) = self else { return self }
         guard restore.items.contains(where: { $0.unsaved == true }) else { return self }
         for index in restore.items.indices {
@@ -314,8 +314,10 @@ package struct CatalogService: Service {
     package func run() async throws {
         try await loop.run {
             if !notes.keepsCatalog { try await remove() } else if try await isItsTurn() { try await writer.run() }
-            if try await isIdle() { try await notes.run() }
-            return .round(after: Self.interval)
+            guard try await isIdle(), try await notes.run() == nil, try await writer.waiting().changes == 0 else {
+                return .round(after: Self.interval)
+            }
+            return .change(every: Self.interval)
         }
     }
 
@@ -350,7 +352,7 @@ package struct CatalogService: Service {
     /// Nobody is to miss what goes.
     @discardableResult
     private func remove(passEndedAt: Date? = nil) async throws -> CatalogWriter.Outcome {
-        try await writer.remove { try await notes.tell(passEndedAt: passEndedAt, always: true) }
+        try await writer.remove { try await notes.announce(passEndedAt: passEndedAt, always: true) }
     }
 
     private func isItsTurn() async throws -> Bool {

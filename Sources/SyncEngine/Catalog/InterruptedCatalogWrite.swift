@@ -40,15 +40,15 @@ struct InterruptedCatalogWrite: Sendable {
     /// have stays noted: it may be on its way, and the next write leaves its number to it.
     /// - Throws: ``UnsettledCatalog``, ``StoreError``, ``LedgerError``, `CancellationError`.
     func finish(at time: Date) async throws {
-        if try await ledger({ try $0.catalogStanding().begun }) == nil { return }
+        if try await ledger({ try $0.catalogStatus().begun }) == nil { return }
         let lock = try await UnsettledCatalog.takeLock(hold)
         defer { withExtendedLifetime(lock) {} }
         // Whoever had it may have come to its end.
-        let standing = try await ledger { try $0.catalogStanding() }
-        guard let begun = standing.begun, let segment = standing.begunSegment else { return }
+        let status = try await ledger { try $0.catalogStatus() }
+        guard let begun = status.begun, let segment = status.begunSegment else { return }
         guard let found = try await store.head(segment.key(keys)) else { return }
         try await ledger { ledger in
-            guard begun.segment.to == standing.next, found.toldSHA256.map({ "\($0)" }) == begun.sha256 else {
+            guard begun.segment.to == status.next, found.toldSHA256.map({ "\($0)" }) == begun.sha256 else {
                 return try ledger.dropCatalogWrite(begun)
             }
             try ledger.commitCatalogWrite(begun, etag: found.etag, at: time)
@@ -56,7 +56,7 @@ struct InterruptedCatalogWrite: Sendable {
     }
 }
 
-extension CatalogStanding {
+extension CatalogStatus {
     /// The write that was begun, by its key.
     var begunSegment: CatalogSegment? {
         begun.map { CatalogSegment(machine: machine, from: $0.segment.from, to: $0.segment.to) }

@@ -54,8 +54,8 @@ extension LedgerRebuild {
     func plan(
         _ found: [String: [CatalogSegment]], _ wanted: String?, takesOver: Bool, _ summary: inout Summary
     ) async throws -> (entries: [Entry], told: Int?) {
-        let standing = try await ledger { try $0.catalogStanding() }
-        let own = standing.machine
+        let status = try await ledger { try $0.catalogStatus() }
+        let own = status.machine
         var entries: [Entry] = []
         for (id, segments) in found.sorted(by: { $0.key < $1.key }) {
             let chain = CatalogChain(segments)
@@ -82,15 +82,15 @@ extension LedgerRebuild {
                 entries[index].machine.role = .replaced
             }
         }
-        let missing = try await lookForMissing(entries, standing)
+        let missing = try await findMissing(entries, status)
         summary.unread.note(contentsOf: missing.problems)
         // Those whose place this machine has taken before, whether its own catalogue says so yet or not.
         let before = entries.filter { entry in
-            entry.machine.role == .other && standing.replaces[entry.machine.id].map { entry.last <= $0 } ?? false
+            entry.machine.role == .other && status.replaces[entry.machine.id].map { entry.last <= $0 } ?? false
         }.map(\.machine.id)
         let isPlain = before.isEmpty || wanted != nil
         // One that was ended has chosen already, whatever this machine has written since.
-        let begun = entries.first { $0.machine.role == .other && $0.machine.id == standing.rebuildOf }?.machine.id
+        let begun = entries.first { $0.machine.role == .other && $0.machine.id == status.rebuildOf }?.machine.id
         let hasName = try await isKnown(to: missing.found) || entries.contains { $0.machine.role == .unreadable }
         let choice =
             takesOver && isPlain ? try await choose(among: entries, own, wanted ?? begun, hasName: hasName) : nil
@@ -112,7 +112,7 @@ extension LedgerRebuild {
         var told: Int?
         if takesOver, missing.found.hasOwnNote {
             let own = try await MissingCatalogs(reader: reader)
-                .lookAtOwn(listed: missing.listed, MissingCatalogs.ofRebuild)
+                .readOwn(listed: missing.listed, MissingCatalogs.ofRebuild)
             summary.unread.note(contentsOf: own.problems)
             told = own.told
         }
@@ -122,20 +122,20 @@ extension LedgerRebuild {
     }
 
     /// What there should be of other machines and is not, also in plain words.
-    private func lookForMissing(
-        _ entries: [Entry], _ standing: CatalogStanding
+    private func findMissing(
+        _ entries: [Entry], _ status: CatalogStatus
     ) async throws -> (found: MissingCatalogs.Findings, listed: [String: Int], problems: [String]) {
-        var replaced = Replacements(standing.replaces)
+        var replaced = Replacements(status.replaces)
         for entry in entries { replaced.add(entry.replaces, by: entry.machine.id) }
         let listed = Dictionary(entries.map { ($0.machine.id, $0.last) }) { first, _ in first }
         let (found, problems) = try await MissingCatalogs(reader: reader)
-            .look(listed: listed, replaced: replaced, consequences: MissingCatalogs.ofRebuild)
+            .check(listed: listed, replaced: replaced, consequences: MissingCatalogs.ofRebuild)
         return (found, listed, problems)
     }
 
     /// Whether this machine, or one of its name, may have told the others of itself.
     private func isKnown(to found: MissingCatalogs.Findings) async throws -> Bool {
-        let hasTold = try await ledger { try $0.writtenMachineNote() != nil || $0.catalogStanding().writtenAt != nil }
+        let hasTold = try await ledger { try $0.writtenMachineNote() != nil || $0.catalogStatus().writtenAt != nil }
         return hasTold || found.hasOwnNote || !found.isWhole || found.names.values.contains(machineName)
     }
 

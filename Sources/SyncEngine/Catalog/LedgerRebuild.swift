@@ -119,7 +119,7 @@ package struct LedgerRebuild: Sendable {
         summary.unread.note(contentsOf: listed.problems)
         if takesOver { try await noteVanished() }
         try await ledger { try $0.forgetOtherMachines() }
-        let lines = Mutex(0)
+        let lines = Lock(0)
         var isOwnRead = true
         for entry in plan {
             let isRead = try await read(entry, denied, &summary) { count in
@@ -168,7 +168,7 @@ package struct LedgerRebuild: Sendable {
         let drives = FolderDrives(ledger: queue, scanner: scanner)
         try await pool.run {
             for folder in folders {
-                let look = try drives.look(at: folder)
+                let look = try drives.check(folder)
                 let others = look.strangers.map(\.place).filter { !$0.isEmpty }
                 let away = try (drives.absentMounts(of: folder) + others).map { folder.path.pushing($0) }
                 var gone: Set<FilePath> = []
@@ -222,7 +222,7 @@ package struct LedgerRebuild: Sendable {
         var drives: [FolderID: [CatalogDrive]] = [:]
         var replaced: Set<CatalogPlace> = []
         var isRead = true
-        let count = Mutex(0)
+        let count = Lock(0)
         for segment in entry.chain.segments {
             do {
                 let before = count.withLock { $0 }
@@ -310,8 +310,8 @@ package struct LedgerRebuild: Sendable {
             for try await page in pages {
                 let others = page.filter { !$0.key.isProjectVersion }
                 let wanted = try await ledger { try $0.leavingOutOriginals(among: others) }
-                let (before, count) = (done, Mutex(0))
-                let told = try await store.tell(of: wanted.map(\.key), atOnce: Self.headsInFlight, denied) {
+                let (before, count) = (done, Lock(0))
+                let told = try await store.heads(of: wanted.map(\.key), atOnce: Self.headsInFlight, denied) {
                     onStep(.recovered(before + count.add(), of: before + wanted.count))
                 }
                 problems.note(contentsOf: told.problems)

@@ -45,7 +45,7 @@ package struct MachineNoteWriter: Sendable {
     @discardableResult
     package func run(passEndedAt: Date? = nil) async throws -> OlderLedger? {
         do {
-            try await tell(passEndedAt: passEndedAt)
+            try await announce(passEndedAt: passEndedAt)
         } catch let error as OlderLedger {
             try await error.note(in: ledger, leaving: "what this machine tells the others", logger)
             return error
@@ -63,12 +63,12 @@ package struct MachineNoteWriter: Sendable {
     ///   - always: whatever was told last: the store may have taken a note since, and its answer was lost.
     /// - Throws: ``OlderLedger`` where a later ledger has told of later writes, ``HiddenNote`` where nobody knows that;
     ///   ``StoreError`` when the store does not take it; ``LedgerError``, `CancellationError`.
-    func tell(passEndedAt: Date? = nil, always: Bool = false) async throws {
+    func announce(passEndedAt: Date? = nil, always: Bool = false) async throws {
         let now = time.now()
         let (written, noted, isBegunAnew) = try await ledger { [self] ledger in
             let written = try ledger.writtenMachineNote()
             let note = try self.note(ledger, isFirst: written == nil, passEndedAt)
-            return (written, note, try ledger.catalogStanding().segments.isEmpty)
+            return (written, note, try ledger.catalogStatus().segments.isEmpty)
         }
         guard var note = noted else { return }
         let own = OwnNote(store: store, ledger: ledger, keys: keys)
@@ -107,28 +107,28 @@ package struct MachineNoteWriter: Sendable {
     private func note(_ ledger: Ledger, isFirst: Bool, _ passEndedAt: Date?) throws -> MachineNote? {
         let overview = try ledger.overview()
         guard !isFirst || overview.tiers.contains(where: { $0.objects > 0 }) else { return nil }
-        let standing = try ledger.catalogStanding()
-        let last = standing.segments.last?.to ?? standing.next - 1
+        let status = try ledger.catalogStatus()
+        let last = status.segments.last?.to ?? status.next - 1
         return MachineNote(
-            id: standing.machine, name: name, version: version, lastSyncAt: passEndedAt ?? overview.lastSyncAt,
+            id: status.machine, name: name, version: version, lastSyncAt: passEndedAt ?? overview.lastSyncAt,
             pending: overview.totals[.pending].files + overview.totals[.uploading].files,
             failed: overview.totals[.failed].files, lost: overview.lostHere,
-            replaces: standing.replaces, catalogWrite: keepsCatalog && standing.writtenAt != nil ? last : nil)
+            replaces: status.replaces, catalogWrite: keepsCatalog && status.writtenAt != nil ? last : nil)
     }
 }
 
 extension MachineNote {
     /// By which it is known what was told last, whenever that was.
     fileprivate func digest() throws -> String {
-        var standing = self
-        standing.lastSyncAt = nil
-        return "\(SHA256Digest(of: try standing.encoded()))"
+        var status = self
+        status.lastSyncAt = nil
+        return "\(SHA256Digest(of: try status.encoded()))"
     }
 }
 
 /// Holds what this machine has told the others against what the store has of it.
 struct OwnNote: Sendable {
-    enum Sight: Hashable, Sendable {
+    enum Finding: Hashable, Sendable {
         case asTold
         /// It is gone, or another thing than was told last, and counts as not told: it is stored again at once.
         case lost
@@ -155,7 +155,7 @@ struct OwnNote: Sendable {
     /// One GET.
     /// - Throws: ``StoreError`` when the store does not tell it now; ``LedgerError``, `CancellationError`.
     func read() async throws -> Reading {
-        let machine = try await ledger { try $0.catalogStanding().machine }
+        let machine = try await ledger { try $0.catalogStatus().machine }
         do {
             let text = try await store.bytes(of: keys.machine(machine), limit: MachineNote.maximumSize)
             return .note(try MachineNote(parsing: text, of: machine))
@@ -170,7 +170,7 @@ struct OwnNote: Sendable {
 
     /// One GET.
     /// - Throws: ``StoreError`` when the store does not tell; ``LedgerError``, `CancellationError`.
-    func look() async throws -> Sight {
+    func check() async throws -> Finding {
         let digest = try await ledger { try $0.writtenMachineNote()?.digest }
         let told = try await read()
         if try await isOfLaterLedger(told) { return .ofLaterLedger }
@@ -199,29 +199,29 @@ struct OwnNote: Sendable {
     func laterWrite(in told: Reading) async throws -> Int? {
         guard let write = told.catalogWrite else { return nil }
         // After the note: what this ledger has written meanwhile it knows by now.
-        let standing = try await ledger { try $0.catalogStanding() }
+        let status = try await ledger { try $0.catalogStatus() }
         // What this ledger has begun is its own, also where the store has lost it since.
-        return standing.isOlder(than: write) && write != standing.begun?.segment.to ? write : nil
+        return status.isOlder(than: write) && write != status.begun?.segment.to ? write : nil
     }
 
     /// Whether a later ledger than this one has told it. Where it is gone, the segments of the catalogue say so: one listing.
     fileprivate func isOfLaterLedger(_ told: Reading) async throws -> Bool {
         guard case .nothing = told else { return try await laterWrite(in: told) != nil }
         let found = try await segments()
-        let standing = try await ledger { try $0.catalogStanding() }
-        return found.contains { standing.isOlder(than: $0) && $0.to != standing.begun?.segment.to }
+        let status = try await ledger { try $0.catalogStatus() }
+        return found.contains { status.isOlder(than: $0) && $0.to != status.begun?.segment.to }
     }
 
     private func segments() async throws -> [CatalogSegment] {
-        let machine = try await ledger { try $0.catalogStanding().machine }
+        let machine = try await ledger { try $0.catalogStatus().machine }
         return try await store.all(below: keys.catalog + machine + "/").keys.compactMap { CatalogSegment($0, keys) }
     }
 
     /// Whether the store has of this machine's catalogue what the ledger knows of it. One listing.
     fileprivate func isCatalogAsKnown() async throws -> Bool {
         let found = try await segments()
-        let standing = try await ledger { try $0.catalogStanding() }
-        return standing.leftovers(among: found) != nil
+        let status = try await ledger { try $0.catalogStatus() }
+        return status.leftovers(among: found) != nil
     }
 }
 
@@ -252,7 +252,7 @@ package struct MachineNotes: Sendable {
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
     package func run() async throws -> (machines: [Machine], problems: [String]) {
         var (found, problems): ([String: Machine], [String]) = ([:], [])
-        let own = try await reader.ledger { try $0.catalogStanding() }
+        let own = try await reader.ledger { try $0.catalogStatus() }
         for key in try await store.all(below: keys.machines).keys {
             // This one's note and catalogue are stored anew by itself.
             guard let id = keys.machineID(of: key), id != own.machine else { continue }
@@ -289,8 +289,8 @@ package struct MachineNotes: Sendable {
         let ids = Set(living.map(\.id))
         problems += catalogs.unread.filter { ids.contains($0.machine) }.map { $0.words(names) }
         let missing = MissingCatalogs(reader: reader)
-        let look = try await missing.look(
-            at: Set(doubtful.map(\.id)), listed: listed, replaced: replaced, names: found.compactMapValues(\.name))
+        let look = try await missing.check(
+            Set(doubtful.map(\.id)), listed: listed, replaced: replaced, names: found.compactMapValues(\.name))
         problems += try missing.problems(look)
         return (living.sorted { $0.id < $1.id }, problems)
     }

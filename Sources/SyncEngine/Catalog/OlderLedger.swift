@@ -14,7 +14,7 @@ package struct OlderLedger: Error, CustomStringConvertible {
     /// - Parameter what: is not written.
     func note(in ledger: LedgerQueue, leaving what: String, _ logger: Logger) async throws {
         let reason = description
-        let known = try await ledger { try $0.catalogStanding().problem }
+        let known = try await ledger { try $0.catalogStatus().problem }
         logger.log(level: known == reason ? .debug : .warning, "\(what) is left as it is: \(reason)")
         if known != reason { try await ledger { try $0.noteCatalogProblem(reason) } }
     }
@@ -33,14 +33,14 @@ struct HiddenNote: Error, CustomStringConvertible {
     /// An agent meets it each minute, and tells it once. The next write of the catalogue ends it; where none is kept, whoever
     /// does what it says.
     func note(in ledger: LedgerQueue, _ logger: Logger) async throws {
-        let isTold = try await ledger { try $0.catalogStanding().problem != nil }
+        let isTold = try await ledger { try $0.catalogStatus().problem != nil }
         let text = "what this machine tells the others is left as it is: \(self)"
         logger.log(level: isTold ? .debug : .warning, "\(text)")
         if !isTold { try await ledger { try $0.noteCatalogProblem(text) } }
     }
 }
 
-extension CatalogStanding {
+extension CatalogStatus {
     /// Whether a write of this machine is one of a later ledger than this one.
     func isOlder(than write: Int) -> Bool { write >= next }
 
@@ -53,7 +53,7 @@ extension LedgerQueue {
     /// - Parameter write: the last one that the store has, or that the machine's note tells of.
     func noteOwnCatalogRead(upTo write: Int) async throws {
         try await callAsFunction { ledger in
-            guard try ledger.catalogStanding().isOlder(than: write) else { return }
+            guard try ledger.catalogStatus().isOlder(than: write) else { return }
             try ledger.restartCatalog(from: write + 1)
             // The store has a later one, which is no damage.
             if let note = try ledger.writtenMachineNote() { _ = try ledger.forgetMachineNote(note.digest) }

@@ -41,7 +41,7 @@ struct RebuiltListing: Sendable {
                         unlisted.remove(problem.key)
                     }
                 }
-                let listed = try await tellingFiles(objects)
+                let listed = try await withStoredFiles(objects)
                 try await followReplaced(by: listed)
                 let (at, can) = (askedAt, store.capabilities)
                 try await ledger { [keys, damaged] in
@@ -65,13 +65,13 @@ struct RebuiltListing: Sendable {
     /// With what was written beside objects whose keys are made of names: another machine may have put a file of its own
     /// under the name of one of this machine's, and no listing tells of which file an object is the copy. Of what the store
     /// does not give, the listing says what is known.
-    private func tellingFiles(_ page: [ObjectInfo]) async throws -> [ObjectInfo] {
+    private func withStoredFiles(_ page: [ObjectInfo]) async throws -> [ObjectInfo] {
         // The key of a version has its file's digest in it.
         let named = page.map(\.key).filter { $0.isNamedByFile && !$0.isProjectVersion }
         guard !named.isEmpty, filesDenied.end == nil else { return page }
         let told: [ObjectInfo]
         do {
-            told = try await store.tell(of: named, atOnce: Self.headsInFlight, filesDenied).found
+            told = try await store.heads(of: named, atOnce: Self.headsInFlight, filesDenied).found
         } catch let error as StoreError {
             guard filesDenied.end != nil else { throw error }
             return page
@@ -178,12 +178,12 @@ struct RebuiltVersions: Sendable {
 
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func run() async throws {
-        let standing = try await ledger { try $0.catalogStanding() }
+        let status = try await ledger { try $0.catalogStatus() }
         let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) { [keys] in
             try $0.namelessPhotos(below: keys.projects, after: $1, limit: Self.pageSize)
         }
         for try await page in pages {
-            let makers = try await self.makers(of: page.map(\.key).filter(\.isProjectVersion), standing)
+            let makers = try await self.makers(of: page.map(\.key).filter(\.isProjectVersion), status)
             let versions = page.map(\.key).compactMap { key in
                 VersionedFile(ofVersion: key).map {
                     (key: key, subject: $0.name, maker: makers[key] ?? VersionMaker.unknown)
@@ -195,16 +195,16 @@ struct RebuiltVersions: Sendable {
 
     /// Of one that the store does not give, nobody knows it.
     private func makers(
-        of versions: [ObjectKey], _ standing: CatalogStanding
+        of versions: [ObjectKey], _ status: CatalogStatus
     ) async throws -> [ObjectKey: VersionMaker] {
         guard asks, denied.end == nil else { return [:] }
         let unknown = try await ledger { ledger in
             try versions.filter { try (ledger.maker(ofVersion: $0) ?? .unknown) == .unknown }
         }
         do {
-            let found = try await store.tell(of: unknown, atOnce: Self.headsInFlight, denied).found
+            let found = try await store.heads(of: unknown, atOnce: Self.headsInFlight, denied).found
             return Dictionary(
-                found.map { ($0.key, VersionMaker(of: $0, standing)) }, uniquingKeysWith: { first, _ in first })
+                found.map { ($0.key, VersionMaker(of: $0, status)) }, uniquingKeysWith: { first, _ in first })
         } catch let error as StoreError {
             guard denied.end != nil else { throw error }
             return [:]
@@ -232,7 +232,7 @@ struct RebuiltArchive: Sendable {
             try $0.unrecordedObjects(below: keys.galleryArchive, after: $1, limit: Self.pageSize)
         }
         for try await page in pages {
-            let told = try await store.tell(of: page.map(\.key), atOnce: Self.headsInFlight, denied)
+            let told = try await store.heads(of: page.map(\.key), atOnce: Self.headsInFlight, denied)
             problems.note(contentsOf: told.problems)
             let memories = told.found.compactMap { Self.memory($0, keys) }
             try await ledger { try $0.noteArchived(memories) }
@@ -261,7 +261,7 @@ extension ReadableStore {
     /// - Parameter denied: of the whole run.
     /// - Returns: what is there, in the order of the keys, and in plain words what could not be looked at.
     /// - Throws: ``StoreError`` about the whole store, `CancellationError`.
-    func tell(
+    func heads(
         of keys: [ObjectKey], atOnce width: Int, _ denied: DeniedObjects,
         onEach: @escaping @Sendable () -> Void = {}
     ) async throws -> (found: [ObjectInfo], problems: [String]) {
@@ -300,7 +300,7 @@ struct RebuiltShares: Sendable {
         var problems: [String] = []
         _ = try await notes.notice()
         for share in try await ledger({ try $0.unendedShares() }) where share.state == .live {
-            if let problem = try await look(at: share) {
+            if let problem = try await check(share) {
                 problems.append("the share of \(share.folder.text.escapingControls) (\(share.id)): \(problem)")
             }
         }
@@ -309,7 +309,7 @@ struct RebuiltShares: Sendable {
 
     /// Holds one against its manifest.
     /// - Returns: why that cannot be done, or what is not known, in plain words.
-    func look(at share: ShareRecord) async throws -> String? {
+    func check(_ share: ShareRecord) async throws -> String? {
         let id = share.id
         let found: CheckedShare?
         do {

@@ -102,7 +102,7 @@ package struct ObjectDownload: Sendable {
         _ placing: @escaping @Sendable () async throws -> Void
     ) async throws -> DownloadOutcome {
         do {
-            if let outcome = try await look(at: task) { return outcome }
+            if let outcome = try await check(task) { return outcome }
             let part = try await pool.run { [calls] in
                 let part = try PartFile(for: task.destination, calls: calls)
                 try task.requireHome(of: part)
@@ -143,7 +143,7 @@ package struct ObjectDownload: Sendable {
             }
             if isPlaced { return .saved(isVerified: isVerified) }
             // Somebody has taken the name meanwhile.
-            if let outcome = try await look(at: proven) {
+            if let outcome = try await check(proven) {
                 try await pool.run { try part.remove() }
                 return outcome
             }
@@ -180,7 +180,7 @@ package struct ObjectDownload: Sendable {
     }
 
     /// What has become of a file whose name is taken; `nil` when it is free, or to be replaced.
-    private func look(at task: DownloadTask) async throws -> DownloadOutcome? {
+    private func check(_ task: DownloadTask) async throws -> DownloadOutcome? {
         let isTaken = try await pool.run {
             try task.requireHome()
             return try FileStatus.find(task.destination) != nil
@@ -309,15 +309,15 @@ package struct DownloadBatch: Sendable {
     /// Seconds after which nobody is expected to go on from a part any more.
     private static let partLife: TimeInterval = 7 * 86_400
 
-    /// As ``tidy(_:isComplete:_:now:)``, by what has become of all tasks.
-    static func tidy(_ folder: FilePath, after outcomes: [Outcome], _ pool: BlockingPool, now: Date) async {
+    /// As ``removeLeftovers(_:isComplete:_:now:)``, by what has become of all tasks.
+    static func removeLeftovers(_ folder: FilePath, after outcomes: [Outcome], _ pool: BlockingPool, now: Date) async {
         let isComplete = outcomes.allSatisfy { if case .success = $0 { true } else { false } }
-        await tidy(folder, isComplete: isComplete, pool, now: now)
+        await removeLeftovers(folder, isComplete: isComplete, pool, now: now)
     }
 
     /// Removes what earlier runs left in a folder, once all that was asked for is there. As long as something is not, a
     /// part may be what the next run goes on from; but not for ever: that run may ask for something else.
-    static func tidy(_ folder: FilePath, isComplete: Bool, _ pool: BlockingPool, now: Date) async {
+    static func removeLeftovers(_ folder: FilePath, isComplete: Bool, _ pool: BlockingPool, now: Date) async {
         let end = now.timeIntervalSince1970 - partLife
         let idleSince: Int64? = isComplete ? nil : Int64(end) * 1_000_000_000
         // What cannot be removed harms nobody.

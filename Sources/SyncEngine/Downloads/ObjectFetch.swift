@@ -150,7 +150,7 @@ extension ObjectSource {
     /// A whole object, by one request.
     /// - Throws: ``StoreError``, `.tooLarge` for one of more than `limit` bytes, of which no more are read.
     package func bytes(of key: ObjectKey, limit: Int) async throws -> [UInt8] {
-        let bytes = Mutex<[UInt8]>([])
+        let bytes = Lock<[UInt8]>([])
         _ = try await read(key, range: nil) { piece in
             try bytes.withLock { bytes in
                 guard bytes.count + piece.count <= limit else {
@@ -168,7 +168,7 @@ extension ObjectSource {
     func read(
         _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
     ) async throws -> ObjectInfo {
-        let failure = Mutex<(any Error)?>(nil)
+        let failure = Lock<(any Error)?>(nil)
         do {
             return try await get(key, range: range) { bytes in
                 do {
@@ -194,7 +194,7 @@ final class PartFile: Sendable {
     }
 
     private let file: NewFile
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let calls: DownloadCalls
 
     /// Opens the part of a destination, or makes it.

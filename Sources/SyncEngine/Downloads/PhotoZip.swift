@@ -118,7 +118,7 @@ package actor PhotoZip {
                 bytes = try header(of: photo, Int64(content.count), Checksum.crc32(content))
                 object = content[...]
             case .file(let path):
-                let file = try await disk.run { try ZippedFile(at: path) }
+                let file = try await disk.run { [disk] in try ZippedFile(at: path, closedBy: disk) }
                 try requireRoom(for: photo, file.size)
                 let checksum = try await disk.run { try file.checksum(inPiecesOf: Self.pieceLength) }
                 bytes = try header(of: photo, file.size, checksum)
@@ -193,8 +193,11 @@ private final class ZippedFile: Sendable {
     /// Bytes, as it was opened.
     let size: Int64
     private let descriptor: FileDescriptor
+    private let disk: BlockingPool
 
-    init(at path: FilePath) throws {
+    /// - Parameter disk: threads that close it: close(2) may wait for a disk, and whoever has it last is a task.
+    init(at path: FilePath, closedBy disk: BlockingPool) throws {
+        self.disk = disk
         // Without waiting, as the open of a pipe does.
         descriptor = try FileDescriptor.opened(path, .readOnly, [.noFollow, .nonBlocking, .closeOnExec])
         do {
@@ -207,7 +210,9 @@ private final class ZippedFile: Sendable {
         }
     }
 
-    deinit { try? descriptor.close() }
+    deinit {
+        disk.add(givingUpAfter: SignOfLife.patience, onSilence: {}) { [descriptor] in try? descriptor.close() }
+    }
 
     /// CRC-32 of all of it.
     /// - Throws: `Errno`; `.ioError` where it is shorter by now.

@@ -11,7 +11,7 @@ package final class ScratchFolder: Sendable {
     private let store: any ObjectStore
     /// The beginning of all such folders of the user.
     private let family: String
-    private let made = Mutex<Set<ObjectKey>>([])
+    private let made = Lock<Set<ObjectKey>>([])
 
     package init(_ store: any ObjectStore, user: String, id: UInt64) {
         self.store = store

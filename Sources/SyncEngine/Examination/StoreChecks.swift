@@ -187,7 +187,7 @@ package struct StoreChecks: Sendable {
     }
 
     func read(_ key: ObjectKey, _ range: Range<Int64>?) async throws -> [UInt8] {
-        let received = Mutex<[UInt8]>([])
+        let received = Lock<[UInt8]>([])
         _ = try await store.get(key, range: range) { bytes in received.withLock { $0 += bytes } }
         return received.withLock { $0 }
     }

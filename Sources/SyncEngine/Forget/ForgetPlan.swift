@@ -140,7 +140,7 @@ package struct ForgetPlanner: Sendable {
             if let elsewhere {
                 found = elsewhere
             } else {
-                found = try await others.look(for: due.map(\.record.key))
+                found = try await others.references(to: due.map(\.record.key))
                 elsewhere = found
             }
             let references = due.map { object in
@@ -171,7 +171,7 @@ package struct ForgetPlanner: Sendable {
         plan.objects = named
         plan.leaveOut(try await ledger { try $0.holds(on: named) })
         let objects = plan.objects
-        let found = try await others.look(for: objects)
+        let found = try await others.references(to: objects)
         let unneeded = Set(objects.filter { found.reference(to: $0) == nil })
         let known = Set(plan.deleted.map(\.record.key))
         plan.deleted += try await ledger { try $0.ruins(of: objects, unneeded: unneeded) }
@@ -224,7 +224,7 @@ private struct FilesHere {
             if error.code != .missing { return .unseen(error.message) }
         }
         let presence = FolderPresence(ledger: ledger, scanner: scanner)
-        let look = try looks[photo.folder.id] ?? presence.look(at: photo.folder, isForGood: true)
+        let look = try looks[photo.folder.id] ?? presence.check(photo.folder, isForGood: true)
         looks[photo.folder.id] = look
         if let reason = try look.whyKept(photo.relativePath) { return .away(reason) }
         guard unseen.contains(photo.id) else { return nil }

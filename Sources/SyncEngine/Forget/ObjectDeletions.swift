@@ -46,7 +46,7 @@ package struct ObjectDeletions: Sendable {
         defer { withExtendedLifetime(lock) {} }
         // As it is now that nobody else is at it.
         let open = try await ledger { try $0.openDeletions() }
-        let found = try await others.look(for: open.map(\.key))
+        let found = try await others.references(to: open.map(\.key))
         let needed = open.map(\.key).filter { found.known($0) != nil }
         if !needed.isEmpty { try await ledger { try $0.withdrawDeletions(needed, isOver: true) } }
         result.kept = needed.map { ($0, found.known($0)) }

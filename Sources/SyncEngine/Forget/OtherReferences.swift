@@ -68,16 +68,16 @@ package struct OtherReferences: Sendable {
 
     /// Which of these objects others need.
     /// - Throws: ``LedgerError``, `CancellationError`, and ``StoreError`` when the store as a whole cannot be used.
-    package func look(for wanted: some Sequence<ObjectKey>) async throws -> Findings {
+    package func references(to wanted: some Sequence<ObjectKey>) async throws -> Findings {
         let wanted = Set(wanted.map(\.named))
-        return wanted.isEmpty ? Findings() : try await reader.alone { try await lookAlone(for: wanted) }
+        return wanted.isEmpty ? Findings() : try await reader.alone { try await referencesAlone(to: wanted) }
     }
 
     /// Whether other machines have catalogues here: one listing, which reads none of them.
     /// - Throws: ``LedgerError``, ``StoreError``, `CancellationError`.
     func haveCatalogs() async throws -> Bool {
-        let standing = try await ledger { try $0.catalogStanding() }
-        return try await reader.segments().keys.contains { $0 != standing.machine }
+        let status = try await ledger { try $0.catalogStatus() }
+        return try await reader.segments().keys.contains { $0 != status.machine }
     }
 
     /// Which of these objects the catalogues of other machines name, whatever else needs them: also a version, by the
@@ -91,15 +91,15 @@ package struct OtherReferences: Sendable {
 
     private func namedAlone(among wanted: Set<ObjectKey>) async throws -> Set<ObjectKey> {
         var findings = Findings()
-        try await reader.rereading { _ in try await lookAtCatalogs(wanted, &findings) }
+        try await reader.rereading { _ in try await searchCatalogs(wanted, &findings) }
         return Set(findings.references.keys)
     }
 
-    private func lookAlone(for wanted: Set<ObjectKey>) async throws -> Findings {
+    private func referencesAlone(to wanted: Set<ObjectKey>) async throws -> Findings {
         var findings = Findings()
         do {
-            try await reader.rereading { _ in try await lookAtCatalogs(wanted, &findings) }
-            try await lookAtManifests(wanted, &findings)
+            try await reader.rereading { _ in try await searchCatalogs(wanted, &findings) }
+            try await searchManifests(wanted, &findings)
             findings.doubt = try await doubt()
         } catch let error as StoreError where error.mayConcernOneObject {
             findings.doubt = .unread(error.description)
@@ -120,7 +120,7 @@ package struct OtherReferences: Sendable {
     /// since.
     private func doubt() async throws -> Doubt? {
         let now = time.now()
-        let machine = try await ledger { try $0.catalogStanding().machine }
+        let machine = try await ledger { try $0.catalogStatus().machine }
         var own: [CatalogSegment] = []
         var hasNote = false
         var lastSigns: [String: Date] = [:]
@@ -136,13 +136,13 @@ package struct OtherReferences: Sendable {
         }
         // After the listing: what is written meanwhile, or was interrupted, and is in it is noted by now.
         try await InterruptedCatalogWrite(store: store, ledger: ledger, keys: keys, hold: holdCatalog).finish(at: now)
-        let standing = try await ledger { try $0.catalogStanding() }
-        if own.contains(where: { standing.isOlder(than: $0) }) { return .unread(OlderLedger().description) }
+        let status = try await ledger { try $0.catalogStatus() }
+        if own.contains(where: { status.isOlder(than: $0) }) { return .unread(OlderLedger().description) }
         let note = OwnNote(store: store, ledger: ledger, keys: keys)
         if hasNote, try await note.laterWrite() != nil { return .unread(OlderLedger().description) }
         for (id, sign) in lastSigns.sorted(by: { $0.key < $1.key }) {
             let isSilent = sign <= now && now.timeIntervalSince(sign) >= Self.silence
-            if standing.replaces[id] != nil, isSilent { continue }
+            if status.replaces[id] != nil, isSilent { continue }
             return .others(try await name(of: id))
         }
         return nil
@@ -155,12 +155,12 @@ package struct OtherReferences: Sendable {
 
     // MARK: Catalogues
 
-    private func lookAtCatalogs(_ wanted: Set<ObjectKey>, _ findings: inout Findings) async throws {
-        let standing = try await ledger { try $0.catalogStanding() }
+    private func searchCatalogs(_ wanted: Set<ObjectKey>, _ findings: inout Findings) async throws {
+        let status = try await ledger { try $0.catalogStatus() }
         var machines: [(id: String, name: String, chain: CatalogChain, last: Int)] = []
-        var replaced = [standing.replaces]
+        var replaced = [status.replaces]
         for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })
-        where id != standing.machine {
+        where id != status.machine {
             let chain = CatalogChain(segments)
             guard let last = chain.segments.last else { continue }
             let header = try await reader.header(of: last)
@@ -184,7 +184,7 @@ package struct OtherReferences: Sendable {
 
     // MARK: Vacations
 
-    private func lookAtManifests(_ wanted: Set<ObjectKey>, _ findings: inout Findings) async throws {
+    private func searchManifests(_ wanted: Set<ObjectKey>, _ findings: inout Findings) async throws {
         let own = try await ledger { Set(try $0.ownManifests()) }
         let prefix = "users/\(keys.user)/vacations/"
         for key in try await store.all(below: prefix).keys {
@@ -229,7 +229,7 @@ private final class CatalogedNames: Sendable {
     /// Earlier states of what is stored under the names of files.
     private let versions: Set<ObjectKey>
     private let byDigest: [String: ObjectKey]
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(_ wanted: Set<ObjectKey>) {
         self.wanted = wanted

@@ -24,7 +24,7 @@ package struct EventFilePreparer: Sendable {
 
     /// Reads a file, and notes its events: what is known of them, what is new, and that this file holds them.
     /// - Throws: ``PhotoError``, ``LedgerError``.
-    func prepare(_ claim: Claim, _ examined: PhotoExamination) throws -> Preparer.Preparation {
+    func prepare(_ claim: Claim, _ examined: PhotoFacts) throws -> Preparer.Preparation {
         switch try EventFileNoter(ledger: ledger, reducer: reducer).note(claim, stamp: examined.stamp) {
         case .noEvents: return .done(.skipped("JSON without gallery events; it stays on this machine"))
         case .unreadable(let reason):
@@ -63,7 +63,7 @@ package struct EventFilePreparer: Sendable {
         if let reason = try ledger.whySetAside(digest.md5, in: claim) { throw PhotoError(.corrupt, reason) }
         let copy = try ledger.whileDecoding(claim, photo: digest.md5) { try reducer.reduce(bytes, policy: policy) }
         let plan = try planner.pooled(PhotoID(digest.md5), copy.type)
-        let examined = PhotoExamination(stamp: claim.stamp, type: copy.type, digest: digest)
+        let examined = PhotoFacts(stamp: claim.stamp, type: copy.type, digest: digest)
         return .ready(PreparedPhoto(bytes, examined: examined, plan: plan, copy: copy, known: known))
     }
 }
@@ -79,7 +79,7 @@ package struct PreparedEvents: Sendable {
     }
 
     /// Of the file.
-    package let examined: PhotoExamination
+    package let examined: PhotoFacts
     /// In the order of the file.
     package let entries: [Entry]
     package let malformed: [MalformedEvent]

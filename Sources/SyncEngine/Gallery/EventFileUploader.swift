@@ -76,7 +76,7 @@ struct EventFileUploader: Sendable {
         _ file: PreparedEvents, _ claim: Claim, isStopping: @escaping @Sendable () -> Bool
     ) async throws -> Ending {
         var report = EventFileReport(malformed: file.malformed)
-        let shared = Mutex(Progress())
+        let shared = Lock(Progress())
         // The second photo of an id comes after the first one.
         let groups = file.entries.grouped(atMost: Self.group, alone: \.isRepeat)
         for group in groups where !shared.withLock({ $0.isStopped }) {

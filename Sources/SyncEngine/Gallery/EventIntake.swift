@@ -210,7 +210,7 @@ extension PhotoReducer {
 /// finding it anew would take the whole file for each.
 private enum UTF16Files {
     private static let most = 8
-    private static let known = Mutex<[(file: FilePath, stamp: FileStamp, places: JSONFilePlaces)]>([])
+    private static let known = Lock<[(file: FilePath, stamp: FileStamp, places: JSONFilePlaces)]>([])
 
     static func places(of file: FilePath, _ stamp: FileStamp) -> JSONFilePlaces? {
         known.withLock { $0.first { $0.file == file && $0.stamp == stamp }?.places }

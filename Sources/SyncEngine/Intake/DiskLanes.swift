@@ -7,7 +7,7 @@ package import SystemPackage
 package final class DiskLanes: Sendable {
     private let makePool: @Sendable () -> BlockingPool
     private let isShared: Bool
-    private let pools = Mutex<[FilePath: BlockingPool]>([:])
+    private let pools = Lock<[FilePath: BlockingPool]>([:])
 
     package convenience init(name: String) {
         self.init(isShared: false) { BlockingPool(name: name, threads: 1, abandoningAfter: SignOfLife.patienceAtEnd) }

@@ -84,7 +84,7 @@ package final class DiskLooks: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let time: TimeSource
     /// The threads that read what the looks have found.
     let reads: DiskReads
@@ -239,14 +239,14 @@ package struct DiskLookService: Service {
 
     package func run() async throws {
         try await loop.run {
-            try await tell()
+            try await report()
             return .round(after: interval)
         }
     }
 
     /// What nobody can look at is not called safe: it is a problem of its folder.
     /// - Throws: ``LedgerError``, `CancellationError`.
-    func tell() async throws {
+    func report() async throws {
         defer {
             looks.checked.signal()
             looks.reads.checked.signal()

@@ -26,7 +26,7 @@ package struct FirstLook: Sendable {
     /// - Returns: looks at files that are found together.
     package func begin() -> Looks { Looks(at: self) }
 
-    /// For ``Ledger/sight(_:drive:stillThere:whySkipped:at:)`` of files in these folders.
+    /// For ``Ledger/observe(_:drive:stillThere:whySkipped:at:)`` of files in these folders.
     func reasons(in folders: [FolderRecord]) -> (SettledFile) -> SkipReason? {
         var looks = begin()
         return { file in

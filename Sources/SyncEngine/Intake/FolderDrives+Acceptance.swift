@@ -19,7 +19,7 @@ extension FolderDrives {
     ///   another drive is mounted; one that has none is to be named itself.
     /// - Throws: ``LedgerError``.
     package func accept(at place: FilePath, of folder: FolderRecord) throws -> Acceptance {
-        let look = try look(at: folder)
+        let look = try check(folder)
         // A drive that was just formatted may be empty; a name that was mistyped is none.
         let isNewDrive = look.strangers.contains { $0.place == place && $0.isMounted && !place.isEmpty }
         if try !isNewDrive && isBare(place, of: folder) { return Acceptance(empty: [folder.path.pushing(place)]) }

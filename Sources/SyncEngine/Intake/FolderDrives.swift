@@ -141,7 +141,7 @@ package struct FolderDrives: Sendable {
     }
 
     /// - Throws: ``LedgerError``.
-    func look(at folder: FolderRecord) throws -> Look {
+    func check(_ folder: FolderRecord) throws -> Look {
         let seen = try places(of: folder)
         let places = seen.all.map(\.path)
         var strangers: [Stranger] = []
@@ -166,7 +166,7 @@ package struct FolderDrives: Sendable {
         return Look(seen: seen, strangers: strangers, changes: changes, takeovers: takeovers)
     }
 
-    /// As ``look(at:)``, for whoever asks about one file after the other: none of the known files is looked for,
+    /// As ``check(_:)``, for whoever asks about one file after the other: none of the known files is looked for,
     /// however many there are. A drive that has them all counts as another one until a scan has noted it.
     func glance(at folder: FolderRecord) throws(LedgerError) -> Look {
         let seen = try places(of: folder)
@@ -204,7 +204,7 @@ package struct FolderDrives: Sendable {
         return known.filter { !mounted.contains($0) }
     }
 
-    /// For ``Ledger/sight(_:drive:stillThere:whySkipped:at:)`` of files in these folders that were looked at before.
+    /// For ``Ledger/observe(_:drive:stillThere:whySkipped:at:)`` of files in these folders that were looked at before.
     /// What drives there are is read once for each folder, when the first of its files asks.
     ///
     /// A drive that has all the known files is told as another one until they were read, and a scan has noted it.
@@ -220,7 +220,7 @@ package struct FolderDrives: Sendable {
     /// Other drives than those that photos were found on. It asks for each file that is known there.
     /// - Throws: ``LedgerError``.
     package func others(in folder: FolderRecord) throws -> [OtherDrive] {
-        let look = try look(at: folder)
+        let look = try check(folder)
         return try look.strangers.map { try describe($0, in: look, of: folder) }.filter { $0.filesNotSeen > 0 }
     }
 

@@ -75,19 +75,19 @@ struct FolderPresence {
     /// - Parameter isForGood: whether what is concluded cannot be taken back. Then an empty folder tells nothing as long
     ///   as the ledger has a photo of it, also a missing one: a rebuild calls all missing that it does not see.
     /// - Throws: ``LedgerError``.
-    func look(at folder: FolderRecord, isForGood: Bool = false) throws -> Look {
-        try look(at: folder, on: drives.look(at: folder), isForGood)
+    func check(_ folder: FolderRecord, isForGood: Bool = false) throws -> Look {
+        try check(folder, on: drives.check(folder), isForGood)
     }
 
     /// The same for one file: what it takes does not grow with what is known of the folder.
     /// - Throws: ``LedgerError``.
     func glance(at folder: FolderRecord) throws -> Look {
-        try look(at: folder, on: drives.glance(at: folder), false)
+        try check(folder, on: drives.glance(at: folder), false)
     }
 
     private var drives: FolderDrives { FolderDrives(ledger: ledger, scanner: scanner) }
 
-    private func look(at folder: FolderRecord, on seen: FolderDrives.Look, _ isForGood: Bool) throws -> Look {
+    private func check(_ folder: FolderRecord, on seen: FolderDrives.Look, _ isForGood: Bool) throws -> Look {
         let absent = try drives.absentMounts(of: folder).map { place in
             AbsentDrive(place: place, hasFolder: scanner.isFolder(folder.path.pushing(place)))
         }
@@ -144,12 +144,12 @@ struct EmptyDirectories {
     private mutating func whyAway(from directory: FilePath, of folder: FilePath) -> String? {
         let path = folder.pushing(directory)
         if let known = reasons[path] { return known }
-        let reason = look(at: directory, path, of: folder)
+        let reason = check(directory, path, of: folder)
         reasons.updateValue(reason, forKey: path)
         return reason
     }
 
-    private mutating func look(at directory: FilePath, _ path: FilePath, of folder: FilePath) -> String? {
+    private mutating func check(_ directory: FilePath, _ path: FilePath, of folder: FilePath) -> String? {
         let name = path.text.escapingControls
         do {
             try scanner.scan(root: folder, from: path) { seen in

@@ -29,7 +29,7 @@ extension FolderScan {
         at now: Date, _ result: inout Summary
     ) throws -> Unseen {
         let before = scanned.before
-        let after = try drives.look(at: folder)
+        let after = try drives.check(folder)
         // Before a mount that has just come is known as one of the folder's.
         try drives.note(after, of: folder)
         let changed = scanned.changes(near: place)
@@ -159,13 +159,13 @@ struct ScannedDrives {
     /// - Throws: ``LedgerError``.
     init(_ drives: FolderDrives, of folder: FolderRecord) throws {
         mountTable = drives.mountTable()
-        before = try drives.look(at: folder)
+        before = try drives.check(folder)
         try drives.note(before, of: folder)
         self.drives = drives
         self.folder = folder
     }
 
-    mutating func lookAgain() { changed.formUnion(drives.changes(since: before, in: folder)) }
+    mutating func recheck() { changed.formUnion(drives.changes(since: before, in: folder)) }
 
     /// On which drive a directory is. To be asked after it was read.
     /// - Parameter path: below the folder.
@@ -174,7 +174,7 @@ struct ScannedDrives {
         // To ask of each place costs more than many a directory.
         if table.isEmpty || table != mountTable {
             mountTable = table
-            lookAgain()
+            recheck()
         }
         guard !changed.isEmpty else { return before.seen(at: path) }
         let place = changed.union(before.places).filter { path.starts(with: $0) }

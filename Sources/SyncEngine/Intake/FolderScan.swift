@@ -41,7 +41,7 @@ package struct FolderScan: Sendable {
     /// Whether somebody is at a watched folder, which may not answer: then it is not asked for its names.
     var isBusy: @Sendable (FilePath) -> Bool = { _ in false }
     /// Of the watched folders that were looked at as a whole, without symbolic links.
-    let names = Mutex<[FilePath: [FilePath]]>([:])
+    let names = Lock<[FilePath: [FilePath]]>([:])
 
     /// Where a drive is mounted or taken out meanwhile, nothing there counts as missing, and the scan is done again.
     /// - Parameters:
@@ -59,7 +59,7 @@ package struct FolderScan: Sendable {
             names.withLock { $0[start] = own }
         }
         for count in 1...Self.mostLooks {
-            let isSteady = try look(at: folder, from: start, now, seen, &result)
+            let isSteady = try check(folder, from: start, now, seen, &result)
             if isSteady || count == Self.mostLooks { break }
             result.beginAnew()
         }
@@ -115,8 +115,8 @@ package struct FolderScan: Sendable {
     }
 
     /// - Returns: whether the drives were the same all the time.
-    private func look(
-        at folder: FolderRecord, from start: FilePath, _ now: Date, _ seen: (Int) -> Void, _ result: inout Summary
+    private func check(
+        _ folder: FolderRecord, from start: FilePath, _ now: Date, _ seen: (Int) -> Void, _ result: inout Summary
     ) throws -> Bool {
         var looks = firstLook?.begin()
         var met = MetDirectories()
@@ -181,7 +181,7 @@ package struct FolderScan: Sendable {
         }
         try PooledWork.checkCancellation()
         let isBare = emptyRoot != nil && result.filesSeen == 0
-        scannedDrives.lookAgain()
+        scannedDrives.recheck()
         let unseen = try unseen(of: folder, mounts, scannedDrives, at: place, isBare: isBare, at: now, &result)
         let absent = unseen.all
         let isSteady = scannedDrives.changes(near: place).isEmpty

@@ -104,10 +104,8 @@ package actor Intake {
 
     private func work() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.followHints() }
             for lane in lanes.indices {
-                group.addTask { try await self.lookAfterGone(lane) }
-                group.addTask { try await self.settleFiles(lane) }
+                group.addTask { try await self.followHints(lane) }
                 group.addTask { try await self.scanTrees(lane) }
             }
             group.addTask { try await self.rescanNowAndThen() }
@@ -117,38 +115,52 @@ package actor Intake {
 
     // MARK: Hints
 
-    private func followHints() async throws {
-        while let hints = await source.next() {
-            let now = time.monotonic()
-            var hinted: Set<Int> = []
-            for hint in hints {
-                guard let index = lane(of: hint.path) else { continue }
-                hinted.insert(index)
-                lanes[index].note(hint, at: now)
-            }
-            for lane in lanes.indices where hinted.contains(lane) {
-                lanes[lane].settlingChanged.signal()
-                lanes[lane].hinted.signal()
-            }
-        }
-        try Task.checkCancellation()
-    }
-
-    private func lookAfterGone(_ lane: Int) async throws {
+    /// Takes what is hinted at in a lane, and sees it to its look: at once where something is gone, when it is quiet where
+    /// something was written. While a disk holds up such a look, the hints of that lane wait in the source.
+    private func followHints(_ lane: Int) async throws {
         while true {
             try Task.checkCancellation()
+            for folder in lanes[lane].folders { note(source.take(of: folder.path), lane) }
             let (gone, trees) = lanes[lane].takeHinted()
-            if gone.isEmpty, trees.isEmpty {
-                await lanes[lane].hinted.wait(atMost: nil, time: time)
-                continue
-            }
-            try await lookAfter(gone, lane)
+            if !gone.isEmpty { try await handleGone(gone, lane) }
             for tree in trees { enqueue(tree) }
+            try await settleFiles(lane)
+            let wait = lanes[lane].nextLook.map { max($0 - time.monotonic(), .zero) }
+            if wait == .zero { continue }
+            note(await nextHints(lane, atMost: wait), lane)
+        }
+    }
+
+    private func note(_ hints: [ChangeHint], _ lane: Int) {
+        let now = time.monotonic()
+        for hint in hints {
+            guard let index = self.lane(of: hint.path) else { continue }
+            lanes[index].note(hint, at: now)
+            // One root may lie in another.
+            if index != lane { lanes[index].changed.signal() }
+        }
+    }
+
+    /// Waits for hints, or until a scan has found what is to settle, or until so much time has passed.
+    private func nextHints(_ lane: Int, atMost wait: Duration?) async -> [ChangeHint] {
+        let (roots, changed) = (lanes[lane].folders.map(\.path), lanes[lane].changed)
+        return await withTaskGroup(of: [ChangeHint].self) { [source, time] group in
+            for root in roots { group.addTask { await source.next(of: root) ?? [] } }
+            group.addTask {
+                await changed.wait(atMost: wait, time: time)
+                return []
+            }
+            var hints: [ChangeHint] = []
+            while let found = await group.next() {
+                hints += found
+                group.cancelAll()
+            }
+            return hints
         }
     }
 
     /// Something was removed or moved away: files, folders, or roots. The disk says which, and whether it is so.
-    private func lookAfter(_ paths: [FilePath], _ lane: Int) async throws {
+    private func handleGone(_ paths: [FilePath], _ lane: Int) async throws {
         var gone: [FolderID: [FilePath]] = [:]
         for path in paths {
             if let folder = folder(of: path), path != folder.path {
@@ -160,11 +172,10 @@ package actor Intake {
         let now = time.now()
         for folder in lanes[lane].folders {
             guard let paths = gone[folder.id] else { continue }
-            let answer = try await look(at: folder) { [scan] _ in try scan.noteGone(paths, in: folder, at: now) }
+            let answer = try await runOnDisk(of: folder) { [scan] _ in try scan.noteGone(paths, in: folder, at: now) }
             if answer.needsScan { enqueue(folder.path) }
             for place in answer.foldersThere { enqueue(place) }
             for file in answer.filesThere { lanes[lane].settling.note(file, at: time.monotonic()) }
-            if !answer.filesThere.isEmpty { lanes[lane].settlingChanged.signal() }
             if answer.missing > 0 {
                 let place = paths.count == 1 ? paths[0] : folder.path
                 logger.info("\(place): \(answer.missing) no longer on the disk; what is stored stays stored")
@@ -175,26 +186,19 @@ package actor Intake {
     // MARK: Settling
 
     private func settleFiles(_ lane: Int) async throws {
-        while true {
-            try Task.checkCancellation()
-            let due = lanes[lane].settling.takeDue(at: time.monotonic())
-            if !due.isEmpty { try await sight(due, lane) }
-            let unfinished = lanes[lane].settling.takeUnfinished(at: time.monotonic())
-            if !unfinished.isEmpty { try await sightUnfinished(unfinished, lane) }
-            let mixed = lanes[lane].othersSettling.takeDue(at: time.monotonic())
-            if !mixed.isEmpty { try await noteOthers(in: mixed) }
-            let next = [lanes[lane].settling.nextLook, lanes[lane].othersSettling.nextDue].compactMap(\.self).min()
-            let wait = next.map { max($0 - time.monotonic(), .zero) }
-            if wait == .zero { continue }
-            await lanes[lane].settlingChanged.wait(atMost: wait, time: time)
-        }
+        let due = lanes[lane].settling.takeDue(at: time.monotonic())
+        if !due.isEmpty { try await observe(due, lane) }
+        let unfinished = lanes[lane].settling.takeUnfinished(at: time.monotonic())
+        if !unfinished.isEmpty { try await observeUnfinished(unfinished, lane) }
+        let mixed = lanes[lane].othersSettling.takeDue(at: time.monotonic())
+        if !mixed.isEmpty { try await noteOthers(in: mixed) }
     }
 
-    private func sight(_ files: [FilePath], _ lane: Int) async throws {
+    private func observe(_ files: [FilePath], _ lane: Int) async throws {
         let now = time.now()
         let batch = located(files)
         guard let first = batch.first?.folder else { return }
-        let unsettled = try await look(at: first) {
+        let unsettled = try await runOnDisk(of: first) {
             [ledger = ledger.ledger, scanner, scan, firstLook] looks in
             let folders = batch.map(\.folder)
             var (settled, unsettled): ([SettledFile], [(file: FilePath, wait: Duration)]) = ([], [])
@@ -214,15 +218,15 @@ package actor Intake {
                     settled.append(SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: stamp))
                 }
             }
-            let sighted = try ledger.sight(
+            let observed = try ledger.observe(
                 settled, drive: scan.drives.seen(in: folders), stillThere: scanner.isFile,
                 whySkipped: firstLook.reasons(in: folders), at: now)
             // It was tried while a program had it open.
-            if !sighted.delayed.isEmpty { try ledger.hurry(sighted.delayed, at: now) }
+            if !observed.delayed.isEmpty { try ledger.makeDue(observed.delayed, at: now) }
             // What settles may have had a name until now that is left out.
             try scan.noteOthers(in: mixed.map { ($0.value, $0.key) }, reviewing: folders, at: now)
             // From here: whoever takes it from the queue need not wait for this actor.
-            self.tell(queued: sighted.queued, skipped: sighted.skipped)
+            self.report(queued: observed.queued, skipped: observed.skipped)
             return unsettled
         }
         for (file, wait) in unsettled { lanes[lane].settling.note(file, after: wait, at: time.monotonic()) }
@@ -234,18 +238,18 @@ package actor Intake {
         let now = time.now()
         let batch = located(directories)
         guard let first = batch.first?.folder else { return }
-        try await look(at: first) { [scan] _ in
+        try await runOnDisk(of: first) { [scan] _ in
             try scan.noteOthers(in: batch, reviewing: batch.map(\.folder), at: now)
         }
     }
 
     /// What is not whole yet is known from now on, and nobody claims it until it is, or has been changing for long. It may
     /// look like anything: its first bytes are not asked.
-    private func sightUnfinished(_ files: [FilePath], _ lane: Int) async throws {
+    private func observeUnfinished(_ files: [FilePath], _ lane: Int) async throws {
         let now = time.now()
         let batch = located(files)
         guard let first = batch.first?.folder else { return }
-        let unseen = try await look(at: first) {
+        let unseen = try await runOnDisk(of: first) {
             [ledger = ledger.ledger, scanner, settle, drives = scan.drives] looks in
             var (changing, unseen): ([SettledFile], [FilePath]) = ([], [])
             for (folder, file) in batch {
@@ -260,15 +264,15 @@ package actor Intake {
             let drive = drives.seen(in: batch.map(\.folder))
             try ledger.hold(changing, for: longest, drive: drive, stillThere: scanner.isFile, at: now)
             // Whoever works off the queue learns when it has to look again.
-            self.tell(queued: changing.count, skipped: 0)
+            self.report(queued: changing.count, skipped: 0)
             return unseen
         }
         for file in unseen { lanes[lane].settling.forgetTelling(of: file) }
     }
 
     /// Runs what waits for disks. That a folder could not be looked at stays its problem until all of it was.
-    private func look<Value: Sendable>(
-        at folder: FolderRecord, _ body: @escaping @Sendable (DiskLooks) throws -> Value
+    private func runOnDisk<Value: Sendable>(
+        of folder: FolderRecord, _ body: @escaping @Sendable (DiskLooks) throws -> Value
     ) async throws -> Value {
         let value = try await looks.run(at: folder, on: disks) { [looks] in try body(looks) }
         for heard in looks.takeHeard() { enqueue(heard.path) }
@@ -319,7 +323,7 @@ package actor Intake {
 
     private func scan(_ folder: FolderRecord, from tree: FilePath, _ lane: Int) async throws {
         let now = time.now()
-        let (result, cost) = try await look(at: folder) { [scan, watchedSince] looks in
+        let (result, cost) = try await runOnDisk(of: folder) { [scan, watchedSince] looks in
             let clock = StepWatch.clockOfThread()
             let start = clock()
             let result = try scan.run(folder, from: tree, at: now, appearedAfter: watchedSince) { _ in
@@ -335,11 +339,11 @@ package actor Intake {
             lanes[lane].settling.note(file, after: wait, at: time.monotonic())
         }
         for directory in result.mixed { lanes[lane].othersSettling.note(directory, at: time.monotonic()) }
-        lanes[lane].settlingChanged.signal()
-        tell(queued: result.queued, skipped: result.skipped)
+        lanes[lane].changed.signal()
+        report(queued: result.queued, skipped: result.skipped)
         if tree == folder.path {
             if result.seemsEmpty { emptyFolders.insert(folder.id) } else { emptyFolders.remove(folder.id) }
-            tell(result.problems, of: folder)
+            report(result.problems, of: folder)
         } else if Set(result.problems) != knownProblems.filter({ $0.path.starts(with: tree) }) {
             // What a folder's problems are is noted by a scan of all of it; a part with a known one is polled alone.
             enqueue(folder.path)
@@ -360,7 +364,7 @@ package actor Intake {
         }
     }
 
-    private nonisolated func tell(queued: Int, skipped: Int) {
+    private nonisolated func report(queued: Int, skipped: Int) {
         if queued > 0 { work.signal() }
         if skipped > 0 { self.skipped() }
     }
@@ -368,14 +372,14 @@ package actor Intake {
     // MARK: Reports
 
     /// A problem is told when it appears and not at every scan.
-    private func tell(_ problems: [ScanError], of folder: FolderRecord) {
+    private func report(_ problems: [ScanError], of folder: FolderRecord) {
         for problem in problems where !knownProblems.contains(problem) { logger.warning("\(problem)") }
         knownProblems = knownProblems.filter { !$0.path.starts(with: folder.path) }.union(problems)
     }
 
     private func noteWatching() async throws {
         let reports = source.reports()
-        told.tellCauses(reports, logger)
+        told.logCauses(reports, logger)
         let overflowed = told.countOverflows(reports)
         try await ledger { [folders] ledger in
             if overflowed > 0 { try ledger.countOverflows(overflowed) }

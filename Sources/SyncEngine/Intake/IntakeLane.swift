@@ -9,14 +9,14 @@ struct IntakeLane {
 
     let folders: [FolderRecord]
     var settling: SettleQueue
-    let settlingChanged = Wakeup()
     /// Folders into which something came that is never stored, or from which it left.
     var othersSettling: SettleQueue
     /// Paths that are gone, by the hints since the last look.
     private var gone: [FilePath] = []
     /// What is to be scanned once these were looked after.
     private var treesAfterGone: [FilePath] = []
-    let hinted = Wakeup()
+    /// Signalled when others than its own hints have something for it.
+    let changed = Wakeup()
     var treesToScan: [FilePath] = []
     let treesChanged = Wakeup()
     /// Signalled when another lane's scan has ended.
@@ -29,6 +29,9 @@ struct IntakeLane {
         settling = SettleQueue(settle: settle)
         othersSettling = SettleQueue(settle: settle)
     }
+
+    /// When something of it is to be looked at; `nil` when nothing waits.
+    var nextLook: Duration? { [settling.nextLook, othersSettling.nextDue].compactMap(\.self).min() }
 
     mutating func note(_ hint: ChangeHint, at now: Duration) {
         switch hint {

@@ -26,7 +26,7 @@ package struct PhotosElsewhere {
     package mutating func words(_ photo: PhotoStatus) throws -> String? {
         if photo.state == .lost { return nil }
         if photo.state == .missing, try ledger.unseen(among: [photo.id]).isEmpty { return nil }
-        let look = try look(at: photo.folder)
+        let look = try check(photo.folder)
         if let place = look.absent.first(where: { photo.relativePath.starts(with: $0) }) {
             return "its drive is away: none is mounted at \(name(place, in: photo.folder))"
         }
@@ -43,7 +43,7 @@ package struct PhotosElsewhere {
             + "or, where it is another photo, give it another name"
     }
 
-    private mutating func look(at folder: FolderRecord) throws(LedgerError) -> Look {
+    private mutating func check(_ folder: FolderRecord) throws(LedgerError) -> Look {
         if let known = looks[folder.id] { return known }
         let drives = FolderDrives(ledger: ledger, scanner: scanner)
         let look = Look(places: try drives.places(of: folder), absent: try drives.absentMounts(of: folder))

@@ -11,7 +11,7 @@ struct ToldWatching {
 
     /// Told when it begins and when it ends. The note's numbers may be others each time; `status` has them. That a
     /// folder is not there, its scan tells.
-    mutating func tellCauses(_ reports: [WatchReport], _ logger: Logger) {
+    mutating func logCauses(_ reports: [WatchReport], _ logger: Logger) {
         for report in reports where causes[report.root] != report.cause {
             let root = report.root.string.escapingControls
             switch (report.cause, report.note) {

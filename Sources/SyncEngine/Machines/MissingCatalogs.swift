@@ -71,14 +71,14 @@ struct MissingCatalogs: Sendable {
     ///   - replaced: what those tell of it, and this machine.
     /// - Returns: also what is told of it, in plain words.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
-    func look(
+    func check(
         listed: [String: Int], replaced: Replacements, consequences: Consequences
     ) async throws -> (found: Findings, problems: [String]) {
         do {
-            let own = try await reader.ledger { try $0.catalogStanding().machine }
+            let own = try await reader.ledger { try $0.catalogStatus().machine }
             let notes = try await OtherMachines(store: reader.store, keys: reader.keys).listing(reader.keys.machines)
             let ids = Set(notes.compactMap { reader.keys.machineID(of: $0.key) })
-            var found = try await look(at: ids.subtracting([own]), listed: listed, replaced: replaced)
+            var found = try await check(ids.subtracting([own]), listed: listed, replaced: replaced)
             found.hasOwnNote = ids.contains(own)
             return (found, try problems(found, consequences))
         } catch let error as StoreError where error.mayConcernOneObject {
@@ -88,8 +88,8 @@ struct MissingCatalogs: Sendable {
 
     /// The same for these machines alone: one GET for each of them.
     /// - Parameter names: what people call machines, as was read before this.
-    func look(
-        at ids: Set<String>, listed: [String: Int], replaced: Replacements, names: [String: String] = [:]
+    func check(
+        _ ids: Set<String>, listed: [String: Int], replaced: Replacements, names: [String: String] = [:]
     ) async throws -> Findings {
         var found = Findings(replaced: replaced, lastWrites: listed)
         var doubtful: [(note: MachineNote, write: Int)] = []
@@ -134,11 +134,11 @@ struct MissingCatalogs: Sendable {
     /// What this machine's own note tells of and the store lacks, where a later ledger told it. One GET.
     /// - Parameter listed: the last write of each machine of which a catalogue was listed.
     /// - Returns: the last write that it tells of, `nil` where this ledger knows that one; and what is lacking.
-    func lookAtOwn(
+    func readOwn(
         listed: [String: Int], _ consequences: Consequences
     ) async throws -> (told: Int?, problems: [String]) {
-        let standing = try await reader.ledger { try $0.catalogStanding() }
-        let key = try reader.keys.machine(standing.machine)
+        let status = try await reader.ledger { try $0.catalogStatus() }
+        let key = try reader.keys.machine(status.machine)
         let told: Int?
         do {
             told = try await OwnNote(store: reader.store, ledger: reader.ledger, keys: reader.keys).laterWrite()
@@ -147,13 +147,13 @@ struct MissingCatalogs: Sendable {
         }
         guard let told else { return (nil, []) }
         let loss: String
-        if let last = listed[standing.machine] {
+        if let last = listed[status.machine] {
             if last >= told { return (told, []) }
             loss = "lacks its writes \(last + 1) to \(told)\(consequences.cut)"
         } else {
             // Of the writes before these the ledger knows what they told.
             loss =
-                "is missing from the store, and the ledger does not know its writes \(standing.next) to \(told)"
+                "is missing from the store, and the ledger does not know its writes \(status.next) to \(told)"
                 + consequences.cut
         }
         let remedy = "the next sync-agent sync writes it anew, unless store.catalog is off"
@@ -167,7 +167,7 @@ struct MissingCatalogs: Sendable {
 
     /// - Parameter names: of other machines. What this one is called, its note tells.
     private func namesakes(of missing: [MachineNote], _ names: [String: String]) async throws -> Set<String> {
-        let own = try await reader.ledger { try $0.catalogStanding().machine }
+        let own = try await reader.ledger { try $0.catalogStatus().machine }
         var (names, aside) = (names, Findings(replaced: Replacements()))
         names[own] = try await note(of: own, &aside)?.name
         for note in missing { names[note.id] = nil }

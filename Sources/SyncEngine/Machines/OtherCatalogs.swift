@@ -45,15 +45,15 @@ struct OtherCatalogs: Sendable {
     }
 
     private func readAll(_ others: [String: Bool], asksAll: Bool, isLastTry: Bool) async throws -> Findings {
-        let standing = try await ledger { try $0.catalogStanding() }
+        let status = try await ledger { try $0.catalogStatus() }
         let silent = Set(others.filter(\.value).keys)
         var findings = Findings()
         var machines: [(id: String, chain: CatalogChain, last: Int)] = []
-        var replaced = Replacements(standing.replaces)
+        var replaced = Replacements(status.replaces)
         var headless: Set<String> = []
         var unread: [UnreadCatalog] = []
         let listed = try await reader.segments()
-        for (id, segments) in listed.sorted(by: { $0.key < $1.key }) where id != standing.machine {
+        for (id, segments) in listed.sorted(by: { $0.key < $1.key }) where id != status.machine {
             let chain = CatalogChain(segments)
             guard let last = chain.segments.last else { continue }
             do {
@@ -91,8 +91,8 @@ struct OtherCatalogs: Sendable {
         // Of one that gives signs the note may tell whose place it has taken.
         let last = listed.compactMapValues { CatalogChain($0).segments.last?.to }
         let asked = Set(others.keys)
-        let look = try await missing.look(
-            at: asksAll ? asked : asked.subtracting(last.keys).union(headless).union(silent), listed: last,
+        let look = try await missing.check(
+            asksAll ? asked : asked.subtracting(last.keys).union(headless).union(silent), listed: last,
             replaced: replaced, names: findings.names)
         findings.names.merge(look.names) { header, _ in header }
         findings.problems = unread.filter { silent.contains($0.machine) }.map { $0.words(look.names) }
@@ -135,7 +135,7 @@ private final class Lines: Sendable {
     private let machine: String
     private let lives: Bool
     private let prefixes: [String]
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(_ ledger: Ledger, _ machine: String, lives: Bool, _ prefixes: [String]) {
         self.ledger = ledger

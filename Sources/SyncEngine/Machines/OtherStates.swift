@@ -34,13 +34,13 @@ struct OtherStates: Sendable {
     }
 
     private func readAll(isLastTry: Bool) async throws -> Findings {
-        let standing = try await reader.ledger { try $0.catalogStanding() }
+        let status = try await reader.ledger { try $0.catalogStatus() }
         var found = Findings()
-        found.replaced = Replacements(standing.replaces)
+        found.replaced = Replacements(status.replaces)
         // Only who can be read tells what was another one's.
         var told = found.replaced
         for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })
-        where id != standing.machine {
+        where id != status.machine {
             guard let segment = CatalogChain(segments).segments.last else { continue }
             found.listed[id] = segment.to
             var name: String?
@@ -62,7 +62,7 @@ struct OtherStates: Sendable {
     }
 
     private func machine(_ segment: CatalogSegment, _ header: CatalogHeader) async throws -> Machine {
-        let found = Mutex((state: CatalogState(), folders: [CatalogFolder]()))
+        let found = Lock((state: CatalogState(), folders: [CatalogFolder]()))
         try await reader.lines(of: segment) { line in
             found.withLock { found in
                 if case .folder(let folder) = line { found.folders.append(folder) }

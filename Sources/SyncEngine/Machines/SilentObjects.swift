@@ -84,7 +84,7 @@ package struct SilentObjects: Sendable {
         var summary = Summary()
         summary.mended = own
         if known.isEmpty, !machines.values.contains(true) { return summary }
-        let result = await Result { try await look(machines, known, now: now, &summary) }
+        let result = await Result { try await check(machines, known, now: now, &summary) }
         try await ledger.finish { try $0.endOtherPlaces() }
         try result.get()
         return summary
@@ -110,13 +110,13 @@ package struct SilentObjects: Sendable {
         var summary: Summary
     }
 
-    private func look(
+    private func check(
         _ machines: [String: Bool], _ known: [OtherDamage], now: Date, _ summary: inout Summary
     ) async throws {
         let found = try await catalogs.read(machines)
         let today = time.now()
         let (spent, suspects) = try await ledger {
-            (try $0.verificationStanding(at: today).spentUSD, try $0.leftToOthers())
+            (try $0.verificationStatus(at: today).spentUSD, try $0.leftToOthers())
         }
         let earlier = try await EarlierDenials(of: .archive, in: ledger, time: time)
         var round = Round(
@@ -127,7 +127,7 @@ package struct SilentObjects: Sendable {
             suspects: suspects, seesToUnnamed: machines.values.allSatisfy(\.self), earlier: earlier,
             denied: DeniedObjects(earlier), summary: summary)
         for problem in found.problems { round.summary.add(problem) }
-        try await lookAgain(at: known, found, &round)
+        try await recheck(known, found, &round)
         for prefix in prefixes {
             try await store.eachPage(below: prefix, time: time) { page, span, _ in
                 if let span { try await compare(page, span, &round) }
@@ -141,8 +141,8 @@ package struct SilentObjects: Sendable {
 
     // MARK: What is known to be damaged
 
-    private func lookAgain(
-        at known: [OtherDamage], _ found: OtherCatalogs.Findings, _ round: inout Round
+    private func recheck(
+        _ known: [OtherDamage], _ found: OtherCatalogs.Findings, _ round: inout Round
     ) async throws {
         var over: [ObjectKey] = []
         for damage in known {
@@ -237,7 +237,7 @@ package struct SilentObjects: Sendable {
             records = [ObjectRecord(unnamed: info)]
         }
         for record in records {
-            switch try await examiner.look(at: record, reading: isUnlisted ? .inDoubt : .always, isUnlisted: isUnlisted)
+            switch try await examiner.examine(record, reading: isUnlisted ? .inDoubt : .always, isUnlisted: isUnlisted)
             {
             case .intact: return nil
             case .broken(.missing): return .missing

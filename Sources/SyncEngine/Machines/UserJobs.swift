@@ -50,7 +50,7 @@ package struct UserJobs: Sendable {
         let day = CalendarDay(time.now())
         let (last, own, hasDamage, lost) = try await ledger {
             let hasDamage = try !$0.otherDamage(limit: 1).isEmpty || !$0.leftToOthers().isEmpty
-            return (try $0.userJobsDay(), try $0.catalogStanding().machine, hasDamage, try $0.overview().lostOfOthers)
+            return (try $0.userJobsDay(), try $0.catalogStatus().machine, hasDamage, try $0.overview().lostOfOthers)
         }
         var summary = Summary()
         if last == day { return summary }
@@ -82,7 +82,7 @@ package struct UserJobs: Sendable {
                 for prefix in keys.ownPrefixes { try await store.takeBackUploads(below: prefix) }
             }
             try await attempt("see to objects of machines that are silent", &summary) { summary in
-                Self.tell(try await objects.run(silence, now: now), &summary)
+                Self.report(try await objects.run(silence, now: now), &summary)
             }
         }
         try await ledger { try $0.noteUserJobs(on: day) }
@@ -100,7 +100,7 @@ package struct UserJobs: Sendable {
         }
     }
 
-    private static func tell(_ result: SilentObjects.Summary, _ summary: inout Summary) {
+    private static func report(_ result: SilentObjects.Summary, _ summary: inout Summary) {
         if result.checked > 0 {
             summary.done.append("verified for machines that are silent: \(result.checked.counted("object"))")
         }

@@ -117,7 +117,7 @@ final class MirrorFolder: Sendable {
 
     /// Size and time of a regular file; `nil` when nothing has the name.
     /// - Throws: `Errno.tooManySymbolicLinkLevels` for a link, `.fileExists` for anything else that is no file.
-    func look(at name: FilePath.Component) throws -> (size: Int64, modified: Int64)? {
+    func attributes(of name: FilePath.Component) throws -> (size: Int64, modified: Int64)? {
         guard let status = try FileStatus.find(held.appending(name)) else { return nil }
         guard status.kind == .file else {
             throw status.kind == .link ? Errno.tooManySymbolicLinkLevels : .fileExists
@@ -128,7 +128,7 @@ final class MirrorFolder: Sendable {
     /// `nil` when nothing has the name, or what is not ours: something that is no file, or a longer one.
     private func read(_ name: FilePath.Component, limit: Int) throws -> [UInt8]? {
         do {
-            guard let found = try look(at: name), found.size <= limit else { return nil }
+            guard let found = try attributes(of: name), found.size <= limit else { return nil }
             let file = try FileDescriptor.open(
                 held.appending(name), .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
             return try file.closeAfter { try file.bytes(atMost: Int(found.size)) }

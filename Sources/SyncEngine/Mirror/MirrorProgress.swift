@@ -17,7 +17,7 @@ final class MirrorMeter: Sendable {
         var here: [Int64]
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
     private let observe: @Sendable (MirrorProgress) -> Void
 
     /// - Parameter sizes: of what is to be downloaded.
@@ -25,7 +25,7 @@ final class MirrorMeter: Sendable {
         var progress = MirrorProgress()
         progress.photos = sizes.count
         progress.size = sizes.reduce(0, +)
-        state = Mutex(State(progress: progress, here: Array(repeating: 0, count: sizes.count)))
+        state = Lock(State(progress: progress, here: Array(repeating: 0, count: sizes.count)))
         self.observe = observe
         observe(progress)
     }

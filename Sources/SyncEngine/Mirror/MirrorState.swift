@@ -60,7 +60,7 @@ struct MirrorState: Hashable, Sendable, Codable {
     }
 
     /// A photo that had its place before, and has it again, is the one that was put there then.
-    mutating func recall(_ photo: CheckedShare.Photo) {
+    mutating func reinstate(_ photo: CheckedShare.Photo) {
         let (index, sha256) = (photo.orderIndex, photo.sha256.description)
         guard photos[index]?.sha256 != sha256, let place = earlier[index]?.firstIndex(where: { $0.sha256 == sha256 }),
             let file = earlier[index]?.remove(at: place)
@@ -164,7 +164,7 @@ private struct MirrorStateReading {
 }
 
 /// What is known of a mirror before its share is read.
-struct MirrorMemory: Sendable {
+struct KnownMirror: Sendable {
     /// What was put into the folder; `nil` where nothing is known of that.
     let known: MirrorState?
     /// The same, as the hidden file there has it.
@@ -190,7 +190,7 @@ struct MirrorMemory: Sendable {
         self.isDamaged = isDamaged
         if let filled {
             let isSame = folder.map { filled.isSame(as: $0) } ?? false
-            known = filled.recall(written, isDamaged: isDamaged, isSame: isSame)
+            known = filled.load(written, isDamaged: isDamaged, isSame: isSame)
             isLost = known == nil && !isDamaged
         } else {
             known = written
@@ -227,7 +227,7 @@ struct FilledFolder: Sendable {
     ///   - now: as its hidden file has it.
     ///   - isSame: whether it is this one.
     /// - Returns: `nil` when nothing is known of it.
-    func recall(_ now: MirrorState?, isDamaged: Bool, isSame: Bool) -> MirrorState? {
+    func load(_ now: MirrorState?, isDamaged: Bool, isSame: Bool) -> MirrorState? {
         // Whatever wrote there since knows more.
         if let now { return now == written ? state : now }
         // A hidden file that was written, and is not there, was taken away with the rest.
@@ -263,9 +263,9 @@ struct MirrorPlan: Sendable {
 
     /// - Parameters:
     ///   - noted: what was put there for this place in the share.
-    ///   - standing: of that file.
+    ///   - status: of that file.
     func step(
-        for photo: CheckedShare.Photo, noted: (name: FilePath.Component, sha256: String)?, standing: MirrorStatus
+        for photo: CheckedShare.Photo, noted: (name: FilePath.Component, sha256: String)?, status: MirrorStatus
     ) -> MirrorStep {
         // The state lies in a folder that may come from anywhere: it cannot make us write to files of other names.
         guard let noted, MirrorName.admits(noted.name, of: photo) else {
@@ -273,18 +273,18 @@ struct MirrorPlan: Sendable {
             guard let noted, !isForced, noted.sha256 == photo.sha256.description,
                 OriginalName(noted.name.string, film: photo.film)?.text == noted.name.string
             else { return download(photo) }
-            return untouched(noted.name, standing)
+            return untouched(noted.name, status)
         }
         guard noted.sha256 == photo.sha256.description else {
             // Another photo has this place now: it comes beside the first.
             return download(photo, isOther: true)
         }
-        if isForced, standing != .same { return .download(noted.name, overwrites: true) }
-        return untouched(noted.name, standing)
+        if isForced, status != .same { return .download(noted.name, overwrites: true) }
+        return untouched(noted.name, status)
     }
 
-    private func untouched(_ name: FilePath.Component, _ standing: MirrorStatus) -> MirrorStep {
-        switch standing {
+    private func untouched(_ name: FilePath.Component, _ status: MirrorStatus) -> MirrorStep {
+        switch status {
         case .same: .alreadyThere(name)
         case .missing: .kept(name, .deleted)
         case .changed: .kept(name, .changed)

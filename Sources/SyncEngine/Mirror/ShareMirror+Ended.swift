@@ -5,10 +5,10 @@ import SyncSystem
 extension ShareMirror {
     /// - Parameter share: as it was last, read from its place or, where it is gone, from the folder.
     func ended(
-        _ share: CheckedShare, _ end: MirrorResult.End, _ memory: MirrorMemory, in folder: MirrorFolder?
+        _ share: CheckedShare, _ end: MirrorResult.End, _ memory: KnownMirror, in folder: MirrorFolder?
     ) async throws -> MirrorResult {
         var state = memory.known ?? MirrorState(shareID: share.id)
-        share.photos.forEach { state.recall($0) }
+        share.photos.forEach { state.reinstate($0) }
         let found = try await search(for: share.photos, of: share, state, in: folder)
         for (index, found) in found where found.isSame { state.note(found.file, at: index) }
         let expected = plan(for: share, state).expected(of: share, state)
@@ -16,7 +16,7 @@ extension ShareMirror {
         var result = MirrorResult(shareID: share.id, destination: destination)
         result.end = end
         result.hadPhotos = memory.hadPhotos
-        try await look(for: expected, state, in: folder, &result)
+        try await check(expected, state, in: folder, &result)
         result.isComplete = result.isAllHere
         return result
     }
@@ -24,19 +24,19 @@ extension ShareMirror {
     /// Of one that cannot be read any more. What it had last is known by the hidden file, or by the manifest beside it;
     /// without either, all that was put there counts as its.
     /// - Returns: `nil` where nothing is known of it here.
-    func gone(_ memory: MirrorMemory, in folder: MirrorFolder?) async throws -> MirrorResult? {
+    func gone(_ memory: KnownMirror, in folder: MirrorFolder?) async throws -> MirrorResult? {
         if let share = memory.share, memory.isAsked { return try await ended(share, .gone, memory, in: folder) }
         guard let known = memory.known, let id = ShareID(known.shareId) else { return nil }
         var result = MirrorResult(shareID: id, destination: destination)
         result.end = .gone
         result.hadPhotos = memory.hadPhotos
-        try await look(for: known.expected ?? known.photos, known, in: folder, &result)
+        try await check(known.expected ?? known.photos, known, in: folder, &result)
         result.isComplete = result.isAllHere && !memory.isDamaged && (known.expected != nil || known.isComplete)
         return result
     }
 
-    private func look(
-        for expected: [Int: MirrorState.File], _ state: MirrorState, in folder: MirrorFolder?,
+    private func check(
+        _ expected: [Int: MirrorState.File], _ state: MirrorState, in folder: MirrorFolder?,
         _ result: inout MirrorResult
     ) async throws {
         let files = expected.sorted { $0.key < $1.key }.map { index, file in
@@ -44,12 +44,12 @@ extension ShareMirror {
             return (file: noted ?? file, wasFetched: noted != nil)
         }
         // There is no other look after this one.
-        let standings =
-            if let folder { try await standings(of: files.map(\.file), in: folder, reads: true) } else {
+        let statuses =
+            if let folder { try await statuses(of: files.map(\.file), in: folder, reads: true) } else {
                 files.map { _ in MirrorStatus.missing }
             }
-        for ((file, wasFetched), standing) in zip(files, standings) {
-            switch standing {
+        for ((file, wasFetched), status) in zip(files, statuses) {
+            switch status {
             case .same: result.alreadyThere += 1
             case .missing where wasFetched: result.kept.append(MirrorResult.Kept(name: file.name, reason: .deleted))
             case .missing: result.neverFetched.append(file.name)
@@ -93,11 +93,11 @@ extension ShareMirror {
     ) throws -> Found? {
         var other: Found?
         for file in files {
-            switch try standing(of: file, in: folder, reads: true, flag) {
+            switch try status(of: file, in: folder, reads: true, flag) {
             case .same:
                 var file = file
                 // By its time, it needs no second reading.
-                let status = file.component.flatMap { try? folder.look(at: $0) }
+                let status = file.component.flatMap { try? folder.attributes(of: $0) }
                 file.modified = status?.modified ?? file.modified
                 return Found(file: file, isSame: true)
             case .missing: continue

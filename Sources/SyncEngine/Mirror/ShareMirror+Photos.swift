@@ -32,16 +32,17 @@ extension ShareMirror {
         visit.result.untried = []
         visit.state.manifestLink = read.manifestLink?.description
         do {
-            try await bring(photos, of: share, &visit, download, observe)
+            try await downloadPhotos(photos, of: share, &visit, download, observe)
         } catch let error as DownloadError where visit.result.hasPhotos || visit.result.obstacle != nil {
             // What has come, and what has not, is told all the same.
             visit.result.obstacle = visit.result.obstacle ?? error
             (visit.result.isComplete, visit.state.isComplete) = (false, false)
         }
-        await DownloadBatch.tidy(visit.folder.held, isComplete: visit.result.isComplete, pool, now: download.now)
+        await DownloadBatch.removeLeftovers(
+            visit.folder.held, isComplete: visit.result.isComplete, pool, now: download.now)
     }
 
-    private func bring(
+    private func downloadPhotos(
         _ photos: [CheckedShare.Photo], of share: CheckedShare, _ visit: inout Visit, _ download: ObjectDownload,
         _ observe: @escaping @Sendable (MirrorProgress) -> Void
     ) async throws {
@@ -71,7 +72,7 @@ extension ShareMirror {
     ) async throws -> [Planned] {
         let folder = visit.folder
         let keys = ShareKeys(share.id)
-        photos.forEach { visit.state.recall($0) }
+        photos.forEach { visit.state.reinstate($0) }
         if visit.hasForgotten {
             let found = try await search(for: photos, of: share, visit.state, in: folder)
             for (index, found) in found where found.isSame { visit.state.note(found.file, at: index) }
@@ -80,11 +81,11 @@ extension ShareMirror {
         visit.state.expected = plan.expected(of: share, visit.state)
         let offsets = CaptureOffsets(share.photos.compactMap(\.takenAt))
         let notes = photos.map { visit.state.photos[$0.orderIndex] }
-        let standings = try await standings(of: notes, in: folder)
+        let statuses = try await statuses(of: notes, in: folder)
         var planned: [Planned] = []
-        for (photo, (note, standing)) in zip(photos, zip(notes, standings)) {
+        for (photo, (note, status)) in zip(photos, zip(notes, statuses)) {
             let noted = note.flatMap { note in note.component.map { (name: $0, sha256: note.sha256) } }
-            switch plan.step(for: photo, noted: noted, standing: standing) {
+            switch plan.step(for: photo, noted: noted, status: status) {
             case .alreadyThere:
                 if !visit.fetched.contains(photo.orderIndex) { visit.result.alreadyThere += 1 }
             case .kept(let name, let reason):
@@ -110,22 +111,22 @@ extension ShareMirror {
     }
 
     /// - Parameter reads: the bytes, also of a file whose size and time are as they were noted.
-    func standings(
+    func statuses(
         of notes: [MirrorState.File?], in folder: MirrorFolder, reads: Bool = false
     ) async throws -> [MirrorStatus] {
         try await pool.runChecking { flag in
             try notes.map { note in
-                try note.map { try Self.standing(of: $0, in: folder, reads: reads, flag) } ?? .missing
+                try note.map { try Self.status(of: $0, in: folder, reads: reads, flag) } ?? .missing
             }
         }
     }
 
-    static func standing(
+    static func status(
         of note: MirrorState.File, in folder: MirrorFolder, reads: Bool, _ flag: CancellationFlag
     ) throws -> MirrorStatus {
         guard let name = note.component else { return .missing }
         do {
-            guard let found = try folder.look(at: name) else { return .missing }
+            guard let found = try folder.attributes(of: name) else { return .missing }
             if found.size != note.size { return found.size == 0 ? .taken : .changed }
             if !reads, found.modified == note.modified { return .same }
             let digest = try FileDigest.of(folder.held.appending(name), size: note.size, flag)
@@ -216,7 +217,7 @@ extension ShareMirror {
             visit.fetched.insert(index)
         }
         // A file that is gone by now is one that the person deleted.
-        let found = await pool.finish { try? folder.look(at: item.name) }
+        let found = await pool.finish { try? folder.attributes(of: item.name) }
         let file = MirrorState.File(
             name: item.name.string, sha256: item.photo.sha256.description, size: item.photo.size,
             modified: found?.modified ?? MirrorState.noTime)
@@ -279,10 +280,10 @@ extension ShareMirror {
         let digest = SHA256Digest(of: bytes)
         let noted = visit.state.manifest
         let name = MirrorFolder.manifestName
-        let (standing, isNew) = try await pool.runChecking { flag in
+        let (status, isNew) = try await pool.runChecking { flag in
             guard Self.isTaken(name, in: folder) else { return (MirrorStatus.missing, true) }
             // What is larger than any manifest is none, and is not read to see that.
-            let size = try? folder.look(at: name)?.size
+            let size = try? folder.attributes(of: name)?.size
             let found =
                 size ?? 0 > MirrorFolder.largestManifest
                 ? nil : try? FileDigest.of(folder.held.appending(name), size: nil, flag)
@@ -290,7 +291,7 @@ extension ShareMirror {
             return (isOurs ? .same : .changed, found?.sha256 != digest)
         }
         guard isNew else { return try await noteManifest(bytes, digest, &visit) }
-        if standing == .changed, !options.isForced {
+        if status == .changed, !options.isForced {
             visit.result.notes.append("\(name) in the folder is not the one of this mirror, and was left as it is")
             return
         }
@@ -302,7 +303,7 @@ extension ShareMirror {
     /// Also by a link or a folder.
     private static func isTaken(_ name: FilePath.Component, in folder: MirrorFolder) -> Bool {
         do {
-            return try folder.look(at: name) != nil
+            return try folder.attributes(of: name) != nil
         } catch {
             return true
         }
@@ -310,7 +311,7 @@ extension ShareMirror {
 
     private func noteManifest(_ bytes: [UInt8], _ digest: SHA256Digest, _ visit: inout Visit) async throws {
         let folder = visit.folder
-        let found = try await pool.run { try? folder.look(at: MirrorFolder.manifestName) }
+        let found = try await pool.run { try? folder.attributes(of: MirrorFolder.manifestName) }
         visit.state.manifest = MirrorState.File(
             name: MirrorFolder.manifestName.string, sha256: digest.description, size: Int64(bytes.count),
             modified: found?.modified ?? MirrorState.noTime)

@@ -45,7 +45,7 @@ package struct ShareMirror: Sendable {
         let hasForgotten: Bool
         var result: MirrorResult
 
-        init(_ share: CheckedShare, in folder: MirrorFolder, _ memory: MirrorMemory) {
+        init(_ share: CheckedShare, in folder: MirrorFolder, _ memory: KnownMirror) {
             self.folder = folder
             state = memory.known ?? MirrorState(shareID: share.id)
             // What could be read of it is whole when it is written.
@@ -100,17 +100,17 @@ package struct ShareMirror: Sendable {
     ///   `.notFound` for a share that was never mirrored here. `CancellationError`.
     package func run(_ observe: @escaping @Sendable (MirrorProgress) -> Void = { _ in }) async throws -> MirrorResult {
         do {
-            return try await bring(observe)
+            return try await downloadShare(observe)
         } catch let error as Errno {
             throw DownloadError(error, destination)
         }
     }
 
-    private func bring(_ observe: @escaping @Sendable (MirrorProgress) -> Void) async throws -> MirrorResult {
+    private func downloadShare(_ observe: @escaping @Sendable (MirrorProgress) -> Void) async throws -> MirrorResult {
         var folder = try await pool.run { [destination] in try Self.folder(destination) }
         defer { folder?.unlock() }
         let memory = try await pool.run { [folder, filled, asked] in
-            try MirrorMemory(of: folder, filled: filled, asked: asked)
+            try KnownMirror(of: folder, filled: filled, asked: asked)
         }
         if let known = memory.known, let asked { try requireSame(known, asked) }
         let read: ReadShare
@@ -142,7 +142,7 @@ package struct ShareMirror: Sendable {
         }
         guard let folder else { throw Errno.noSuchFileOrDirectory }
         var visit = Visit(read.share, in: folder, memory)
-        try await bring(read, &visit, observe)
+        try await downloadAll(read, &visit, observe)
         visit.result.filled = FilledFolder(
             identity: await pool.finish { folder.identity }, state: visit.state, written: visit.written)
         if visit.result.end != nil { await discardParts(in: folder) }
@@ -156,7 +156,7 @@ package struct ShareMirror: Sendable {
     }
 
     /// A share may change, or end, while it is read: then what failed is tried once more by the manifest as it is now.
-    private func bring(
+    private func downloadAll(
         _ first: ReadShare, _ visit: inout Visit, _ observe: @escaping @Sendable (MirrorProgress) -> Void
     ) async throws {
         var read = first

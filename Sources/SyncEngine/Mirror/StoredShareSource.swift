@@ -70,7 +70,7 @@ struct SharedPhotos: ObjectSource {
     func get(
         _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
     ) async throws -> ObjectInfo {
-        let left = Mutex((range?.upperBound ?? sizes[key] ?? 0) - (range?.lowerBound ?? 0))
+        let left = Lock((range?.upperBound ?? sizes[key] ?? 0) - (range?.lowerBound ?? 0))
         let info = try await base.read(key, range: range) { bytes in
             let rest = left.withLock { left in
                 left -= Int64(bytes.count)

@@ -112,7 +112,7 @@ package final class MetricsFile: Sendable {
     private let time: TimeSource
     private let logger: Logger
     /// Why it could not be written the last time; `nil` when it could.
-    private let problem = Mutex<String?>(nil)
+    private let problem = Lock<String?>(nil)
 
     /// - Parameters:
     ///   - path: absolute.

@@ -19,7 +19,7 @@ package final class MonitoringService: Service {
     private let time: TimeSource
     private let logger: Logger
     /// Whether the last call has failed.
-    private let isMute = Mutex(false)
+    private let isMute = Lock(false)
 
     /// - Parameters:
     ///   - beat: calls somebody to whom silence is an alarm.
@@ -46,7 +46,7 @@ package final class MonitoringService: Service {
             try await self.note()
             // One that nobody heard of is told with the next round.
             let isNew = seen.map { $0.endedAt != pass.endedAt } ?? false
-            let isTold = isNew ? try await self.tellPass(isGood: pass.isGood) : true
+            let isTold = isNew ? try await self.reportPass(isGood: pass.isGood) : true
             if isTold { seen = pass }
             return .work(self.passes, atMost: Self.interval)
         }
@@ -63,7 +63,7 @@ package final class MonitoringService: Service {
     /// - Returns: `false` when nobody has heard.
     /// - Throws: `CancellationError`.
     @discardableResult
-    package func tellPass(isGood: Bool) async throws -> Bool {
+    package func reportPass(isGood: Bool) async throws -> Bool {
         guard isGood, let beat else { return true }
         do {
             try await beat()
@@ -100,7 +100,7 @@ extension Ledger {
             overview.folders.allSatisfy({ $0.record.problem == nil })
         else { return false }
         guard try shareTroubles(at: now).isEmpty, try otherDamage(seenOn: CalendarDay(now)).isEmpty,
-            try catalogStanding().problem != OlderLedger().description
+            try catalogStatus().problem != OlderLedger().description
         else { return false }
         return try unclearOwnObjects(keys) == 0
     }

@@ -66,17 +66,17 @@ package struct TroubleAnnouncer: Sendable {
         }
         troubles += try await ofDisks(told)
         // What is not to be told is not noted either: it is news when it is.
-        for trouble in troubles where notifiers.tells(trouble.standing.kind) && !told.contains(trouble.standing) {
+        for trouble in troubles where notifiers.delivers(trouble.standing.kind) && !told.contains(trouble.standing) {
             // Noted first: a notice that is lost with a crash is a smaller evil than one that comes with every restart.
             guard try await ledger({ try $0.noteTold(trouble.standing, at: now) }) else { continue }
-            try await notifiers.tell(
+            try await notifiers.deliver(
                 Notice(
                     trouble.standing.kind, title: trouble.title, message: trouble.message,
                     facts: trouble.facts.merging(["over": "false"]) { $1 }, at: now))
         }
         for standing in told.subtracting(troubles.map(\.standing)) {
             guard try await ledger({ try !isLeft(standing, $0) && $0.noteOver(standing) }) else { continue }
-            try await notifiers.tell(try await end(of: standing, at: now))
+            try await notifiers.deliver(try await end(of: standing, at: now))
         }
     }
 

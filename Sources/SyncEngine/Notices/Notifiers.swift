@@ -24,22 +24,22 @@ package struct Notifiers: Sendable {
 
     /// Tells it in all ways at once, and returns when the last is done.
     /// - Throws: `CancellationError`.
-    package func tell(_ notice: Notice) async throws {
-        guard tells(notice.kind) else { return }
+    package func deliver(_ notice: Notice) async throws {
+        guard delivers(notice.kind) else { return }
         let notice = gallery.map { notice.linked(to: $0) } ?? notice
         await withTaskGroup(of: Void.self) { group in
             for way in ways {
-                group.addTask { await tell(notice, by: way) }
+                group.addTask { await deliver(notice, by: way) }
             }
         }
         try Task.checkCancellation()
     }
 
-    package func tells(_ kind: Notice.Kind) -> Bool { kinds.contains(kind) }
+    package func delivers(_ kind: Notice.Kind) -> Bool { kinds.contains(kind) }
 
-    private func tell(_ notice: Notice, by way: any Notifier) async {
+    private func deliver(_ notice: Notice, by way: any Notifier) async {
         do {
-            try await way.tell(notice)
+            try await way.deliver(notice)
         } catch is CancellationError {
             // Nobody is to blame, and the caller throws it.
         } catch {

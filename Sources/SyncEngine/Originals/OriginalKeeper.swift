@@ -60,7 +60,7 @@ package struct OriginalKeeper: Sendable {
     private let silent: @Sendable () -> [FolderRecord]
     private let time: TimeSource
     private let underWay = KeyedLock<ObjectKey>()
-    private let rests = Mutex(Rests<FilePath, FileStamp>())
+    private let rests = Lock(Rests<FilePath, FileStamp>())
 
     /// - Parameters:
     ///   - recompressor: for JPEG files; `nil` to store all files as they are.
@@ -87,8 +87,8 @@ package struct OriginalKeeper: Sendable {
     /// - Throws: ``StoreError`` when the store as a whole cannot be used, or takes none, once those that were under way
     ///   have ended; ``LedgerError``, `CancellationError`. What was kept by then stays.
     package func run(onProgress: @escaping @Sendable (Summary) -> Void = { _ in }) async throws -> Summary {
-        let result = Mutex(Summary())
-        let refusal = Mutex<StoreError?>(nil)
+        let result = Lock(Summary())
+        let refusal = Lock<StoreError?>(nil)
         let earlier = try await EarlierDenials(of: .originals, in: ledger, time: time)
         let denied = DeniedObjects(earlier)
         func attempt(_ candidates: [OriginalCandidate]) async throws {
@@ -173,7 +173,7 @@ package struct OriginalKeeper: Sendable {
     }
 
     private func store(_ candidate: OriginalCandidate) async throws -> Ending {
-        let looked = try await pool.run { [reader] () throws -> PhotoExamination? in
+        let looked = try await pool.run { [reader] () throws -> PhotoFacts? in
             // Before it is read: it may be large, and no scan has met it yet.
             let stamp = try? FileStatus.find(candidate.file)?.stamp
             guard stamp?.isUntouched(since: candidate.stamp) == true else { return nil }
@@ -213,7 +213,7 @@ package struct OriginalKeeper: Sendable {
     /// What another machine, or a process that was killed, has stored already.
     /// - Parameter isRuin: whether the ledger knows it as damaged: only bytes that are read say that it no longer is.
     private func known(
-        _ key: ObjectKey, _ examined: PhotoExamination, isRuin: Bool = false
+        _ key: ObjectKey, _ examined: PhotoFacts, isRuin: Bool = false
     ) async throws -> ObjectRecord? {
         guard let info = try await store.readableHead(key) else { return nil }
         // Whether it is replaced, the store says.
@@ -231,7 +231,7 @@ package struct OriginalKeeper: Sendable {
 
     /// - Parameter replacing: whether what is stored under the key is known to be damaged, whatever it says of itself.
     private func put(
-        _ candidate: OriginalCandidate, _ examined: PhotoExamination, at key: ObjectKey, replacing: Bool
+        _ candidate: OriginalCandidate, _ examined: PhotoFacts, at key: ObjectKey, replacing: Bool
     ) async throws -> ObjectRecord {
         let content = try await pool.run { () throws -> Content in
             try recompressed(candidate.file, examined)
@@ -285,7 +285,7 @@ package struct OriginalKeeper: Sendable {
     }
 
     /// - Returns: `nil` where the file's own bytes are the better choice, whatever the recompressor has against it.
-    private func recompressed(_ file: FilePath, _ examined: PhotoExamination) throws -> Content? {
+    private func recompressed(_ file: FilePath, _ examined: PhotoFacts) throws -> Content? {
         guard examined.type == .jpeg, let recompressor else { return nil }
         do {
             let descriptor = try FileDescriptor.open(file, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
@@ -326,7 +326,7 @@ extension OriginalKeeper.Summary {
         }
     }
 
-    package func tell(_ logger: Logger) {
+    package func log(to logger: Logger) {
         if kept > 0 { logger.notice("kept: \(kept.counted("original"))") }
         for failure in failures.prefix(Self.failuresTold) {
             logger.warning("its original is not kept yet: \(failure.file.string.escapingControls): \(failure.reason)")
@@ -337,7 +337,6 @@ extension OriginalKeeper.Summary {
 
 /// ``OriginalKeeper`` as a service: whenever nothing else waits.
 package struct OriginalService: Service {
-    /// A look at the ledger costs a seek in an index.
     private static let interval = Duration.seconds(5)
     /// While some could not be kept: each look meets all of them.
     private static let afterFailure = Duration.seconds(60)
@@ -355,9 +354,10 @@ package struct OriginalService: Service {
     package func run() async throws {
         try await loop.run {
             let result = try await keeper.run()
-            result.tell(logger)
-            let isAnyLeft = result.failed + result.resting > 0 && !result.isInterrupted
-            return .round(after: isAnyLeft ? Self.afterFailure : Self.interval)
+            result.log(to: logger)
+            if result.isInterrupted { return .round(after: Self.interval) }
+            let isAnyLeft = result.failed + result.resting > 0
+            return isAnyLeft ? .round(after: Self.afterFailure) : .change(every: Self.interval)
         }
     }
 }

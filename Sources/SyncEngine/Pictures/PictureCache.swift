@@ -56,7 +56,7 @@ package struct PictureCache: Sendable {
     /// Pictures that are made at once: each may take a whole photo into memory, and uploads have the same threads.
     private let slots = Slots(2)
     private let failures: PictureFailures
-    private let writes = Mutex(0)
+    private let writes = Lock(0)
 
     /// - Parameters:
     ///   - folder: absolute; made when it is needed.
@@ -310,7 +310,7 @@ private struct PictureFailures: Sendable {
     private static let most = 2_000
 
     let time: TimeSource
-    private let ends = Mutex([Picture: Date]())
+    private let ends = Lock([Picture: Date]())
 
     func contains(_ photo: MD5Digest, _ size: PictureCache.Size) -> Bool {
         let now = time.now()

@@ -103,7 +103,7 @@ package struct OrphanRemover: Sendable {
             return "it is in a file of a folder that is no gallery of the configuration, which is left as it is"
         }
         guard let object = event.object else { return nil }
-        switch try await denied.ask({ try await examiner.look(at: object, reading: .always) }) {
+        switch try await denied.ask({ try await examiner.examine(object, reading: .always) }) {
         case .success(.intact): return nil
         case .success(.broken):
             return "the store does not hold its photo as it was stored (\(object.key)); store it again with: "

@@ -69,9 +69,9 @@ package struct OtherMerges: Sendable {
     /// - Throws: ``Doubt``, ``StoreError``, ``LedgerError``, `CancellationError`.
     package func all(tells: Bool) async throws -> [OtherMerge] {
         if !tells {
-            let standing = try await ledger { try $0.catalogStanding() }
+            let status = try await ledger { try $0.catalogStatus() }
             let others = try await OtherMachines(store: store, keys: keys).lastSigns().keys.filter {
-                $0 != standing.machine && standing.replaces[$0] == nil
+                $0 != status.machine && status.replaces[$0] == nil
             }
             if let machine = others.min() { throw Doubt.untold(machine) }
         }
@@ -101,16 +101,17 @@ package struct OtherMerges: Sendable {
 /// reads last sees the other; both may see each other, and then neither begins.
 package struct MergeAgreement: Sendable {
     let others: @Sendable () async throws -> [OtherMerge]
-    let tell: @Sendable () async throws -> Void
+    let publish: @Sendable () async throws -> Void
 
     /// - Parameters:
     ///   - others: reads what other machines have merged or announced.
-    ///   - tell: stores this machine's catalogue as its ledger is now. It throws where the store does not prove it.
+    ///   - publish: stores this machine's catalogue as its ledger is now. It throws where the store does not prove it.
     package init(
-        others: @escaping @Sendable () async throws -> [OtherMerge], tell: @escaping @Sendable () async throws -> Void
+        others: @escaping @Sendable () async throws -> [OtherMerge],
+        publish: @escaping @Sendable () async throws -> Void
     ) {
         self.others = others
-        self.tell = tell
+        self.publish = publish
     }
 
     /// - Parameters:
@@ -174,13 +175,13 @@ package struct MergedPhotos: Sendable {
     }
 
     /// A look at photos that are missing, one after the other or at once: what was merged is read with the first of them.
-    package func look() -> MergedPhotosLook { MergedPhotosLook(photos: self) }
+    package func lookup() -> MergedPhotosLookup { MergedPhotosLookup(photos: self) }
 }
 
-/// What ``MergedPhotos/look()`` gives.
-package struct MergedPhotosLook: Sendable {
+/// What ``MergedPhotos/lookup()`` gives.
+package struct MergedPhotosLookup: Sendable {
     fileprivate let photos: MergedPhotos
-    private let merges = Mutex<[ByteString: [String]]?>(nil)
+    private let merges = Lock<[ByteString: [String]]?>(nil)
     private let reading = Slots(1)
 
     /// Whose what was of a profile may be by now, the nearest first.

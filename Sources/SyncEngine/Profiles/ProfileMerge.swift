@@ -72,7 +72,7 @@ package struct ProfileMerge: Sendable {
             }
             progress(index + 1, held.photos.count)
         }
-        if !isDryRun, let look = moves?.look() {
+        if !isDryRun, let look = moves?.lookup() {
             for photo in held.unlisted { _ = try await look.follow(photo) }
         }
         return result
@@ -86,12 +86,12 @@ package struct ProfileMerge: Sendable {
             try await agreement.require(profiles, into: other, beside: book.notes.merges)
             if isDryRun { return }
             if !isNoted { try await ledger { try $0.announceMerge(of: profile, into: other) } }
-            try await agreement.tell()
+            try await agreement.publish()
             try await agreement.require(profiles, into: other, beside: book.notes.merges)
         } catch {
             if !isDryRun, try await ledger.finish({ try $0.withdrawMerge() }), error is MergeConflict {
                 // The other one may go on. Where the store is away now, the next pass tells it.
-                try? await agreement.tell()
+                try? await agreement.publish()
             }
             throw error
         }
@@ -159,7 +159,7 @@ package struct ProfileHoldings: Sendable {
     /// Those that were signed off, and that a machine has moved to another profile, are that one's.
     /// - Parameter isDryRun: they are not counted any more, and nothing is noted.
     package mutating func leaveOut(movedBy moves: MergedPhotos, isDryRun: Bool) async throws {
-        let look = moves.look()
+        let look = moves.lookup()
         for photo in unlisted {
             let isElsewhere =
                 try await isDryRun ? look.find(photo) != nil : look.follow(photo) != nil

@@ -91,12 +91,12 @@ extension ProjectEntry {
 /// All projects of some folders, put together from the ledger.
 package struct ProjectCatalogue: Sendable {
     private let ledger: Ledger
-    private let shelf: ProjectListSync
+    private let listSync: ProjectListSync
     private let now: @Sendable () -> Date
 
-    package init(ledger: Ledger, shelf: ProjectListSync, now: @escaping @Sendable () -> Date) {
+    package init(ledger: Ledger, listSync: ProjectListSync, now: @escaping @Sendable () -> Date) {
         self.ledger = ledger
-        self.shelf = shelf
+        self.listSync = listSync
         self.now = now
     }
 
@@ -106,7 +106,7 @@ package struct ProjectCatalogue: Sendable {
         let versions = try ledger.projectVersionCounts()
         var entries: [ProjectEntry] = []
         for folder in folders {
-            let hasList = try shelf.look(at: folder, isUrgent: true) != nil
+            let hasList = try listSync.check(folder, isUrgent: true) != nil
             var deleting = Set(try ledger.projectsBeingDeleted(in: folder).map(\.inBytes))
             guard hasList || !deleting.isEmpty else { continue }
             let files = try files(in: folder)
@@ -124,7 +124,7 @@ package struct ProjectCatalogue: Sendable {
                         deleting: id.string, in: folder, image: files.images[id], metadata: files.metadata[id],
                         versions: versions[id] ?? 0))
             }
-            let unusable = try shelf.unusableRecords(in: folder)
+            let unusable = try listSync.unusableRecords(in: folder)
             for (id, problem) in unusable where !deleting.contains(id) {
                 guard let record = problem.record else { continue }
                 entries.append(

@@ -65,7 +65,7 @@ package struct ProjectExport: Sendable {
             return items.map { _ in .failure(error) }
         }
         let outcomes = await collect(items) { try await save($0, to: home.held) }
-        await DownloadBatch.tidy(home.held, after: outcomes, pool, now: time.now())
+        await DownloadBatch.removeLeftovers(home.held, after: outcomes, pool, now: time.now())
         return outcomes.map { outcome in outcome.mapError { home.told($0) } }
     }
 
@@ -181,7 +181,7 @@ struct FileCopy: Sendable {
     let calls: DownloadCalls
 
     /// What is in the place of a copy; `nil` when nothing is.
-    func standing(of source: FilePath, at destination: FilePath, _ flag: CancellationFlag) throws -> Outcome? {
+    func comparison(of source: FilePath, at destination: FilePath, _ flag: CancellationFlag) throws -> Outcome? {
         guard let other = try FileStatus.find(destination) else { return nil }
         // One file under two names, or met through a link: to remove one would be to lose it.
         if let mine = try? FileStatus(at: source), mine.kind == .file, mine.isSameFile(as: other) { return .conflict }
@@ -196,7 +196,7 @@ struct FileCopy: Sendable {
     func run(_ source: FilePath, to destination: FilePath, _ flag: CancellationFlag) throws -> Outcome {
         // A run that was killed leaves its hidden file: half of it, or another name of it.
         try NewFile.discard(for: destination)
-        if let outcome = try standing(of: source, at: destination, flag) { return try settled(outcome, destination) }
+        if let outcome = try comparison(of: source, at: destination, flag) { return try settled(outcome, destination) }
         let copy: NewFile
         do {
             copy = try NewFile(for: destination, link: calls.link, syncFolder: calls.syncFolder)
@@ -209,7 +209,7 @@ struct FileCopy: Sendable {
             throw Mismatch(description: "the copy was read back and has other bytes; check the disk")
         }
         if try copy.place(overwrites: false) { return .copied }
-        return try settled(try standing(of: source, at: destination, flag) ?? .conflict, destination)
+        return try settled(try comparison(of: source, at: destination, flag) ?? .conflict, destination)
     }
 
     /// Whoever has put the same file there need not have synced it, and its source may be removed now.

@@ -48,7 +48,7 @@ package struct ProjectMigration: Sendable {
         let tree = try tree()
         var plan = Plan(conflicts: tree.obstacles)
         for file in tree.files {
-            switch try copy.standing(of: old.pushing(file.path), at: new.pushing(file.path), flag) {
+            switch try copy.comparison(of: old.pushing(file.path), at: new.pushing(file.path), flag) {
             case .alreadyThere: plan.alreadyThere += 1
             case nil:
                 plan.files += 1

@@ -43,7 +43,7 @@ package struct ProjectRemover: Sendable {
     private let ledger: LedgerQueue
     private let keys: KeyLayout
     private let others: OtherReferences
-    private let shelf: ProjectListSync
+    private let listSync: ProjectListSync
     private let scanner: any TreeScanner
     private let pool: BlockingPool
     private let time: TimeSource
@@ -52,14 +52,15 @@ package struct ProjectRemover: Sendable {
     ///   - others: what other machines need.
     ///   - pool: threads that wait for disks.
     package init(
-        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, others: OtherReferences, shelf: ProjectListSync,
+        store: any ObjectStore, ledger: LedgerQueue, keys: KeyLayout, others: OtherReferences,
+        listSync: ProjectListSync,
         scanner: any TreeScanner, pool: BlockingPool, time: TimeSource
     ) {
         self.store = store
         self.ledger = ledger
         self.keys = keys
         self.others = others
-        self.shelf = shelf
+        self.listSync = listSync
         self.scanner = scanner
         self.pool = pool
         self.time = time
@@ -75,8 +76,8 @@ package struct ProjectRemover: Sendable {
         var unnamed: Target?
         for folder in folders {
             let objects = try await leavingOut(othersOf: id, in: folder, among: stored)
-            let (known, isLeft, files) = try await pool.run { [shelf, ledger = ledger.ledger] in
-                try shelf.look(at: folder)
+            let (known, isLeft, files) = try await pool.run { [listSync, ledger = ledger.ledger] in
+                try listSync.check(folder)
                 return (
                     try ledger.project(id, in: folder),
                     try ledger.isProjectBeingDeleted(id, in: folder),
@@ -170,7 +171,7 @@ package struct ProjectRemover: Sendable {
                 outcomes[index].failures += try await finish(outcomes[index].target)
             }
         }
-        try await finishOnDisk { [shelf] in _ = try shelf.look(at: folder, isUrgent: true) }
+        try await finishOnDisk { [listSync] in _ = try listSync.check(folder, isUrgent: true) }
         return outcomes
     }
 
@@ -186,7 +187,7 @@ package struct ProjectRemover: Sendable {
     private func whyAway(_ folder: FilePath) async throws -> String? {
         try await pool.run { [scanner, ledger = ledger.ledger] in
             guard let record = try ledger.watchedFolder(at: folder) else { return nil }
-            return try FolderPresence(ledger: ledger, scanner: scanner).look(at: record, isForGood: true)
+            return try FolderPresence(ledger: ledger, scanner: scanner).check(record, isForGood: true)
                 .whyAway(FilePath(ProjectFileName.listName))
         }
     }
@@ -249,8 +250,8 @@ package struct ProjectRemover: Sendable {
     /// - Returns: why they could not be taken out.
     private func removeRecords(_ ids: Set<ByteString>, from folder: FilePath) async throws -> String? {
         let file = ProjectListFile(in: folder)
-        return try await tryOften { [scanner, shelf] in
-            for kept in try file.settle(isBeingWritten: scanner.isBeingWritten) { shelf.tell(of: kept) }
+        return try await tryOften { [scanner, listSync] in
+            for kept in try file.settle(isBeingWritten: scanner.isBeingWritten) { listSync.logKept(kept) }
             return try file.remove(ids, isBeingWritten: scanner.isBeingWritten)
         }
     }

@@ -11,7 +11,7 @@ package struct ProjectService: Service {
     private static let interval = Duration.seconds(600)
 
     private let folders: [FolderRecord]
-    private let shelf: ProjectListSync
+    private let listSync: ProjectListSync
     private let disks: DiskLanes
     private let work: Wakeup
     private let loop: ServiceLoop
@@ -20,11 +20,11 @@ package struct ProjectService: Service {
     ///   - disks: those of the intake.
     ///   - work: signalled when files may have come due.
     package init(
-        folders: [FolderRecord], shelf: ProjectListSync, disks: DiskLanes, work: Wakeup, patience: LedgerPatience,
+        folders: [FolderRecord], listSync: ProjectListSync, disks: DiskLanes, work: Wakeup, patience: LedgerPatience,
         time: TimeSource
     ) {
         self.folders = folders.filter { $0.kind == .projects }
-        self.shelf = shelf
+        self.listSync = listSync
         self.disks = disks
         self.work = work
         loop = ServiceLoop(name: "projects", interval: Self.interval, patience: patience, time: time)
@@ -37,7 +37,7 @@ package struct ProjectService: Service {
             for folders in groups {
                 group.addTask {
                     try await loop.run {
-                        try await look(at: folders)
+                        try await check(folders)
                         return .round(after: Self.interval)
                     }
                 }
@@ -50,14 +50,14 @@ package struct ProjectService: Service {
     /// - Parameter silent: folders that do not answer, and are left out.
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func round(leavingOut silent: Set<FilePath> = []) async throws {
-        try await look(at: folders.filter { !silent.contains($0.path) })
+        try await check(folders.filter { !silent.contains($0.path) })
     }
 
-    private func look(at folders: [FolderRecord]) async throws {
+    private func check(_ folders: [FolderRecord]) async throws {
         for folder in folders {
-            try await disks.pool(for: folder.path).run { [shelf] in
-                try shelf.look(at: folder.path, isUrgent: true)
-                try shelf.giveUp(in: folder.path)
+            try await disks.pool(for: folder.path).run { [listSync] in
+                try listSync.check(folder.path, isUrgent: true)
+                try listSync.giveUp(in: folder.path)
             }
         }
         if !folders.isEmpty { work.signal() }
@@ -74,9 +74,9 @@ package final class ProjectListSync: Sendable {
     private let time: TimeSource
     private let logger: Logger
     /// When each folder's list was read last. A folder has a lock of its own: another one's disk may not answer.
-    private let looked = Mutex<[FilePath: Mutex<Duration?>]>([:])
-    private let told = Mutex<[FilePath: Set<ByteString>]>([:])
-    private let unusable = Mutex<[FilePath: Unusable]>([:])
+    private let looked = Lock<[FilePath: Lock<Duration?>]>([:])
+    private let told = Lock<[FilePath: Set<ByteString>]>([:])
+    private let unusable = Lock<[FilePath: Unusable]>([:])
 
     /// Records of one state of a list that cannot be used, by the ids of their projects.
     private struct Unusable {
@@ -95,11 +95,11 @@ package final class ProjectListSync: Sendable {
     /// - Returns: what is known by now; `nil` when the folder has no list and never had one.
     /// - Throws: ``LedgerError``.
     @discardableResult
-    package func look(at folder: FilePath, isUrgent: Bool = false) throws -> ProjectListState? {
+    package func check(_ folder: FilePath, isUrgent: Bool = false) throws -> ProjectListState? {
         // Whoever comes while the list is read waits for it: before the first one is noted, a folder looks like one that
         // has none, of which all images are stored.
         let lock = looked.withLock { looked in
-            let lock = looked[folder] ?? Mutex<Duration?>(nil)
+            let lock = looked[folder] ?? Lock<Duration?>(nil)
             looked[folder] = lock
             return lock
         }
@@ -145,7 +145,7 @@ package final class ProjectListSync: Sendable {
     }
 
     /// Tells of a file that was kept beside a list.
-    func tell(of kept: FilePath) {
+    func logKept(_ kept: FilePath) {
         logger.warning("\(kept): \(ProjectListFile.advice(kept))")
     }
 
@@ -224,12 +224,12 @@ package struct ProjectUploadPolicy: Sendable {
     private static let pause = Duration.seconds(600)
     private static let shortPause = Duration.seconds(1)
 
-    private let shelf: ProjectListSync
+    private let listSync: ProjectListSync
     private let ledger: Ledger
     private let now: @Sendable () -> Date
 
-    package init(shelf: ProjectListSync, ledger: Ledger, now: @escaping @Sendable () -> Date) {
-        self.shelf = shelf
+    package init(listSync: ProjectListSync, ledger: Ledger, now: @escaping @Sendable () -> Date) {
+        self.listSync = listSync
         self.ledger = ledger
         self.now = now
     }
@@ -244,7 +244,7 @@ package struct ProjectUploadPolicy: Sendable {
             // safe.
             return .done(.waits(ProjectVerdict.isBeingDeleted, until: now() + Self.pause))
         }
-        guard name != .other, let list = try shelf.look(at: claim.folder.path, isUrgent: name == .list) else {
+        guard name != .other, let list = try listSync.check(claim.folder.path, isUrgent: name == .list) else {
             return .pass
         }
         switch name {
@@ -281,7 +281,7 @@ package struct ProjectUploadPolicy: Sendable {
     private func decide(_ id: String, _ list: ProjectListState, _ claim: Claim, isImage: Bool) throws -> Decision {
         guard let project = try ledger.project(id, in: claim.folder.path) else {
             guard let problem = list.problem else {
-                let unusable = try shelf.unusableRecords(in: claim.folder.path)[id.inBytes]
+                let unusable = try listSync.unusableRecords(in: claim.folder.path)[id.inBytes]
                 return .done(
                     .skipped(ProjectVerdict.withoutRecord(unusable?.reason), isImage ? .unrecorded : nil))
             }

@@ -131,7 +131,7 @@ package struct ProjectVersions: Sendable {
             // What becomes of another machine's, that one tells: it may delete it.
             guard let known = try ledger.object(current.key), known.md5 == version.md5 else { return }
             // What this machine has found stored there, and has not sent, is that one's which has.
-            let told = VersionMaker(of: current, try ledger.catalogStanding())
+            let told = VersionMaker(of: current, try ledger.catalogStatus())
             let isOwn = try told == .unknown && ledger.isOfOwnFile(current.key)
             let maker = isOwn ? VersionMaker.this : told
             try ledger.noteProjectVersion(version, of: file.name, maker: maker, copiedFrom: current.key)
@@ -264,7 +264,7 @@ package struct ProjectVersions: Sendable {
 
 /// Versions that are not this machine's for certain: they are not asked for again with each new image.
 private final class OthersVersions: Sendable {
-    private let keys = Mutex<Set<ObjectKey>>([])
+    private let keys = Lock<Set<ObjectKey>>([])
 
     func contains(_ key: ObjectKey) -> Bool { keys.withLock { $0.contains(key) } }
 

@@ -47,6 +47,6 @@ struct SetAsideContent: Sendable {
         case .contradicted, .none: return nil
         }
         (version.takenAt, version.dropped, version.note) = (gone.takenAt, gone.dropped, gone.note)
-        return (version, VersionMaker(of: info, try await ledger { try $0.catalogStanding() }))
+        return (version, VersionMaker(of: info, try await ledger { try $0.catalogStatus() }))
     }
 }

@@ -16,7 +16,7 @@ struct VersionMakers: Sendable {
     /// - Returns: of the versions among them.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func makers(of keys: [ObjectKey], asks: Bool) async throws -> [ObjectKey: VersionMaker] {
-        let (standing, known, likely) = try await ledger { ledger in
+        let (status, known, likely) = try await ledger { ledger in
             let own = Set(
                 try keys.filter { try ledger.isOfOwnFile($0) || ledger.maker(ofVersion: $0) == .this })
             let objects = try own.compactMap { try ledger.object($0) }
@@ -28,13 +28,13 @@ struct VersionMakers: Sendable {
                 let isLikely = own.contains(key) || objects.contains { $0.mayBeSetAside(as: key) }
                 if isLikely { likely.insert(key) }
             }
-            return (try ledger.catalogStanding(), known, likely)
+            return (try ledger.catalogStatus(), known, likely)
         }
         var makers = known
         if asks {
             let unknown = known.filter { $0.value == .unknown }.keys.sorted()
             let told = try await unknown.concurrently(Self.headsInFlight) { key in
-                try await store.readableHead(key).map { VersionMaker(of: $0, standing) }
+                try await store.readableHead(key).map { VersionMaker(of: $0, status) }
             }
             for (key, maker) in zip(unknown, told) { makers[key] = maker ?? .unknown }
         }

@@ -21,7 +21,7 @@ package struct CopyFromOriginal: Sendable {
     private let recompressor: (any OriginalRecompressor)?
     private let policy: ReducePolicy
     private let pool: BlockingPool
-    private let rests = Mutex(Rests<ObjectKey, Attempt>())
+    private let rests = Lock(Rests<ObjectKey, Attempt>())
 
     /// - Parameters:
     ///   - recompressor: makes the file of an original that is stored as JPEG XL.
@@ -46,7 +46,7 @@ package struct CopyFromOriginal: Sendable {
         try await pool.run { [reducer, recompressor, policy] () throws -> PreparedPhoto? in
             guard let bytes = try original.file(md5, of: stored, by: recompressor) else { return nil }
             let copy = try reducer.reduce(bytes, as: MediaType(.image, original.contentType), policy: policy)
-            let examined = PhotoExamination(
+            let examined = PhotoFacts(
                 stamp: FileStamp(device: 0, inode: 0, size: Int64(bytes.count), modified: 0), type: copy.type,
                 digest: ContentDigest(of: bytes))
             let plan = PlannedUpload(key: key, condition: .ifAbsent, type: copy.type)
@@ -240,7 +240,7 @@ extension BrokenCopy {
 extension StoredCopyRepair.Copies {
     private static let problemsTold = 10
 
-    func tell(_ logger: Logger) {
+    func log(to logger: Logger) {
         if made > 0 {
             logger.notice("made anew from the original: \(made.counted("stored copy", "stored copies"))")
         }

@@ -12,7 +12,7 @@ package struct ObjectExaminer: Sendable {
         case always
     }
 
-    package enum Standing: Hashable, Sendable {
+    package enum Verdict: Hashable, Sendable {
         /// As it is known now. Read is also what was held against the store's words because it is archived.
         case intact(ObjectRecord, isRead: Bool)
         case broken(ObjectFault)
@@ -33,9 +33,9 @@ package struct ObjectExaminer: Sendable {
     /// - Parameter isUnlisted: whether a listing has just left it out. Else one is asked for before it is called missing: a
     ///   404 may come from a proxy that is being set up, too.
     /// - Throws: ``StoreError``, `CancellationError`: then nothing is known.
-    package func look(at known: ObjectRecord, reading: Reading, isUnlisted: Bool = false) async throws -> Standing {
-        if reading == .always, !known.storageClass.isArchive, let standing = try await read(known, isUnlisted) {
-            return standing
+    package func examine(_ known: ObjectRecord, reading: Reading, isUnlisted: Bool = false) async throws -> Verdict {
+        if reading == .always, !known.storageClass.isArchive, let verdict = try await read(known, isUnlisted) {
+            return verdict
         }
         let answer: ObjectInfo?
         do {
@@ -52,14 +52,14 @@ package struct ObjectExaminer: Sendable {
             return .intact(known.learning(info), isRead: true)
         }
         if reading == .inDoubt, !isDamaged, word == .same { return .intact(known.learning(info), isRead: false) }
-        if let standing = try await read(known, isUnlisted) { return standing }
+        if let verdict = try await read(known, isUnlisted) { return verdict }
         throw StoreError(
             .conflict, operation: "get", key: known.key.rawValue,
             message: "the store says that it can be read and then that it is archived; it is looked at again later")
     }
 
     /// - Returns: `nil` when it cannot be read before it is restored.
-    private func read(_ known: ObjectRecord, _ isUnlisted: Bool) async throws -> Standing? {
+    private func read(_ known: ObjectRecord, _ isUnlisted: Bool) async throws -> Verdict? {
         switch try await readback.read(known.key) {
         case .archived: nil
         case .missing: try await absent(known, isUnlisted)
@@ -68,7 +68,7 @@ package struct ObjectExaminer: Sendable {
         }
     }
 
-    private func absent(_ known: ObjectRecord, _ isUnlisted: Bool) async throws -> Standing {
+    private func absent(_ known: ObjectRecord, _ isUnlisted: Bool) async throws -> Verdict {
         if !isUnlisted { try await store.confirmAbsence(of: known.key) }
         return .broken(.missing)
     }
@@ -102,7 +102,7 @@ extension ObjectRecord {
     }
 
     /// What bytes that were read say. Another machine may have stored another copy of the same photo.
-    func judged(by digest: ContentDigest, _ info: ObjectInfo) -> ObjectExaminer.Standing {
+    func judged(by digest: ContentDigest, _ info: ObjectInfo) -> ObjectExaminer.Verdict {
         var record = learning(info)
         record.storedMD5 = digest.md5
         if sha256 == digest.sha256 { return .intact(record, isRead: true) }
@@ -185,7 +185,7 @@ package struct ObjectReadback: Sendable {
     }
 
     private func readOnce(_ key: ObjectKey) async throws -> Finding {
-        let hasher = Mutex(ContentHasher())
+        let hasher = Lock(ContentHasher())
         do {
             let info = try await store.get(key, range: nil) { bytes in hasher.withLock { $0.update(bytes) } }
             return .read(info, hasher.withLock { $0.finalize() })

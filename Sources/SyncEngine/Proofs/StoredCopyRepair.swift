@@ -32,7 +32,7 @@ package struct StoredCopyRepair: Sendable {
     @discardableResult
     package func run() async throws -> Int {
         var count = 0
-        let look = moves?.look()
+        let look = moves?.lookup()
         let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) {
             try $0.brokenWithoutFile(after: $1, limit: Self.pageSize)
         }

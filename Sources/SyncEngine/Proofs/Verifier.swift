@@ -94,7 +94,7 @@ package struct Verifier: Sendable {
         case .keys(let keys):
             for part in earlier.order(keys, by: \.self).grouped(atMost: Self.pageSize) where !result.isOverBudget {
                 let page = try await ledger { ledger in try part.compactMap { try ledger.object($0) } }
-                try await look(at: page, limits, denied, &result)
+                try await check(page, limits, denied, &result)
                 onProgress(result.checked + result.undecided, keys.count)
             }
         case .percent(let percent):
@@ -113,7 +113,7 @@ package struct Verifier: Sendable {
                     let page = try await ledger { try $0.longestUnproven(before: end, after: from, limit: count) }
                     let (next, later) = earlier.split(page.objects, by: \.key)
                     putOff += later
-                    try await look(at: next, limits, denied, &result)
+                    try await check(next, limits, denied, &result)
                     left -= next.count
                     cursor = page.next
                     onProgress(result.checked + result.undecided, total)
@@ -121,7 +121,7 @@ package struct Verifier: Sendable {
             }
             let rest = Array(earlier.longestAgoFirst(putOff, by: \.key).prefix(left))
             for page in rest.grouped(atMost: Self.pageSize) where !result.isOverBudget {
-                try await look(at: page, limits, denied, &result)
+                try await check(page, limits, denied, &result)
                 onProgress(result.checked + result.undecided, total)
             }
             // Of an object that is asked for by name it is told.
@@ -133,8 +133,8 @@ package struct Verifier: Sendable {
         return result
     }
 
-    private func look(
-        at page: [ObjectRecord], _ limits: (run: Double?, month: Double?), _ denied: DeniedObjects,
+    private func check(
+        _ page: [ObjectRecord], _ limits: (run: Double?, month: Double?), _ denied: DeniedObjects,
         _ result: inout Summary
     ) async throws {
         var prices: [Double] = []
@@ -154,8 +154,8 @@ package struct Verifier: Sendable {
         price = offered.prefix(count).reduce(0, +)
         let affordable = Array(page.prefix(count))
         if affordable.isEmpty { return }
-        let moved = moves?.look()
-        let spent = Mutex(0.0)
+        let moved = moves?.lookup()
+        let spent = Lock(0.0)
         let looks: [Look]
         do {
             looks = try await affordable.concurrently(Self.looksInFlight) { record in
@@ -164,7 +164,7 @@ package struct Verifier: Sendable {
                     let bytes = source.bytes
                     if bytes > 0 { spent.withLock { $0 += cost.usd(bytes: bytes, in: record.storageClass) } }
                 }
-                let found = try await look(at: record, in: source, moved)
+                let found = try await check(record, in: source, moved)
                 switch found {
                 case .success: try await denied.noteGiven(record.key)
                 case .failure(let error): try await denied.note(error, of: record.key)
@@ -181,13 +181,13 @@ package struct Verifier: Sendable {
         try await note(looks, of: affordable, &result)
     }
 
-    private func look(
-        at record: ObjectRecord, in source: CountingStore, _ moved: MergedPhotosLook?
+    private func check(
+        _ record: ObjectRecord, in source: CountingStore, _ moved: MergedPhotosLookup?
     ) async throws -> Look {
         // What it reads is paid for, too.
         let setAside = SetAsideContent(store: source, ledger: ledger)
         do {
-            switch try await ObjectExaminer(source).look(at: record, reading: .always) {
+            switch try await ObjectExaminer(source).examine(record, reading: .always) {
             case .intact(let found, _): return .success(.intact(found))
             case .broken(.missing):
                 do {
@@ -283,23 +283,23 @@ package struct ObjectAudit: Sendable {
     /// For objects that a listing has left out, or told otherwise.
     /// - Returns: of what the store cannot tell now: that is left for later.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
-    func look(
-        at suspects: [(record: ObjectRecord, isUnlisted: Bool)], _ findings: inout Findings
+    func check(
+        _ suspects: [(record: ObjectRecord, isUnlisted: Bool)], _ findings: inout Findings
     ) async throws -> [ObjectProblem] {
         if suspects.isEmpty { return [] }
-        let look = moves?.look()
-        let standings = try await suspects.concurrently(Self.looksInFlight) {
-            suspect -> Result<ObjectExaminer.Standing?, StoreError> in
+        let look = moves?.lookup()
+        let verdicts = try await suspects.concurrently(Self.looksInFlight) {
+            suspect -> Result<ObjectExaminer.Verdict?, StoreError> in
             do {
-                let standing = try await examiner.look(
-                    at: suspect.record, reading: .inDoubt, isUnlisted: suspect.isUnlisted)
-                guard case .broken(let problem) = standing else { return .success(standing) }
+                let verdict = try await examiner.examine(
+                    suspect.record, reading: .inDoubt, isUnlisted: suspect.isUnlisted)
+                guard case .broken(let problem) = verdict else { return .success(verdict) }
                 if problem == .missing, let moved = try await look?.follow(suspect.record) {
                     return .success(.intact(moved, isRead: true))
                 }
                 if try await setAside.find(suspect.record) != nil { return .success(nil) }
                 if problem == .missing, let pruned, try await pruned.forget(suspect.record) { return .success(nil) }
-                return .success(standing)
+                return .success(verdict)
             } catch let error as StoreError where error.mayConcernOneObject {
                 return .failure(error)
             }
@@ -307,8 +307,8 @@ package struct ObjectAudit: Sendable {
         var unclear: [ObjectProblem] = []
         var broken: [BrokenObject] = []
         var proven: [(record: ObjectRecord, isRead: Bool)] = []
-        for (suspect, standing) in zip(suspects, standings) {
-            switch standing {
+        for (suspect, verdict) in zip(suspects, verdicts) {
+            switch verdict {
             // It is forgotten, or is another file's by now.
             case .success(nil): break
             case .success(.broken(let problem)?): broken.append(BrokenObject(suspect.record, problem))
@@ -334,7 +334,7 @@ package struct ObjectAudit: Sendable {
         guard let known = try await ledger({ try $0.object(key) }), known.problem == nil else { return nil }
         let now = time.now()
         do {
-            guard case .broken(let problem) = try await examiner.look(at: known, reading: .always) else { return nil }
+            guard case .broken(let problem) = try await examiner.examine(known, reading: .always) else { return nil }
             if let version = try await setAside.find(known) { return version }
             _ = try await ledger.finish { try $0.markBroken([BrokenObject(known, problem)], at: now) }
         } catch is StoreError {

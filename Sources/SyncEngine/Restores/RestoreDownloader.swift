@@ -45,11 +45,11 @@ package struct RestoreDownloader: Sendable {
         }
 
         fileprivate mutating func fail(_ item: RestoreItem, at place: FilePath, _ reason: String) {
-            tell(item, at: place, reason)
+            report(item, at: place, reason)
             unsaved[item.job, default: []].insert(item.id)
         }
 
-        fileprivate mutating func tell(_ item: RestoreItem, at place: FilePath, _ reason: String) {
+        fileprivate mutating func report(_ item: RestoreItem, at place: FilePath, _ reason: String) {
             problems.append(Problem(path: place.text, reason: reason, item: item.id))
         }
     }
@@ -129,7 +129,9 @@ package struct RestoreDownloader: Sendable {
         }
         let isComplete = visit.result.problems.isEmpty
         try await folders.leaveEnded()
-        for folder in visit.made { await DownloadBatch.tidy(folder, isComplete: isComplete, pool, now: time.now()) }
+        for folder in visit.made {
+            await DownloadBatch.removeLeftovers(folder, isComplete: isComplete, pool, now: time.now())
+        }
         return visit.result
     }
 
@@ -253,7 +255,7 @@ package struct RestoreDownloader: Sendable {
             case .failure(let error as DownloadError) where error.code == .inUse: continue
             case .failure where isOver && Self.isAway(outcome): continue
             case .failure(let error as StoreError) where error.isTransient && error.code != .badDigest:
-                visit.result.tell(item, at: task.destination, "\(error)")
+                visit.result.report(item, at: task.destination, "\(error)")
             case .failure(let error):
                 // What was not begun has the same error, with the place of another.
                 let reason = (error as? DownloadError)?.message ?? "\(error)"

@@ -23,7 +23,7 @@ package struct RestoreFolders: Sendable {
     private let time: TimeSource
     private let calls: Folder.Calls
     /// Files that are still there, and of which it is on the disk that their jobs are over.
-    private let settled = Mutex<Set<FilePath>>([])
+    private let settled = Lock<Set<FilePath>>([])
 
     /// - Parameter pool: for what waits for the disk.
     package init(
@@ -218,7 +218,7 @@ package struct RestoreFolders: Sendable {
         }
         for try await page in pages {
             let saved = page.filter { $0.savedAt != nil }
-            let (isThere, read) = try await pool.runChecking { flag in try Self.look(for: saved, in: folder, flag) }
+            let (isThere, read) = try await pool.runChecking { flag in try Self.search(for: saved, in: folder, flag) }
             if isThere { return true }
             others += read
             if others >= Self.mostOthers { break }
@@ -227,7 +227,7 @@ package struct RestoreFolders: Sendable {
     }
 
     /// - Returns: whether one is there, and how many files were read that are none.
-    private static func look(
+    private static func search(
         for items: [RestoreItem], in folder: FilePath, _ flag: CancellationFlag
     ) throws -> (isThere: Bool, read: Int) {
         var read = 0

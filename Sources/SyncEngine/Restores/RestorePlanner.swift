@@ -122,13 +122,13 @@ package struct RestorePlanner: Sendable {
         _ = try await ledger { try $0.expireRestores(at: now) }
         var selection = try await RestoreSelection(
             of: order.names, scope: order.scope, in: places, ledger: ledger, store: store)
-        var there = try await standing(where: selection.objects, wouldBeSavedIn: order.output)
+        var there = try await status(where: selection.objects, wouldBeSavedIn: order.output)
         let known = selection.objects.map { there.told(of: $0.candidate(running: nil)) }
         _ = try RestorePlan(for: known, wish: order.wish, days: order.days, extends: order.extends, now: now)
         var weighed = try await weigh(selection.objects)
         if !weighed.moved.isEmpty {
             selection.follow(weighed.moved)
-            there = try await standing(where: selection.objects, wouldBeSavedIn: order.output)
+            there = try await status(where: selection.objects, wouldBeSavedIn: order.output)
             weighed = try await weigh(selection.objects)
         }
         let candidates = weighed.candidates.map { there.told(of: $0) }
@@ -199,7 +199,7 @@ package struct RestorePlanner: Sendable {
     }
 
     /// What stands where copies would be saved.
-    private struct Standing: Sendable {
+    private struct Status: Sendable {
         /// Photos themselves.
         var originals: [ObjectKey: FilePath] = [:]
         /// Copies, by an earlier restore.
@@ -214,24 +214,24 @@ package struct RestorePlanner: Sendable {
     }
 
     /// Nothing is to be paid for a copy of what is there, and least of all put in its place.
-    private func standing(
+    private func status(
         where objects: [RestoreSelection.Object], wouldBeSavedIn output: FilePath?
-    ) async throws -> Standing {
-        guard let output else { return Standing() }
+    ) async throws -> Status {
+        guard let output else { return Status() }
         return try await pool.runChecking { flag in
-            var standing = Standing()
+            var status = Status()
             // With several names, whoever saves it looks at each.
             for object in objects where object.further.isEmpty {
                 let place = output.pushing(object.destination)
                 do {
                     guard let digest = try FileDigest.of(place, size: nil, flag) else { continue }
-                    if digest.md5 == object.record.md5 { standing.originals[object.record.key] = place }
-                    if digest.sha256 == object.record.sha256 { standing.copies.insert(object.record.key) }
+                    if digest.md5 == object.record.md5 { status.originals[object.record.key] = place }
+                    if digest.sha256 == object.record.sha256 { status.copies.insert(object.record.key) }
                 } catch is Errno {
                     // Nothing is there; or nobody can tell what, and whoever saves the copy will.
                 }
             }
-            return standing
+            return status
         }
     }
 
@@ -251,9 +251,9 @@ package struct RestorePlanner: Sendable {
         let isTold = store.capabilities.restoresInLists == true
         let restored = objects.filter { !isTold && $0.record.restore != .none }.map(\.record.key)
         let restores = Set(restored).union(running.keys)
-        let survey = ObjectStateQuery(store: store, knownObjects: known)
-        let others = try await survey.look(at: keys.subtracting(restores), tellingRestores: false)
-        let told = try await survey.look(at: restores, tellingRestores: true)
+        let query = ObjectStateQuery(store: store, knownObjects: known)
+        let others = try await query.check(keys.subtracting(restores), tellingRestores: false)
+        let told = try await query.check(restores, tellingRestores: true)
         let findings = others.merging(told) { $1 }
         let (silent, telling) = (Self.reports(others), Self.reports(told))
         let audit = ObjectAudit(store: store, ledger: ledger, time: time)

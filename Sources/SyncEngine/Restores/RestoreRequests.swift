@@ -65,7 +65,7 @@ package struct RestoreSender: Sendable {
 
     /// Begins no more requests once one has met a store that is away.
     private func send(_ items: [RestoreItem]) async throws -> (answers: [Answer], outage: StoreError?) {
-        let outage = Mutex<StoreError?>(nil)
+        let outage = Lock<StoreError?>(nil)
         let answers = try await items.concurrently(Self.requestsInFlight) { item in
             if Task.isCancelled || outage.withLock({ $0 != nil }) { return Answer.unasked }
             do {
@@ -179,7 +179,7 @@ package struct RestorePoller: Sendable {
                 items += open
             }
         }
-        let unanswered = items.isEmpty ? [] : try await look(at: items)
+        let unanswered = items.isEmpty ? [] : try await check(items)
         let looked = due.map(\.id)
         if !looked.isEmpty {
             try await ledger { ledger in
@@ -224,10 +224,10 @@ package struct RestorePoller: Sendable {
     // MARK: Looking
 
     /// - Returns: what the store has said where it should have told.
-    private func look(at items: [RestoreItem]) async throws -> [StoreError] {
+    private func check(_ items: [RestoreItem]) async throws -> [StoreError] {
         let known = try await ledger { try $0.overview().tiers.reduce(0) { $0 + $1.objects } }
         let findings = try await ObjectStateQuery(store: store, knownObjects: known)
-            .look(at: Set(items.map(\.key)), tellingRestores: true)
+            .check(Set(items.map(\.key)), tellingRestores: true)
         let gone = try await gone(of: findings)
         let now = time.now()
         var outcomes: [RestoreOutcome: [Int64]] = [:]

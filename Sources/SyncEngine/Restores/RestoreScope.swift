@@ -78,7 +78,7 @@ struct RestoreLibrary {
         self.scope = scope
         self.ledger = ledger
         let folders = try ledger.ownedFolders()
-        let chosen = try Self.choose(folders, scope, own: ledger.catalogStanding().machine)
+        let chosen = try Self.choose(folders, scope, own: ledger.catalogStatus().machine)
         var taken: Set<FilePath> = []
         roots = chosen.map { folder, owner in
             var label = folder.lastComponent.map { FilePath(root: nil, [$0]) } ?? "photos"

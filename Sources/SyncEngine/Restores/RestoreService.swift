@@ -13,19 +13,19 @@ package struct RestoreService: Service {
     /// How often copies are looked through for those that end soon, and what could not be saved is tried again.
     private static let thoroughEvery = Duration.seconds(900)
 
-    private let follower: RestorePoller
-    private let delivery: RestoreDownloader
+    private let poller: RestorePoller
+    private let downloader: RestoreDownloader
     private let announcer: RestoreAnnouncer
     private let loop: ServiceLoop
     private let time: TimeSource
     private let logger: Logger
 
     package init(
-        follower: RestorePoller, delivery: RestoreDownloader, announcer: RestoreAnnouncer, patience: LedgerPatience,
+        poller: RestorePoller, downloader: RestoreDownloader, announcer: RestoreAnnouncer, patience: LedgerPatience,
         time: TimeSource, logger: Logger
     ) {
-        self.follower = follower
-        self.delivery = delivery
+        self.poller = poller
+        self.downloader = downloader
         self.announcer = announcer
         loop = ServiceLoop(name: "restores", interval: Self.interval, patience: patience, time: time)
         self.time = time
@@ -59,15 +59,16 @@ package struct RestoreService: Service {
     /// Saves what can be read of one job now; when nothing more is to come, that is told.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     package func save(_ job: RestoreJobID) async throws -> RestoreDownloader.SaveSummary {
-        let result = try await delivery.run(job: job)
+        let result = try await downloader.run(job: job)
         try await announcer.run(unsaved: result.unsaved.mapValues(\.count))
         return result
     }
 
     package func run() async throws {
         try await loop.run(Rounds()) { rounds in
-            _ = try await work(&rounds)
-            return .round(after: Self.interval)
+            let saved = try await work(&rounds)
+            let isAnyLeft = rounds.next != nil || saved.saved > 0
+            return isAnyLeft ? .round(after: Self.interval) : .change(every: Self.interval)
         }
     }
 
@@ -106,7 +107,7 @@ package struct RestoreService: Service {
         var obstacle: StoreError?
         do {
             if asks {
-                let outlook = try await follower.step(job: job, isUrgent: isUrgent)
+                let outlook = try await poller.step(job: job, isUrgent: isUrgent)
                 (rounds.next, rounds.unanswered) = (outlook.next, outlook.unanswered)
             }
         } catch let error as StoreError {
@@ -114,7 +115,7 @@ package struct RestoreService: Service {
         }
         do {
             let held = rounds.unsaved.values.reduce(into: Set()) { $0.formUnion($1) }
-            let saved = try await delivery.run(job: job, leavingOut: held)
+            let saved = try await downloader.run(job: job, leavingOut: held)
             rounds.unsaved.merge(saved.unsaved) { $0.union($1) }
             return (saved, obstacle)
         } catch let error as StoreError {
@@ -183,7 +184,7 @@ package struct RestoreAnnouncer: Sendable {
         guard try await ledger({ try $0.noteJob(job.id, finishedAt: now, announced: true) }) else { return }
         let left = summary.left(of: unsaved)
         let lost = (summary.counts[.failed] ?? 0) + left + summary.endedUnsaved
-        try await notifiers.tell(
+        try await notifiers.deliver(
             Notice(
                 lost > 0 ? .restoreFailed : .restoreReady,
                 title: lost > 0 ? "Restore \(job.id): \(lost.counted("photo")) failed" : "Restore \(job.id) is ready",
@@ -199,7 +200,7 @@ package struct RestoreAnnouncer: Sendable {
         let (job, now) = (summary.job, time.now())
         guard try await ledger({ try $0.noteJob(job.id, expiryAnnounced: true) }) else { return }
         let photos = summary.readableUnsaved
-        try await notifiers.tell(
+        try await notifiers.deliver(
             Notice(
                 .restoreExpiring, title: "Restored photos go back to the archive",
                 message: """

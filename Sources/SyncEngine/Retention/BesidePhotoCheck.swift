@@ -19,7 +19,7 @@ struct BesidePhotoCheck: Sendable {
     func whyOther(
         than md5: MD5Digest, _ name: FilePath.Component, beside place: EventPlace
     ) throws(LedgerError) -> String? {
-        let photo: PhotoExamination
+        let photo: PhotoFacts
         do throws(PhotoError) {
             photo = try reducer.examine(place.file.removingLastComponent().appending(name))
         } catch {

@@ -34,7 +34,7 @@ struct EventArchiver: Sendable {
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func archive(
         _ event: EventRecord, at place: EventArchiveKey, from occurrences: [EventOccurrence],
-        moves: MergedPhotosLook? = nil
+        moves: MergedPhotosLookup? = nil
     ) async throws -> Answer {
         let withPhoto = occurrences.filter { $0.event.photo != .none }
         // Its element is gone: most likely an earlier run came so far.
@@ -144,7 +144,7 @@ struct EventArchiver: Sendable {
                 throw PhotoError(.changed, "the file changed after it was read")
             }
             let copy = try whole(reducer.reduce(decoded, policy: policy), of: decoded)
-            let examined = PhotoExamination(
+            let examined = PhotoFacts(
                 stamp: occurrence.stamp, type: copy.type, digest: ContentDigest(of: decoded))
             photo = PreparedPhoto(decoded, examined: examined, plan: upload, copy: copy)
         case .beside(let name):
@@ -193,7 +193,7 @@ struct EventArchiver: Sendable {
         }
     }
 
-    private func examine(beside file: FilePath) throws(PhotoError) -> PhotoExamination {
+    private func examine(beside file: FilePath) throws(PhotoError) -> PhotoFacts {
         do {
             return try reducer.examine(file)
         } catch {
@@ -214,7 +214,7 @@ struct EventArchiver: Sendable {
             if policy.stripLocation { copy = try reducer.reduce(bytes, policy: policy) }
             let type = copy.type
             // The photo itself is not at hand. What names it is its MD5.
-            let examined = PhotoExamination(
+            let examined = PhotoFacts(
                 stamp: FileStamp(device: 0, inode: 0, size: 0, modified: 0), type: type,
                 digest: ContentDigest(md5: object.md5 ?? digest.md5, sha256: digest.sha256))
             var photo = PreparedPhoto(

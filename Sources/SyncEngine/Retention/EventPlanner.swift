@@ -210,7 +210,7 @@ struct EventFileReader: Sendable {
     let settle: Duration
     let time: TimeSource
     /// What a run has written itself is whole, however young it is. Another run begins with none.
-    let rewritten = Mutex<[FilePath: FileStamp]>([:])
+    let rewritten = Lock<[FilePath: FileStamp]>([:])
 
     /// Whether another program may be at work on a file.
     func isUnfinished(_ file: FilePath, _ stamp: FileStamp) -> Bool {
@@ -225,7 +225,7 @@ struct EventFileReader: Sendable {
     }
 
     /// - Parameter events: the due ones that are known to be in the file.
-    func look(at place: EventPlace, for events: [EventRecord]) -> Content {
+    func content(of place: EventPlace, for events: [EventRecord]) -> Content {
         do {
             guard let stamp = try scanner.stamp(of: place.file) else { return .absent }
             if isUnfinished(place.file, stamp) { return .unfinished }

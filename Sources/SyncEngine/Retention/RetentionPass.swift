@@ -100,7 +100,7 @@ package struct RetentionPass: Sendable {
         let files: [RetentionSummary.Issue]
         if let unclear { files = unclear } else { files = try await takeIn() }
         let earlier = try await EarlierDenials(of: .cleanup, in: ledger, time: time)
-        let (count, denied) = (Mutex(0), DeniedObjects(earlier))
+        let (count, denied) = (Lock(0), DeniedObjects(earlier))
         var summary = RetentionSummary()
         // Events whose photo the store denied to an earlier run, by their rows: they are looked after behind all others. By
         // then they may have come to something else.
@@ -124,7 +124,7 @@ package struct RetentionPass: Sendable {
                 RetentionSummary.Issue(
                     file: file, reason: "\(EventFileRewriter.advice); compare the two, and remove one"))
         }
-        summary.tell(files)
+        summary.add(files)
         if summary.outage != nil {
             let cutoff = cutoff(days: days)
             summary.waiting = try await ledger { try $0.dueEventCount(createdBefore: cutoff) }
@@ -156,7 +156,7 @@ package struct RetentionPass: Sendable {
                 }
             }
         }
-        summary.tell(unclear)
+        summary.add(unclear)
         return summary
     }
 
@@ -225,7 +225,7 @@ package struct RetentionPass: Sendable {
         _ plans: [EventPlan], of batch: [DueEvent], _ denied: DeniedObjects, _ summary: inout RetentionSummary,
         _ didArchive: @escaping @Sendable () -> Void
     ) async throws {
-        let (outage, look) = (Mutex<StoreError?>(nil), moves?.look())
+        let (outage, look) = (Lock<StoreError?>(nil), moves?.lookup())
         let verdicts = try await plans.concurrently(Self.photosInFlight) { plan in
             if let error = outage.withLock({ $0 }) { return Verdict.outage(error) }
             let verdict = try await archive(plan, look, denied)
@@ -270,7 +270,7 @@ package struct RetentionPass: Sendable {
         var contents: [Int64: EventFileReader.Content] = [:]
         // One file in memory at a time.
         for (place, events) in DueEvent.byPlace(batch.map { ($0, $0.event) }) {
-            contents[place.photoID] = try await pool.run { reader.look(at: place, for: events) }
+            contents[place.photoID] = try await pool.run { reader.content(of: place, for: events) }
         }
         let known = contents
         return try await ledger { ledger in
@@ -279,7 +279,7 @@ package struct RetentionPass: Sendable {
     }
 
     private func archive(
-        _ plan: EventPlan, _ moves: MergedPhotosLook?, _ denied: DeniedObjects
+        _ plan: EventPlan, _ moves: MergedPhotosLookup?, _ denied: DeniedObjects
     ) async throws -> Verdict {
         switch plan.step {
         case .skip(let reason, let file): return .skip(plan.issue(reason, file))

@@ -26,7 +26,7 @@ package final class RetentionService: Service {
     private let time: TimeSource
     private let logger: Logger
     /// Which doubt about the clock was told last.
-    private let told = Mutex<Bool?>(nil)
+    private let told = Lock<Bool?>(nil)
 
     /// - Parameter hold: takes the lock of cleanups, or throws ``AgentLock/Held``.
     package init(
@@ -84,7 +84,7 @@ package final class RetentionService: Service {
         }
         defer { withExtendedLifetime(lock) {} }
         let summary = try await retention.run(olderThan: days)
-        tell(summary)
+        log(summary)
         let run = RetentionRun(summary, scheduledAt: due, at: time.now())
         try await ledger.finish { try $0.noteRetentionRun(run) }
         if let outage = summary.outage {
@@ -99,16 +99,16 @@ package final class RetentionService: Service {
         return true
     }
 
-    private func tell(_ summary: RetentionSummary) {
+    private func log(_ summary: RetentionSummary) {
         if summary.deleted > 0 {
             logger.notice(
                 "old gallery events: \(summary.archived.counted("photo")) archived, \(summary.deleted.counted("text")) deleted"
             )
         }
-        for issues in [summary.errors, summary.skipped] { tell(issues) }
+        for issues in [summary.errors, summary.skipped] { log(issues) }
     }
 
-    private func tell(_ issues: RetentionSummary.Issues) {
+    private func log(_ issues: RetentionSummary.Issues) {
         for issue in issues.named.prefix(RetentionSummary.Issues.mostTold) {
             let file = issue.file?.string.escapingControls
             let what = issue.isOfFile ? "text" : "gallery event \(issue.event.escapingControls)"
@@ -299,15 +299,15 @@ package struct RetentionOutlook: Sendable {
         try ledger.isAnyKept(createdBefore: now.addingTimeInterval(-Double(days) * 86_400))
     }
 
-    package func standing(_ ledger: Ledger, at now: Date) throws(LedgerError) -> RetentionStanding {
+    package func status(_ ledger: Ledger, at now: Date) throws(LedgerError) -> RetentionStatus {
         let counts = try ledger.eventCounts().retention
-        return RetentionStanding(
+        return RetentionStatus(
             events: counts.values.reduce(0, +), kept: counts[.kept] ?? 0, overdue: try overdue(ledger, at: now),
             lastRunAt: try ledger.dailyRun(RetentionService.task)?.finishedAt, nextRunAt: schedule.next(after: now))
     }
 }
 
-package struct RetentionStanding: Hashable, Sendable {
+package struct RetentionStatus: Hashable, Sendable {
     /// All that are known.
     package var events: Int
     /// Of these, those that have their text still.

@@ -57,7 +57,7 @@ package struct RetentionSummary: Hashable, Sendable {
     package internal(set) var waiting = 0
 
     /// Adds issues about files of which nothing was told yet.
-    mutating func tell(_ issues: [Issue]) {
+    mutating func add(_ issues: [Issue]) {
         let told = Set((errors.named + skipped.named).compactMap(\.file))
         for issue in issues where !(issue.file.map { told.contains($0) } ?? false) {
             if issue.waits { skipped.add(issue) } else { errors.add(issue) }

@@ -62,7 +62,7 @@ extension GuestIntake {
         for (slot, file) in try await unnoted(share) {
             do {
                 let (found, _) = try await pool.run { [reducer, maker] in
-                    try PooledWork.step { try Self.look(at: file, reducer, maker) }
+                    try PooledWork.step { try Self.examine(file, reducer, maker) }
                 }
                 let photo = GuestPhoto(
                     share: share, slot: slot, sha256: found.digest.sha256, size: found.stamp.size,
@@ -100,9 +100,9 @@ extension GuestIntake {
     private static let thumbnailSide = 320
 
     /// What it is, and a small picture of it; `nil` for a photo that cannot be decoded here, and is one all the same.
-    static func look(
-        at file: FilePath, _ reducer: any PhotoReducer, _ maker: any SharedCopyMaker
-    ) throws(PhotoError) -> (found: PhotoExamination, small: [UInt8]?) {
+    static func examine(
+        _ file: FilePath, _ reducer: any PhotoReducer, _ maker: any SharedCopyMaker
+    ) throws(PhotoError) -> (found: PhotoFacts, small: [UInt8]?) {
         let found = try reducer.examine(file)
         guard MediaType.isPicture(found.type.name) else { throw PhotoError(.notAPhoto, "it is no photo") }
         do throws(PhotoError) {

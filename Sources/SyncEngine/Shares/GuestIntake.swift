@@ -93,7 +93,7 @@ package struct GuestIntake: Sendable {
     func receive(
         _ share: ShareID, _ occasion: Occasion = .round
     ) async throws -> (count: Int, problem: (any Error)?) {
-        guard let taken = try await look(share, occasion) else { return (0, nil) }
+        guard let taken = try await check(share, occasion) else { return (0, nil) }
         return (taken.count, taken.problem)
     }
 
@@ -102,19 +102,19 @@ package struct GuestIntake: Sendable {
     /// - Returns: `nil` when nothing is there.
     /// - Throws: ``ShareError/inOtherHands(_:)`` as above, ``StoreError`` of the store as a whole, ``LedgerError``,
     ///   `CancellationError`.
-    func takeLast(_ share: ShareID) async throws -> Taken? { try await look(share, .last) }
+    func takeLast(_ share: ShareID) async throws -> Taken? { try await check(share, .last) }
 
     /// For whoever leaves a store: all that guests have sent there is kept here.
     /// - Throws: what keeps it from that, of the first photo; as ``takeLast(_:)``.
     func requireTaken(_ share: ShareID) async throws {
         do {
-            if let failure = try await look(share, .asked)?.failure { throw failure }
+            if let failure = try await check(share, .asked)?.failure { throw failure }
         } catch is KeptFault {
             // It is of what is kept here already, and noted.
         }
     }
 
-    private func look(_ share: ShareID, _ occasion: Occasion) async throws -> Taken? {
+    private func check(_ share: ShareID, _ occasion: Occasion) async throws -> Taken? {
         let found = try await list(share)
         if found.objects.isEmpty, found.problems.isEmpty {
             if occasion != .last { try await takeUp(share) }
@@ -308,7 +308,7 @@ package struct GuestIntake: Sendable {
         }
         do {
             let (found, small) = try await pool.run { [reducer, maker] in
-                try PooledWork.step { try Self.look(at: draft, reducer, maker) }
+                try PooledWork.step { try Self.examine(draft, reducer, maker) }
             }
             let photo = GuestPhoto(
                 share: share, slot: slot, sha256: digest, size: Int64(bytes.count), contentType: found.type.name,

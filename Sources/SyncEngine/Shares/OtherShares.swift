@@ -117,9 +117,9 @@ package struct OtherShares: Sendable {
             }
         }
         // Of what is over nothing has to be asked.
-        let standings = shares.allSatisfy(\.state.isOver) ? [:] : try await notes.standings()
-        problems += try await leaveToOwners(&shares, standings)
-        for index in shares.indices where !shares[index].state.isOver && standings[shares[index].id]?.isEnded == true {
+        let statuses = shares.allSatisfy(\.state.isOver) ? [:] : try await notes.statuses()
+        problems += try await leaveToOwners(&shares, statuses)
+        for index in shares.indices where !shares[index].state.isOver && statuses[shares[index].id]?.isEnded == true {
             do {
                 try await noteEnd(&shares[index])
             } catch let damage as ShareNoteDamage {
@@ -177,14 +177,14 @@ package struct OtherShares: Sendable {
     /// A machine that was off when another one took its share over has it in its catalogue still.
     /// - Returns: whose owner the store did not tell, in plain words.
     private func leaveToOwners(
-        _ shares: inout [OtherShare], _ standings: [ShareID: ShareNoteReader.Standing]
+        _ shares: inout [OtherShare], _ statuses: [ShareID: ShareNoteReader.Status]
     ) async throws -> [String] {
         var problems: [String] = []
         let tellers = Dictionary(grouping: shares, by: \.id).filter { $0.value.count > 1 }
         for (id, lines) in tellers {
             var owner = lines[0].machine
             do {
-                if standings[id].map({ $0.owner > 0 }) == true,
+                if statuses[id].map({ $0.owner > 0 }) == true,
                     case .success(let note) = try await notes.lastOwner(of: id).last,
                     lines.contains(where: { $0.machine == note.machine })
                 {
@@ -216,7 +216,7 @@ package struct OtherShares: Sendable {
         }
         // Of which machines there should be a catalogue, and is none, or not all of it.
         let consequence = ", and shares of it may be unknown"
-        let (missing, problems) = try await MissingCatalogs(reader: states.reader).look(
+        let (missing, problems) = try await MissingCatalogs(reader: states.reader).check(
             listed: found.listed, replaced: found.replaced, consequences: (consequence, consequence))
         return (shares, found.unread.map { $0.words(missing.names) } + problems)
     }

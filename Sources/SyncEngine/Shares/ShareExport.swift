@@ -104,7 +104,7 @@ package struct ShareExport: Sendable {
         _ order: Order, in folder: ExportFolder, _ archive: (any ZipWriter)?,
         _ progress: @escaping @Sendable (Int) -> Void
     ) async throws -> Summary {
-        let done = Mutex(0)
+        let done = Lock(0)
         let outcomes = try await Array(order.items.enumerated()).concurrently(Self.atOnce) { number, item in
             let outcome = try await export(item, as: number, order.quality, in: folder)
             progress(done.add())

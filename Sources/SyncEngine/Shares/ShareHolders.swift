@@ -70,7 +70,7 @@ package struct ShareNotes: Sendable {
     /// Tells the machines of the user that a share is taken back: also a ledger that is put back, or comes from the catalogue, in
     /// which it is live. Two machines that take it back at one time mean the same.
     /// - Throws: ``StoreError`` when the store does not take it; ``LedgerError``, `CancellationError`.
-    func tellEnd(of id: ShareID, expiresAt: Date) async throws {
+    func publishEnd(of id: ShareID, expiresAt: Date) async throws {
         let end = EndedShare(
             id, endedAt: time.now(), expiresAt: expiresAt, machine: try await reader.thisMachine(), name: name)
         let (storage, key) = (ShareStorage(store: store), try keys.shareEnd(id))
@@ -113,13 +113,13 @@ package struct ShareNotes: Sendable {
     /// is open.
     /// - Throws: as ``follow(_:)``.
     @discardableResult
-    package func look() async throws -> [Noticed] { try await reader.notice() }
+    package func check() async throws -> [Noticed] { try await reader.notice() }
 
-    /// As ``look()``, and tells the others of those that were taken up.
+    /// As ``check()``, and tells the others of those that were taken up.
     /// - Throws: as ``follow(_:)``.
     @discardableResult
     package func notice() async throws -> [Noticed] {
-        let noticed = try await look()
+        let noticed = try await check()
         for share in try await ledger({ try $0.unendedShares() }) where share.state.isOpen && share.ownership == nil {
             try await claim(share)
         }
@@ -136,7 +136,7 @@ package struct ShareNotes: Sendable {
             let (last, number) = try await reader.lastOwner(of: id)
             if case .success(let owner) = last, owner.machine == machine {
                 // The machine that had it may have changed it since its catalogue was written. From here on it does not.
-                let problem = share.state == .live ? try await rebuilt.look(at: share) : nil
+                let problem = share.state == .live ? try await rebuilt.check(share) : nil
                 try await noteTold { try $0.noteOwnership(number, ofShare: id) }
                 return problem
             }
@@ -155,7 +155,7 @@ package struct ShareNotes: Sendable {
 /// What the store says of shares of which several machines know.
 struct ShareNoteReader: Sendable {
     /// What a listing tells of a share.
-    struct Standing: Hashable, Sendable {
+    struct Status: Hashable, Sendable {
         var isEnded = false
         /// The number of the last take-over; 0 without any.
         var owner = 0
@@ -174,12 +174,12 @@ struct ShareNoteReader: Sendable {
     func notice() async throws -> [ShareNotes.Noticed] {
         let open = try await ledger { try $0.unendedShares() }.filter(\.state.isOpen)
         if open.isEmpty { return [] }
-        let standings = try await standings()
+        let statuses = try await statuses()
         var noticed: [ShareNotes.Noticed] = []
         var untold: StoreError?
         for share in open {
             do {
-                guard let standing = standings[share.id], let fate = try await follow(standing, share) else { continue }
+                guard let status = statuses[share.id], let fate = try await follow(status, share) else { continue }
                 noticed.append(ShareNotes.Noticed(share: share, fate: fate))
             } catch let error as StoreError where error.mayConcernOneObject {
                 untold = untold ?? error
@@ -191,20 +191,20 @@ struct ShareNoteReader: Sendable {
 
     /// - Throws: as ``notice()``.
     func follow(_ share: ShareRecord) async throws -> ShareNotes.Fate? {
-        var standing = Standing(isEnded: try await store.head(keys.shareEnd(share.id)) != nil)
+        var status = Status(isEnded: try await store.head(keys.shareEnd(share.id)) != nil)
         if let ownership = share.ownership, try await store.head(keys.shareOwner(share.id, ownership + 1)) != nil {
-            standing.owner = ownership + 1
+            status.owner = ownership + 1
         }
-        return try await follow(standing, share)
+        return try await follow(status, share)
     }
 
-    private func follow(_ standing: Standing, _ share: ShareRecord) async throws -> ShareNotes.Fate? {
+    private func follow(_ status: Status, _ share: ShareRecord) async throws -> ShareNotes.Fate? {
         let id = share.id
-        if standing.isEnded, let machine = try await machine(thatEnded: id) {
+        if status.isEnded, let machine = try await machine(thatEnded: id) {
             try await ledger.finish { _ = try $0.endShare(id, .revoked, by: machine) }
             return .revoked(by: machine)
         }
-        guard let ownership = share.ownership, standing.owner > ownership else { return nil }
+        guard let ownership = share.ownership, status.owner > ownership else { return nil }
         let (last, number) = try await lastOwner(of: id, after: ownership)
         guard let last else { return nil }
         if case .success(let owner) = last, try await owner.machine == thisMachine() {
@@ -220,13 +220,13 @@ struct ShareNoteReader: Sendable {
 
     /// What the store has of ends and take-overs.
     /// - Throws: ``StoreError``, `CancellationError`.
-    func standings() async throws -> [ShareID: Standing] {
-        var found: [ShareID: Standing] = [:]
+    func statuses() async throws -> [ShareID: Status] {
+        var found: [ShareID: Status] = [:]
         for key in try await store.all(below: keys.shareNotes).keys {
             if let id = keys.shareID(ofEnd: key) {
-                found[id, default: Standing()].isEnded = true
+                found[id, default: Status()].isEnded = true
             } else if let (id, number) = keys.shareOwner(of: key) {
-                found[id, default: Standing()].owner = max(number, found[id]?.owner ?? 0)
+                found[id, default: Status()].owner = max(number, found[id]?.owner ?? 0)
             }
         }
         return found
@@ -255,7 +255,7 @@ struct ShareNoteReader: Sendable {
         }
     }
 
-    func thisMachine() async throws -> String { try await ledger.finish { try $0.catalogStanding().machine } }
+    func thisMachine() async throws -> String { try await ledger.finish { try $0.catalogStatus().machine } }
 
     private func note<Note: ShareNote>(at key: ObjectKey, of id: ShareID) async throws -> Note? {
         do {

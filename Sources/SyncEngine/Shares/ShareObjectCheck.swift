@@ -25,7 +25,7 @@ struct ShareObjectCheck: Sendable {
                 wrong.insert(object.key)
                 continue
             }
-            switch object.look(at: info) {
+            switch object.check(info) {
             case .same: continue
             case .other: wrong.insert(object.key)
             case .open(let known): open.append(known)
@@ -80,7 +80,7 @@ private struct Expected {
     /// Whether it was noted when it was put.
     var isNoted: Bool
 
-    func look(at info: ObjectInfo) -> Look {
+    func check(_ info: ObjectInfo) -> Look {
         if let size, info.size != size { return .other }
         guard let sha256 else { return .same }
         if let told = info.sha256 { return told == sha256 ? .same : .other }

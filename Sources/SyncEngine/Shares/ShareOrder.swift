@@ -85,7 +85,7 @@ package struct ShareProposal: Sendable {
     package var expiresAt: Date { draft.expiresAt }
 
     /// Whether it was known before why a photo of the share could not be made ready.
-    package func tells(_ photo: SharePhoto) -> Bool {
+    package func explains(_ photo: SharePhoto) -> Bool {
         photo.failure != nil && refused.contains { $0.photo.path == photo.path }
     }
 

@@ -250,7 +250,7 @@ struct SharedCopyWork: Sendable {
     }
 
     private func copies(
-        of file: FilePath, _ examined: PhotoExamination, _ size: SharedSize
+        of file: FilePath, _ examined: PhotoFacts, _ size: SharedSize
     ) throws(PhotoError) -> Copies {
         guard let film = FilmType(contentType: examined.type.name) else { return try copies(of: .file(file), size) }
         if let reason = Self.refusal(ofFilmOf: examined.stamp.size) { throw PhotoError(.overLimit, reason) }

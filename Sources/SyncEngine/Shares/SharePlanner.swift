@@ -139,7 +139,7 @@ package struct SharePlanner: Sendable {
         }
         guard possible <= maximumPhotos else { throw ShareError.tooMany(possible, limit: maximumPhotos) }
         var looks: [(number: Int, photo: VacationPhoto, look: Look)] = []
-        for (number, photo) in chosen { looks.append((number, photo, try await look(at: photo))) }
+        for (number, photo) in chosen { looks.append((number, photo, try await check(photo))) }
         // Who chooses by numbers gets what was chosen.
         let pictures = Set(looks.filter(\.look.isPicture).map(\.photo.path))
         let companions =
@@ -198,7 +198,7 @@ package struct SharePlanner: Sendable {
         var isPicture: Bool { if case .picture = self { true } else { false } }
     }
 
-    private func look(at photo: VacationPhoto) async throws -> Look {
+    private func check(_ photo: VacationPhoto) async throws -> Look {
         if let object = photo.object {
             guard Self.isShared(object) else { return .unfit(Self.unfit(object.contentType)) }
             if let reason = Self.tooLarge(photo, object.contentType, stored: object.size) { return .unfit(reason) }

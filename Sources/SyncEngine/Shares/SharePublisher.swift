@@ -133,8 +133,8 @@ package struct SharePublisher: Sendable {
     package func wantsNewLinks(_ share: ShareRecord) -> Bool {
         guard share.state == .live, share.step != .publish else { return false }
         let now = time.now()
-        let agenda = ShareSchedule(for: share, now: now)
-        return agenda?.action == .renew && agenda.map { $0.dueAt <= now } == true || !writer.links.fit(share)
+        let schedule = ShareSchedule(for: share, now: now)
+        return schedule?.action == .renew && schedule.map { $0.dueAt <= now } == true || !writer.links.fit(share)
     }
 
     /// What has to be added to this machine's clock to get the store's.
@@ -148,7 +148,7 @@ package struct SharePublisher: Sendable {
     private func attempt<Answer: Sendable>(
         _ id: ShareID, _ work: @escaping @Sendable (ShareRecord) async throws -> Answer
     ) async throws -> Answer {
-        let isInHand = Mutex(false)
+        let isInHand = Lock(false)
         do {
             return try await lease.holding(id) { share in
                 isInHand.withLock { $0 = true }
@@ -208,7 +208,7 @@ package struct SharePublisher: Sendable {
     ) async throws -> [ObjectKey]? {
         let id = share.id
         let open = try await photos(of: share).filter { $0.copy == nil && $0.failure == nil }
-        let stored = Mutex(share.storedCount)
+        let stored = Lock(share.storedCount)
         onProgress(share.storedCount, share.photoCount)
         let answers = try await open.concurrently(Self.batchSize) { photo in
             let answer = try await sender.send(photo, of: share)

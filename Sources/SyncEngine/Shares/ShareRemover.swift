@@ -72,7 +72,7 @@ package struct ShareRemover: Sendable {
         // What another machine has taken back, that one has told.
         let tells = share.state == .revoking && share.endedBy == nil
         try await ShareStorage(store: store).end(share.keys, guests, untoldAfter: { _ in true }) {
-            if tells { try await notes.tellEnd(of: share.id, expiresAt: share.expiresAt) }
+            if tells { try await notes.publishEnd(of: share.id, expiresAt: share.expiresAt) }
         }
     }
 }
@@ -100,19 +100,19 @@ extension ShareStorage {
     /// Ends a share of which all machines are told first. Nobody's full store keeps it in sight: there it is removed
     /// first, and told as soon as it can be.
     /// - Parameter untoldAfter: what the store may have against telling for the share to be removed before.
-    /// - Throws: as ``removeAll(_:_:)``, and what `tell` throws.
+    /// - Throws: as ``removeAll(_:_:)``, and what `publish` throws.
     func end(
         _ keys: ShareKeys, _ guests: GuestIntake?, untoldAfter: (StoreError) -> Bool,
-        telling tell: () async throws -> Void
+        publishing publish: () async throws -> Void
     ) async throws {
         var isTold = true
         do {
-            try await tell()
+            try await publish()
         } catch let error as StoreError where untoldAfter(error) {
             isTold = false
         }
         try await end(keys, guests)
-        if !isTold { try await tell() }
+        if !isTold { try await publish() }
     }
 
     /// Deletes all objects of a share until a listing shows none. What guests have sent goes last: it is no copy of

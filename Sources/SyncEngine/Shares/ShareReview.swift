@@ -82,7 +82,7 @@ package struct ShareReview: Sendable {
             let record = try await ledger({ try $0.watchedFolder(above: folder) })
         else { return [:] }
         return try await pool.run { [ledger = ledger.ledger] in
-            let look = try FolderPresence(ledger: ledger, scanner: scanner).look(at: record)
+            let look = try FolderPresence(ledger: ledger, scanner: scanner).check(record)
             var reasons: [FilePath: String] = [:]
             for file in files { reasons[file] = try look.whyAway(file.relative(to: record.path)) }
             return reasons

@@ -29,7 +29,7 @@ package struct ShareService: Service {
     private static let guestsEvery: TimeInterval = 60
 
     private let publisher: SharePublisher
-    private let ender: ShareRemover
+    private let remover: ShareRemover
     private let elsewhere: SharesElsewhere
     private let guests: GuestIntake?
     private let ledger: LedgerQueue
@@ -46,12 +46,12 @@ package struct ShareService: Service {
     ///   - guests: `nil` where no share takes any.
     ///   - pool: for looking at files, on a disk that may hang.
     package init(
-        publisher: SharePublisher, ender: ShareRemover, notes: ShareNotes, others: OtherShareRemover,
+        publisher: SharePublisher, remover: ShareRemover, notes: ShareNotes, others: OtherShareRemover,
         guests: GuestIntake? = nil, ledger: LedgerQueue, scanner: any TreeScanner, pool: BlockingPool,
         notifiers: Notifiers, patience: LedgerPatience, time: TimeSource, logger: Logger
     ) {
         self.publisher = publisher
-        self.ender = ender
+        self.remover = remover
         elsewhere = SharesElsewhere(notes: notes, others: others, ledger: ledger, time: time, logger: logger)
         self.guests = guests
         self.ledger = ledger
@@ -73,7 +73,7 @@ package struct ShareService: Service {
     package func run() async throws {
         try await loop.run(Rounds()) { rounds in
             try await work(&rounds)
-            return .round(after: Self.interval)
+            return rounds.isAnyLeft ? .round(after: Self.interval) : .change(every: Self.interval)
         }
     }
 
@@ -81,6 +81,12 @@ package struct ShareService: Service {
     private struct Rounds {
         /// What is left alone, because it did not work.
         var rests = Rests<ShareID, Attempt>()
+        /// Whether a share has not ended.
+        var isAnyOpen = true
+        /// Whether one that is over is to be listed once more.
+        var isAnyToSweep = true
+        /// Whether something may be due at any moment, by the clock alone.
+        var isAnyLeft: Bool { isAnyOpen || isAnyToSweep || elsewhere.isAnyLeft }
         var told: Set<String> = []
         /// Shares that are over and were listed once more, and when such were looked for.
         var swept: Set<ShareID> = []
@@ -89,7 +95,7 @@ package struct ShareService: Service {
         var sweptAt: Date?
         /// What the store's clock was ahead of ours, and when it was asked.
         var clock: (offset: TimeInterval, askedAt: Duration)?
-        var elsewhere = SharesElsewhere.Memory()
+        var elsewhere = SharesElsewhere.Rounds()
         /// When it was looked for what guests have sent.
         var askedForGuests: Date?
         /// Whether what is kept here of guests was held against the ledger.
@@ -146,6 +152,7 @@ package struct ShareService: Service {
     private func dueActions(_ rounds: inout Rounds) async throws -> [(share: ShareRecord, action: ShareSchedule.Action)]
     {
         let shares = try await ledger { try $0.unendedShares() }
+        rounds.isAnyOpen = !shares.isEmpty
         func due(at now: Date) -> [(share: ShareRecord, action: ShareSchedule.Action)] {
             shares.compactMap { share in dueAction(for: share, at: now).map { (share, $0) } }
         }
@@ -200,11 +207,12 @@ package struct ShareService: Service {
         let oldest = now.addingTimeInterval(-Self.sweepAfter.upperBound)
         let ended = try await ledger { try $0.shares(endedAfter: oldest) }
         rounds.swept.formIntersection(ended.map(\.id))
+        defer { rounds.isAnyToSweep = ended.contains { !rounds.swept.contains($0.id) } }
         for share in ended where !rounds.swept.contains(share.id) {
             guard let end = share.endedAt, now.timeIntervalSince(end) >= Self.sweepAfter.lowerBound else { continue }
             if rounds.rests.holds(share.id, .sweep, at: now) { continue }
             do {
-                try await ender.sweep(share.id)
+                try await remover.sweep(share.id)
                 rounds.swept.insert(share.id)
                 rounds.rests.end(share.id)
             } catch ShareError.inOtherHands {
@@ -240,7 +248,7 @@ package struct ShareService: Service {
         for share in shares {
             do {
                 let (count, problem) = try await guests.receive(share.id)
-                if count > 0 { try await notifiers.tell(Self.notice(of: count, sentTo: share, at: now)) }
+                if count > 0 { try await notifiers.deliver(Self.notice(of: count, sentTo: share, at: now)) }
                 if let problem { throw problem }
             } catch ShareError.inOtherHands {
                 continue
@@ -274,8 +282,8 @@ package struct ShareService: Service {
     }
 
     private func dueAction(for share: ShareRecord, at now: Date) -> ShareSchedule.Action? {
-        guard let agenda = ShareSchedule(for: share, now: now) else { return nil }
-        if agenda.dueAt <= now { return agenda.action }
+        guard let schedule = ShareSchedule(for: share, now: now) else { return nil }
+        if schedule.dueAt <= now { return schedule.action }
         return publisher.wantsNewLinks(share) ? .renew : nil
     }
 
@@ -283,7 +291,7 @@ package struct ShareService: Service {
     private func carryOut(_ action: ShareSchedule.Action, _ share: ShareRecord) async throws -> Bool {
         switch action {
         case .end(let end):
-            try await ender.run(share.id, end)
+            try await remover.run(share.id, end)
             logger.notice(
                 "share \(share.id) of \(share.location.escapingControls) \(end == .revoked ? "was revoked" : "has expired")"
             )
@@ -294,12 +302,12 @@ package struct ShareService: Service {
             do {
                 guard case .live(let live) = try await publisher.run(share.id) else { return false }
                 if share.state != .live {
-                    try await notifiers.tell(Self.notice(of: live, at: time.now()))
+                    try await notifiers.deliver(Self.notice(of: live, at: time.now()))
                     logger.notice("share \(share.id) of \(share.location.escapingControls) can be seen now")
                 }
             } catch let error as ShareError {
                 // Nothing of it can be shared: it would never be.
-                if case .nothing = error { try await ender.run(share.id, .revoked) }
+                if case .nothing = error { try await remover.run(share.id, .revoked) }
                 throw error
             }
         }

@@ -7,7 +7,9 @@ package import SyncLedger
 /// another machine has taken over are left to it, and those of other machines that were taken back here are removed to the end.
 struct SharesElsewhere: Sendable {
     /// What one round leaves for the next.
-    struct Memory {
+    struct Rounds {
+        /// Whether one of another machine is to be removed, or looked at once more.
+        fileprivate(set) var isAnyLeft = true
         fileprivate var noticedAt: Date?
         /// What could not be removed.
         fileprivate var rests = Rests<ShareID, Removal>()
@@ -31,27 +33,29 @@ struct SharesElsewhere: Sendable {
     let logger: Logger
 
     /// - Throws: ``StoreError`` when the store as a whole is away; ``LedgerError``, `CancellationError`.
-    func work(_ memory: inout Memory) async throws {
+    func work(_ memory: inout Rounds) async throws {
         try await notice(&memory)
         try await goOn(&memory)
     }
 
-    private func notice(_ memory: inout Memory) async throws {
+    private func notice(_ memory: inout Rounds) async throws {
         let now = time.now()
         if let last = memory.noticedAt, abs(now.timeIntervalSince(last)) < Self.noticeEvery { return }
         guard try await ledger({ try $0.unendedShares() }).contains(where: \.state.isOpen) else { return }
         do {
             for noticed in try await notes.notice() { logger.notice("\(noticed)") }
         } catch let error where error.mayConcernOneItem {
-            tell("whether shares were revoked or taken over on other machines cannot be told: \(error)", &memory)
+            warnOnce("whether shares were revoked or taken over on other machines cannot be told: \(error)", &memory)
         }
         memory.noticedAt = now
     }
 
-    private func goOn(_ memory: inout Memory) async throws {
+    private func goOn(_ memory: inout Rounds) async throws {
         let now = time.now()
         let oldest = now.addingTimeInterval(-Self.sweepAfter.upperBound)
-        for removal in try await ledger({ try $0.shareRemovals(goneAfter: oldest) }) {
+        let removals = try await ledger { try $0.shareRemovals(goneAfter: oldest) }
+        defer { memory.isAnyLeft = removals.contains { $0.goneAt == nil || !memory.swept.contains($0.id) } }
+        for removal in removals {
             let id = removal.id
             let attempt: Removal = removal.goneAt == nil ? .first : .sweep
             if memory.rests.holds(id, attempt, at: now) { continue }
@@ -76,12 +80,12 @@ struct SharesElsewhere: Sendable {
                 continue
             } catch let error where error.mayConcernOneEnd {
                 memory.rests.add(id, attempt, at: now, for: Self.patience)
-                tell("share \(id) is revoked, and something of it is still in the store: \(error)", &memory)
+                warnOnce("share \(id) is revoked, and something of it is still in the store: \(error)", &memory)
             }
         }
     }
 
-    private func tell(_ text: String, _ memory: inout Memory) {
+    private func warnOnce(_ text: String, _ memory: inout Rounds) {
         if memory.told.insert(text).inserted { logger.warning("\(text)") }
     }
 }
@@ -139,7 +143,7 @@ package struct OtherShareRemover: Sendable {
         do {
             // What does not know that it is over may be published again: what passes by itself is waited for.
             try await ShareStorage(store: store).end(ShareKeys(id), guests, untoldAfter: { !$0.isTransient }) {
-                if removal.toldAt == nil { try await tell(removal) }
+                if removal.toldAt == nil { try await publish(removal) }
             }
         } catch ShareError.inOtherHands(let id) {
             throw ShareError.inOtherHands(id)
@@ -157,9 +161,9 @@ package struct OtherShareRemover: Sendable {
         try await guests?.takeUp(id)
     }
 
-    private func tell(_ removal: ShareRemoval) async throws {
+    private func publish(_ removal: ShareRemoval) async throws {
         let (id, now) = (removal.id, time.now())
-        try await notes.tellEnd(of: id, expiresAt: removal.expiresAt)
+        try await notes.publishEnd(of: id, expiresAt: removal.expiresAt)
         try await notes.noteTold { try $0.noteShareRemovalTold(id, at: now) }
     }
 }

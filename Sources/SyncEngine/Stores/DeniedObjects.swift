@@ -9,7 +9,7 @@ final class DeniedObjects: Sendable {
         var end: StoreError?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let earlier: EarlierDenials?
 
     /// - Parameter earlier: where the next run of the work would begin with the same objects.

@@ -11,7 +11,7 @@ package struct RetryingStore: ObjectStore {
     private let time: TimeSource
     private let logger: Logger
     private let throttling: Throttling?
-    private let budget = Mutex(RetryBudget())
+    private let budget = Lock(RetryBudget())
 
     /// - Parameter throttling: is told of each answer that asks to slow down, of those that pass, too.
     package init(
@@ -130,8 +130,8 @@ package struct RetryingStore: ObjectStore {
         try await retrying { try await base.uploadForm(for: keys, rules, lasting: duration) }
     }
 
-    package func tidy() async throws {
-        try await retrying { try await base.tidy() }
+    package func abortStaleUploads() async throws {
+        try await retrying { try await base.abortStaleUploads() }
     }
 
     package func takeBackUploads(below prefix: String) async throws {

@@ -98,7 +98,7 @@ package struct StoreRecognition: Sendable {
 
     /// The same, and how much of what the ledger knows is there: one request for a thousand objects.
     /// - Parameter onPage: told how many objects were seen by now.
-    package func look(onPage: (Int) -> Void = { _ in }) async throws -> Finding {
+    package func compare(onPage: (Int) -> Void = { _ in }) async throws -> Finding {
         var finding = try await kinship()
         finding.known = try await ledger { try $0.knownObjects() }
         var seen = 0

@@ -4,7 +4,7 @@ import SyncSystem
 /// Whether a store asks to slow down (`SlowDown`, 429, 503). Those who send much look, and send less at once; what was
 /// refused is sent again without them.
 package final class Throttling: Sendable {
-    private let isAsked = Mutex(false)
+    private let isAsked = Lock(false)
 
     package init() {}
 

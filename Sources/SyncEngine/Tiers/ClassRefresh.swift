@@ -153,7 +153,7 @@ package struct ClassRefresh: Sendable {
             }
             let learned = tags
             if !learned.isEmpty { try await ledger { try $0.noteTags(learned) } }
-            result.add(try await audit.look(at: suspects, &result.findings))
+            result.add(try await audit.check(suspects, &result.findings))
         } while last != nil
         if !isInOrder { return page.objects }
         result.unknown += listing.count - known
@@ -223,7 +223,7 @@ package struct ObjectStateQuery: Sendable {
     /// - Parameter telling: whether the state of restores is needed too. Not every store's listing tells it.
     /// - Returns: a finding for each key.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; `CancellationError`.
-    package func look(at keys: Set<ObjectKey>, tellingRestores telling: Bool) async throws -> [ObjectKey: Finding] {
+    package func check(_ keys: Set<ObjectKey>, tellingRestores telling: Bool) async throws -> [ObjectKey: Finding] {
         var findings: [ObjectKey: Finding] = [:]
         if knownObjects / Self.pageSize + 1 < keys.count {
             for object in try await listed(keys) { findings[object.key] = .found(object) }
@@ -237,8 +237,8 @@ package struct ObjectStateQuery: Sendable {
         return findings
     }
 
-    /// As ``look(at:tellingRestores:)``, for a few objects in a folder of many: each is listed by itself, so that a store
-    /// whose listings tell of restores is asked for nothing else.
+    /// As ``check(_:tellingRestores:)``, for a few objects in a folder of many: each is listed by itself, so that a
+    /// store whose listings tell of restores is asked for nothing else.
     package func sample(_ keys: [ObjectKey]) async throws -> [ObjectKey: Finding] {
         var findings: [ObjectKey: Finding] = [:]
         for key in keys {

@@ -88,7 +88,7 @@ package struct StoreUpkeep: Sendable {
         try await finishDeletions()
         // An empty ledger calls nothing safe. It may have a catalogue in the store all the same.
         let isNew = try await ledger {
-            try $0.overview().tiers.allSatisfy { $0.objects == 0 } && $0.catalogStanding().segments.isEmpty
+            try $0.overview().tiers.allSatisfy { $0.objects == 0 } && $0.catalogStatus().segments.isEmpty
         }
         if isNew { return .unneeded }
         do {
@@ -123,9 +123,9 @@ package struct StoreUpkeep: Sendable {
             logger.warning(
                 "gone from the store, and written again: \(result.manifests.counted("manifest")) of vacations")
         }
-        tellCatalog(result.catalogProblem)
+        logCatalog(result.catalogProblem)
         try await unlessItFails("look at what this machine tells the others") {
-            switch try await OwnNote(store: store, ledger: ledger, keys: keys).look() {
+            switch try await OwnNote(store: store, ledger: ledger, keys: keys).check() {
             case .asTold: break
             case .lost:
                 logger.notice("gone from the store, or damaged, and stored again: what this machine tells the others")
@@ -145,7 +145,7 @@ package struct StoreUpkeep: Sendable {
         }
     }
 
-    private func tellCatalog(_ problem: String?) {
+    private func logCatalog(_ problem: String?) {
         if let problem { logger.warning("the catalogue in the store is not up to date: \(problem)") }
     }
 
@@ -156,7 +156,7 @@ package struct StoreUpkeep: Sendable {
     package func run() async throws -> TierMover.Summary {
         try await captureTimes?.run()
         try await finishDeletions()
-        try await unlessItFails("take back what interrupted uploads have left") { try await store.tidy() }
+        try await unlessItFails("take back what interrupted uploads have left") { try await store.abortStaleUploads() }
         try await unlessItFails("ask for the classes of all objects") {
             let last = try await ledger { try $0.classesRefreshedAt() }
             let now = time.now()
@@ -201,8 +201,8 @@ package struct StoreUpkeep: Sendable {
     private func verify() async throws {
         guard verification.percentPerDay > 0 else { return }
         let now = time.now()
-        let (last, standing) = try await ledger { ledger in
-            (try ledger.verifiedAt(), try ledger.verificationStanding(at: now))
+        let (last, status) = try await ledger { ledger in
+            (try ledger.verifiedAt(), try ledger.verificationStatus(at: now))
         }
         if let last, last <= now, now.timeIntervalSince(last) < Self.refreshEvery { return }
         let month = verification.maximumUSDPerMonth
@@ -230,14 +230,14 @@ package struct StoreUpkeep: Sendable {
                     store: store, ledger: ledger, keys: keys, hold: holdCatalog, cost: verification.cost,
                     costingAtMost: nil, ofMonth: month, time: time)
                 // What was known before was told.
-                if catalog.broken != nil { tellCatalog(catalog.problem) }
+                if catalog.broken != nil { logCatalog(catalog.problem) }
             } catch let error as StoreError {
                 logger.warning("not verified: the catalogue: \(error)")
             }
         }
         if result.isOverBudget { logger.info("verification has used up its budget of this month") }
         // Not on the first day: the pass after a rebuild reads nothing that it need not.
-        if last != nil { try await readMatched(of: standing.unread, at: now) }
+        if last != nil { try await readMatched(of: status.unread, at: now) }
         try await ledger.finish { try $0.noteVerified(at: now) }
     }
 
@@ -253,7 +253,7 @@ package struct StoreUpkeep: Sendable {
     /// Stores again what is of no file here, and is in the store a second time, or as its original.
     package func mend() async throws {
         try await mendFromTwins()
-        try await repair.makeCopies().tell(logger)
+        try await repair.makeCopies().log(to: logger)
     }
 
     private func mendFromTwins() async throws {

@@ -86,7 +86,7 @@ package final class CircuitBreaker: Sendable {
         var isPass = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let time: TimeSource
 
     package init(time: TimeSource) {

@@ -7,7 +7,7 @@ final class Flights: Sendable {
     let slots: Slots
     /// Those who take what is prepared, and see it to its end: as many as there are slots.
     let hands: Slots
-    private let width: Mutex<FlightWidth>
+    private let width: Lock<FlightWidth>
     private let throttling: Throttling?
     private let clock: @Sendable () -> Duration
 
@@ -17,7 +17,7 @@ final class Flights: Sendable {
         self.most = width.most
         slots = Slots(width.count)
         hands = Slots(width.count)
-        self.width = Mutex(width)
+        self.width = Lock(width)
         self.throttling = throttling
         self.clock = clock
     }

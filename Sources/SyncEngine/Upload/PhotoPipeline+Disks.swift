@@ -4,9 +4,6 @@ import SyncSystem
 
 /// Disks that are slow, or silent for a while: what the photos of other folders do then.
 extension PhotoPipeline {
-    /// How a photo goes on that was read.
-    typealias HandOn = @Sendable (PreparedFile) async throws -> Void
-
     /// So many slow disks hold up no photo of another folder, beside the one that has all the other threads.
     static let othersAtOnce = 3
 
@@ -14,13 +11,9 @@ extension PhotoPipeline {
 
     /// A disk that is slow, and answers, has all threads for minutes where enough of its files are due. So while one is
     /// slow, a photo of each folder that has no thread is read beside the others, on threads of their own.
-    /// - Parameters:
-    ///   - handOn: as for those that come in the order of the queue.
-    ///   - inOrder: prepares those, until there are none.
-    func besideSlowDisks(
-        _ handOn: @escaping HandOn, _ inOrder: @escaping @Sendable () async throws -> Void
-    ) async throws {
-        let isOver = Mutex(false)
+    /// - Parameter inOrder: takes those that come in the order of the queue, until there are none.
+    func besideSlowDisks(_ mode: Mode, _ inOrder: @escaping @Sendable () async throws -> Void) async throws {
+        let isOver = Lock(false)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer {
@@ -29,14 +22,14 @@ extension PhotoPipeline {
                 }
                 try await inOrder()
             }
-            group.addTask { try await self.prepareOthers(handOn) { isOver.withLock { $0 } } }
+            group.addTask { try await self.drainOthers(mode) { isOver.withLock { $0 } } }
             try await group.waitForAllOrFirstFailure()
         }
     }
 
-    private func prepareOthers(_ handOn: @escaping HandOn, until isOver: @Sendable () -> Bool) async throws {
-        let inHand = Mutex<Set<FolderID>>([])
-        let failure = Mutex<(any Error)?>(nil)
+    private func drainOthers(_ mode: Mode, until isOver: @Sendable () -> Bool) async throws {
+        let inHand = Lock<Set<FolderID>>([])
+        let failure = Lock<(any Error)?>(nil)
         let checked = looks.reads.checked
         await withDiscardingTaskGroup { group in
             while !isOver(), !Task.isCancelled, failure.withLock({ $0 == nil }) {
@@ -46,14 +39,17 @@ extension PhotoPipeline {
                         continue
                     }
                     inHand.withLock { _ = $0.insert(claim.folder.id) }
-                    group.addTask {
-                        do {
-                            try await self.prepare([claim], on: self.otherPool, handOn: handOn)
-                        } catch {
-                            failure.withLock { $0 = error }
-                        }
+                    let noteRead: @Sendable () -> Void = {
                         inHand.withLock { _ = $0.remove(claim.folder.id) }
                         checked.signal()
+                    }
+                    group.addTask {
+                        do {
+                            try await self.carry([claim], on: self.otherPool, mode, onceReady: noteRead)
+                        } catch {
+                            failure.withLock { $0 = error }
+                            checked.signal()
+                        }
                     }
                 } catch {
                     failure.withLock { $0 = error }
@@ -87,11 +83,11 @@ extension PhotoPipeline {
 
     /// Makes due what was put off for disks that answer again.
     /// - Returns: whether there is any.
-    func hurryAnswered() async throws -> Bool {
+    func makeAnsweredDue() async throws -> Bool {
         guard state.withLock({ !$0.silenced.isEmpty }) else { return false }
         let silent = looks.silent()
         let answered = state.withLock { $0.takeAnswered(silent) }
-        if !answered.isEmpty { try await ledger { [time] in try $0.hurry(answered, at: time.now()) } }
+        if !answered.isEmpty { try await ledger { [time] in try $0.makeDue(answered, at: time.now()) } }
         return !answered.isEmpty
     }
 

@@ -5,27 +5,26 @@ import SyncSystem
 
 /// From a claim to what is to be sent, on threads that read and decode.
 extension PhotoPipeline {
-    /// How long a thread goes on with a group before what is ready is handed on.
+    /// How long a thread goes on with a group before what is ready is sent.
     private static let slice = Duration.milliseconds(20)
 
-    /// What has nothing to send is committed; what has, is handed on.
+    /// Reads the first ones for a while, and takes them off. What has nothing to send is committed.
     /// - Parameter pool: `nil` for the threads of all, or of large files.
-    func prepare(
-        _ group: [Claim], on pool: BlockingPool? = nil, handOn: @Sendable (PreparedFile) async throws -> Void
-    ) async throws {
-        var rest = group[...]
-        while let first = rest.first, !isStopping {
-            let results =
-                first.isSuspect
-                ? [try await prepareSuspect(first, on: pool)] : try await read(rest.prefix { !$0.isSuspect }, on: pool)
-            for (claim, result) in zip(rest, results) {
-                switch result {
-                case .ready(let file): try await handOn(file)
-                case .done(let outcome): try await endings.add(ClaimEnding(claim, outcome, at: time.now()))
-                }
+    /// - Returns: what is ready to be sent.
+    func prepare(_ claims: inout ArraySlice<Claim>, on pool: BlockingPool?) async throws -> [PreparedFile] {
+        guard let first = claims.first else { return [] }
+        let results =
+            first.isSuspect
+            ? [try await prepareSuspect(first, on: pool)] : try await read(claims.prefix { !$0.isSuspect }, on: pool)
+        var ready: [PreparedFile] = []
+        for (claim, result) in zip(claims, results) {
+            switch result {
+            case .ready(let file): ready.append(file)
+            case .done(let outcome): try await endings.add(ClaimEnding(claim, outcome, at: time.now()))
             }
-            rest = rest.dropFirst(results.count)
         }
+        claims = claims.dropFirst(results.count)
+        return ready
     }
 
     /// One suspect at a time: an agent that ends with it in hand tells which one it was. What is too large for any decoder
@@ -40,7 +39,7 @@ extension PhotoPipeline {
     private func read(
         _ claims: ArraySlice<Claim>, on pool: BlockingPool?
     ) async throws -> [Preparer.Preparation] {
-        let results = Mutex<[Preparer.Preparation]>([])
+        let results = Lock<[Preparer.Preparation]>([])
         let first = claims[claims.startIndex]
         // A thread that a disk holds has one folder: that one is left alone.
         let together = claims.prefix { $0.folder.id == first.folder.id }
@@ -81,12 +80,12 @@ extension PhotoPipeline {
     func outcome(of error: any Error, for claim: Claim) async throws -> Outcome {
         switch error {
         case let silence as DiskSilence: putOff(claim, silence)
-        case let error as PhotoError: try await lookAgain(at: claim, after: error)
+        case let error as PhotoError: try await recheck(at: claim, after: error)
         default: throw error
         }
     }
 
-    private func lookAgain(at claim: Claim, after error: PhotoError) async throws -> Outcome {
+    private func recheck(at claim: Claim, after error: PhotoError) async throws -> Outcome {
         do {
             return try await looks.reads.run(in: claim.folder, on: pool, onReturn: work.signal) { [preparer] in
                 try preparer.outcome(of: error, for: claim)

@@ -16,12 +16,12 @@ extension PhotoPipeline {
     }
 
     /// A store that is away is told at the start, and not only when there is something to send.
-    func lookAtStore(_ mode: Mode) async throws {
+    func checkStore(_ mode: Mode) async throws {
         do {
             try await store.check()
             try await noteAnswer()
         } catch let error as StoreError {
-            try await tell(gate.close(error), mode)
+            try await report(gate.close(error), mode)
         }
     }
 
@@ -67,7 +67,7 @@ extension PhotoPipeline {
         guard let round = state.withLock({ $0.rounds.next(at: now, patience, random: random) }) else { return false }
         logger.info("tried once more: \(round.photos.count.counted("photo")) that could not be sent")
         try await time.sleep(round.pause)
-        try await ledger { [time] in try $0.hurry(round.photos, at: time.now()) }
+        try await ledger { [time] in try $0.makeDue(round.photos, at: time.now()) }
         return true
     }
 
@@ -81,7 +81,7 @@ extension PhotoPipeline {
         if error.mayConcernWholeStore, try await isStoreAtFault(claim, error, mode) {
             return try await commit(claim, .released)
         }
-        if error.isOfBusyServer, let span = gate.noteFailing(claim.photoID) { try await tell(error, lasting: span) }
+        if error.isOfBusyServer, let span = gate.noteFailing(claim.photoID) { try await report(error, lasting: span) }
         if error.code == .noSpace { try await tellFull(error, mode) }
         if case .untilDone = mode, error.code != .sourceChanged { state.withLock { $0.rounds.notePostponed(claim) } }
         let pause = RetryPolicy.pause(afterRefusal: claim.attempts, random: 0.5 + time.random() / 2)
@@ -105,7 +105,7 @@ extension PhotoPipeline {
     /// after the other, is at fault all the same.
     private func isStoreAtFault(_ claim: Claim, _ error: StoreError, _ mode: Mode) async throws -> Bool {
         if error.code == .credentialsMissing {
-            try await tell(gate.close(error.ofAll), mode)
+            try await report(gate.close(error.ofAll), mode)
             return true
         }
         // It was closed meanwhile; or nobody waits for the answer any more.
@@ -115,7 +115,7 @@ extension PhotoPipeline {
         } catch let answer as StoreError {
             // What was said to the photo may be said with more words than what is said to a check.
             let isAnswerClear = answer.isTransient || answer.isOfThisMachine
-            try await tell(gate.close(isAnswerClear ? answer : error.ofAll), mode)
+            try await report(gate.close(isAnswerClear ? answer : error.ofAll), mode)
             return true
         }
         switch gate.judge(claim, error) {
@@ -123,13 +123,13 @@ extension PhotoPipeline {
         case .store: return true
         case .closed(let closing):
             try await ledger { [time] in try $0.pardon(closing.innocent, at: time.now()) }
-            try await tell(closing, mode)
+            try await report(closing, mode)
             return true
         }
     }
 
     /// - Parameter closing: `nil` when the gate was closed before.
-    func tell(_ closing: CircuitBreaker.Closing?, _ mode: Mode) async throws {
+    func report(_ closing: CircuitBreaker.Closing?, _ mode: Mode) async throws {
         guard let closing else { return }
         try await noteStore(closing.error)
         guard case .untilStopped = mode else {
@@ -149,7 +149,7 @@ extension PhotoPipeline {
     }
 
     /// The store answers well when it is asked, and fails at one photo after the other.
-    private func tell(_ error: StoreError, lasting span: Duration) async throws {
+    private func report(_ error: StoreError, lasting span: Duration) async throws {
         try await noteDoubt(error, since: time.now() + (Duration.zero - span))
         let minutes = Int(span / .seconds(60)).counted("minute")
         logger.warning("the store has taken no photo for \(minutes), and each is tried again: \(error)")

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import ServiceLifecycle
 import SyncCore
 import SyncSystem
@@ -6,15 +7,26 @@ import SyncSystem
 extension PhotoPipeline {
     /// How long uploads may go on when the agent stops.
     private static let grace = Duration.seconds(5)
+    /// How soon the agent sees what another process has put into the queue.
+    private static let glance = Duration.seconds(5)
 
-    func inParallel(
-        _ count: Int, _ worker: @escaping @Sendable () async throws -> Void,
-        beside other: @escaping @Sendable () async throws -> Void = {},
-        and third: @escaping @Sendable () async throws -> Void = {}
-    ) async throws {
+    /// Waits until something may be due.
+    /// - Parameters:
+    ///   - due: when the next photo is; `nil` when none waits.
+    ///   - glance: at the ledger, begun when nothing was in hand.
+    func waitForWork(_ mode: Mode, until due: Date?, _ glance: LedgerGlance?) async {
+        if let glance, isCalm { return await glance.wait(lookingEvery: Self.glance, orFor: work, until: due) }
+        let wait = due.map { max($0 - time.now(), .zero) }
+        await work.wait(atMost: mode.isPass ? wait : min(wait ?? Self.glance, Self.glance), time: time)
+    }
+
+    /// Whether no disk and no store is waited for, of which the ledger would not tell that it is back.
+    private var isCalm: Bool {
+        gate.closedBy == nil && gate.trial == nil && looks.silent().isEmpty && state.withLock { $0.silenced.isEmpty }
+    }
+
+    func inParallel(_ count: Int, _ worker: @escaping @Sendable () async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask(operation: other)
-            group.addTask(operation: third)
             for _ in 0..<count { group.addTask(operation: worker) }
             try await group.waitForAllOrFirstFailure()
         }
@@ -23,7 +35,7 @@ extension PhotoPipeline {
     /// When the agent stops, what is on its way to the store has some seconds to get there. What is not there by then
     /// is sent again after the next start.
     func withinGrace(_ uploads: @escaping @Sendable () async throws -> Void) async throws {
-        let isOver = Mutex(false)
+        let isOver = Lock(false)
         do {
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
@@ -33,6 +45,8 @@ extension PhotoPipeline {
                 group.addTask {
                     do {
                         try await gracefulShutdown()
+                        // Also where nobody has a place to claim in, and hears of it by that.
+                        self.state.withLock { $0.isStopping = true }
                         try await self.time.sleep(Self.grace)
                         isOver.withLock { $0 = true }
                     } catch {

@@ -1,19 +1,18 @@
-import AsyncAlgorithms
 import FoundationEssentials
 package import Logging
-import ServiceLifecycle
 package import SyncCore
 package import SyncLedger
 package import SyncSystem
 
-/// The way of a photo from the ledger's queue to the store: claim, prepare, upload, commit. It reads from top to bottom;
-/// preparing is in `PhotoPipeline+Reading.swift`, slow and silent disks in `PhotoPipeline+Disks.swift`, what the store
-/// refuses, and a store that is away, in `PhotoPipeline+Store.swift`.
+/// The way of a photo from the ledger's queue to the store: claim, prepare, upload, commit. It reads from top to bottom:
+/// one task takes a photo all the way (``drainQueue(_:)``). Claiming is in `PhotoPipeline+Claiming.swift`, preparing in
+/// `PhotoPipeline+Reading.swift`, slow and silent disks in `PhotoPipeline+Disks.swift`, what the store refuses, and a
+/// store that is away, in `PhotoPipeline+Store.swift`.
 ///
 /// `batchSize` photos are in flight, or more where that is faster (``Flights``); the next begins when one ends. A batch
-/// is prepared ahead and waits, and no more: a channel hands each over only when an uploader takes it, so memory is
-/// bounded. Each outcome is its own, so that a bad photo holds nobody up and a kill at any line repeats at most what
-/// was in flight.
+/// is prepared ahead and waits, and no more: whoever prepares has one of `batchSize` places, and gives it back when what
+/// is ready has a hand to send it. So memory is bounded. Each outcome is its own, so that a bad photo holds nobody up and
+/// a kill at any line repeats at most what was in flight.
 ///
 /// Of a thumbnail, and of a file that is no photo, next to nothing has to be read: what is paid for is each step from one
 /// thread to the next, and each transaction. So small files are claimed, prepared and committed in groups
@@ -34,8 +33,6 @@ package final class PhotoPipeline: Sendable {
 
     /// Bytes beyond which a file has to wait for others of its like. Photos are far below it.
     package static let largestSmall: Int64 = 256 << 20
-    /// How soon the agent sees what another process has put into the queue.
-    private static let glance = Duration.seconds(5)
     /// How long what is in hand is waited for while the store refuses. What lies on a server that is gone is read for ever.
     package static let handInLimit = Duration.seconds(60)
     /// Small photos in flight where the store puts such in groups. They take as much memory as one large photo.
@@ -51,23 +48,28 @@ package final class PhotoPipeline: Sendable {
     let largePool: BlockingPool
     /// For photos that would wait for the slow disk of another folder.
     let otherPool: BlockingPool
-    private let batchSize: Int
+    let batchSize: Int
     private let largestGrouped: Int64
-    private let groupWidth: Int
     let work: Wakeup
-    private let passes: Wakeup?
+    let passes: Wakeup?
     let looks: DiskLooks
     let gate: CircuitBreaker
     let time: TimeSource
     let logger: Logger
-    let state = Mutex(PipelineState())
+    let state = Lock(PipelineState())
     /// One failure at a time is judged, so that each verdict is written down before the next one.
     let judging = Slots(1)
     let suspects = Slots(1)
     /// One at a time notes how the store is.
     let noting = Slots(1)
+    /// Of those who claim and prepare.
+    private let places: Slots
+    /// One at a time claims.
+    let claiming = Slots(1)
     /// Photos in flight, those in files of events among them.
     private let flights: Flights
+    /// Those who send small photos that go together.
+    private let groupHands: Slots
     let endings: EndingQueue
 
     /// - Parameters:
@@ -100,8 +102,9 @@ package final class PhotoPipeline: Sendable {
         largePool = pool.sibling(name: "large-file", threads: 1)
         otherPool = pool.sibling(name: "other-folder", threads: Self.othersAtOnce)
         self.batchSize = batchSize
+        places = Slots(batchSize)
         largestGrouped = store.capabilities.largestGrouped
-        groupWidth = largestGrouped > 0 ? Self.mostGrouped : 0
+        groupHands = Slots(largestGrouped > 0 ? Self.mostGrouped : 0)
         self.work = work
         self.passes = passes
         self.gate = CircuitBreaker(time: time)
@@ -126,59 +129,14 @@ package final class PhotoPipeline: Sendable {
         gate.beginRun(isPass: mode.isPass)
         endings.reset()
         try await releaseAll()
-        let claims = AsyncChannel<[Claim]>()
-        let largeClaims = AsyncChannel<Claim>()
-        let prepared = AsyncChannel<PreparedFile>()
-        let small = AsyncChannel<PreparedFile>()
         do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    defer {
-                        claims.finish()
-                        largeClaims.finish()
-                    }
-                    try await self.feed(claims, largeClaims, mode)
+            try await withinGrace {
+                try await self.untilStopped { try await self.lookAround(mode) }
+                // One for each place and each hand, and for a film: where a place is free, somebody is.
+                let workers = self.batchSize + self.flights.most + self.groupHands.count + 1
+                try await self.besideSlowDisks(mode) {
+                    try await self.inParallel(workers) { try await self.drainQueue(mode) }
                 }
-                group.addTask {
-                    defer {
-                        prepared.finish()
-                        small.finish()
-                    }
-                    let handOn: HandOn = { file in await (self.isGrouped(file) ? small : prepared).send(file) }
-                    try await self.besideSlowDisks(handOn) {
-                        try await self.inParallel(self.batchSize) {
-                            for await group in claims where !self.isStopping {
-                                try await self.prepare(group, handOn: handOn)
-                            }
-                        }
-                    }
-                }
-                group.addTask {
-                    try await self.withinGrace {
-                        try await self.inParallel(self.flights.most) {
-                            var files = prepared.makeAsyncIterator()
-                            // Who is no more than waiting for a hand takes nothing: it would be prepared too far ahead.
-                            while try await self.flights.hands.withSlot({
-                                guard let file = await files.next() else { return false }
-                                try await self.upload(file, mode)
-                                return true
-                            }) {}
-                        } beside: {
-                            // Large files, each from its reading to its commit before the next.
-                            for await claim in largeClaims where !self.isStopping {
-                                try await self.prepare([claim]) { try await self.upload($0, mode) }
-                            }
-                        } and: {
-                            try await self.inParallel(self.groupWidth) {
-                                for await file in small { try await self.upload(file, mode) }
-                            }
-                        }
-                    }
-                    // Nobody takes what is handed over from here on.
-                    prepared.finish()
-                    small.finish()
-                }
-                try await group.waitForAllOrFirstFailure()
             }
         } catch {
             // What cannot be given back now, because the ledger fails, is given back by the next run or the next start.
@@ -205,121 +163,60 @@ package final class PhotoPipeline: Sendable {
         work.signal()
     }
 
-    // MARK: Claiming
-
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    private func feed(_ claims: AsyncChannel<[Claim]>, _ large: AsyncChannel<Claim>, _ mode: Mode) async throws {
-        do {
-            try await cancelWhenGracefulShutdown {
-                _ = try await self.isRetryAsked()
-                try await self.takeUpNote()
-                try await self.lookAtStore(mode)
-                while let group = try await self.nextGroup(mode) {
-                    self.gate.beginTrial(group[0].photoID)
-                    if group[0].isLarge {
-                        await large.send(group[0])
-                        continue
-                    }
-                    // A part for each thread: one that a strange file holds up holds up no more than its part.
-                    let size = (group.count + self.batchSize - 1) / self.batchSize
-                    for part in group.grouped(atMost: size) { await claims.send(part) }
-                }
-            }
-        } catch is CancellationError {
-            state.withLock { $0.isStopping = true }
-        }
-    }
+    // MARK: A photo's way
 
-    /// Waits until the store is there and a photo is due, and takes it, with others where they are small. A large one, and
-    /// one that is to show whether the store accepts it, comes by itself.
-    /// - Returns: `nil` when there is nothing more to do.
-    private func nextGroup(_ mode: Mode) async throws -> [Claim]? {
+    /// Claims what is due, prepares it, sends it and commits it, until there is nothing more.
+    private func drainQueue(_ mode: Mode) async throws {
         while true {
-            try Task.checkCancellation()
-            // What was not written stays in hand for ever: nobody else may come to notice.
-            try endings.check()
-            // What is in hand when the store refuses is on its way back into the queue, or shows that something is
-            // taken. Whoever chose before that would try what was refused, one by one, until patience is over.
-            let (isRefusing, tried) = (gate.isRefusing, gate.trial)
-            if let wait = state.withLock({ $0.handInWait(isRefusing, tried, at: time.monotonic()) }) {
-                await work.wait(atMost: wait, time: time)
-                continue
-            }
-            guard try await passGate(mode) else { return nil }
-            if let trial = gate.trial, !state.withLock({ $0.isPassedOver(trial) }) {
-                await work.wait(atMost: nil, time: time)
-                continue
-            }
-            // Asked first: what is in hand may come back into the queue, and must not do so between the two questions.
-            let isIdle = state.withLock { $0.inHand.isEmpty }
-            let due: Date?
-            let leftOut = looks.silent()
-            let group: ClaimGroup = gate.closedBy == nil ? .ofSmall : .ofOne
-            switch try await claimNext(group, leavingOut: leftOut) {
-            case .photos(let claims): return claims
-            case .nothing(let moment): due = moment
-            }
-            if try await hurryAnswered() { continue }
-            let wait = due.map { max($0 - time.now(), .zero) }
-            if wait == .zero { continue }
-            if isIdle {
-                if case .untilDone(let patience) = mode {
-                    if let pause = waitForDisks(patience) {
-                        // What comes due meanwhile does not wait for them.
-                        await work.wait(atMost: min(pause, wait ?? pause), time: time)
-                        continue
-                    }
-                    let now = time.monotonic()
-                    guard let wait, now + wait <= state.withLock({ $0.deadline(at: now, patience) }) else {
-                        if try await beginRound(patience) { continue }
-                        return nil
-                    }
-                }
-                // A pass is whole when whoever asked for it says so.
-                if case .untilStopped = mode {
-                    if state.withLock({ $0.takeRescan() }) {
-                        try await lookAtStore(mode)
-                        continue
-                    }
-                    try await noteAllDone(isEmpty: due == nil && leftOut.isEmpty)
+            let place = await places.take()
+            defer { place.giveBack() }
+            guard let claims = try await nextClaims(mode) else { return }
+            // A film has a thread of its own, and is read for longer than the others shall wait.
+            if claims[0].isLarge { place.giveBack() }
+            try await carry(claims, mode, onceReady: place.giveBack)
+        }
+    }
+
+    /// Prepares what was claimed, sends it and commits it. What is alone is seen to its end by this very task; of several
+    /// photos, each has a task of its own as soon as it is ready.
+    /// - Parameters:
+    ///   - pool: `nil` for the threads of all, or of large files.
+    ///   - isReady: called once, when all of it is in the hands of those who send, or done with; never where it throws.
+    func carry(
+        _ claims: [Claim], on pool: BlockingPool? = nil, _ mode: Mode, onceReady isReady: @Sendable () -> Void
+    ) async throws {
+        guard claims.count > 1 else {
+            var rest = claims[...]
+            guard !isStopping, let file = try await prepare(&rest, on: pool).first else { return isReady() }
+            let hand = await self.hand(for: file)
+            isReady()
+            return try await inTaskOfItsOwn { try await self.upload(file, by: hand, mode) }
+        }
+        try await withThrowingDiscardingTaskGroup { group in
+            var rest = claims[...]
+            while !rest.isEmpty, !isStopping, !group.isCancelled {
+                for file in try await prepare(&rest, on: pool) {
+                    let hand = await self.hand(for: file)
+                    group.addTask { try await self.upload(file, by: hand, mode) }
                 }
             }
-            var pause = wait
-            if case .untilStopped = mode { pause = min(wait ?? Self.glance, Self.glance) }
-            await work.wait(atMost: pause, time: time)
+            isReady()
         }
     }
 
-    /// - Parameter bytes: of the largest file that is taken.
-    func claimNext(
-        _ group: ClaimGroup, upTo bytes: Int64 = .max, leavingOut folders: Set<FolderID>
-    ) async throws -> NextClaim {
-        let (scope, reach, isFlowing) = state.withLock { ($0.scope, min($0.reach, bytes), $0.isFlowing) }
-        let now = time.now()
-        return try await ledger { [state] ledger in
-            let next = try ledger.claimNext(
-                of: scope, upTo: reach, group, isExpected: isFlowing, leavingOut: folders, at: now)
-            // Noted here, where no cancellation comes between: what is claimed is in hand.
-            state.withLock { $0.note(next) }
-            return next
-        }
+    /// Waits until somebody may send it: until then it is one of those that are prepared ahead.
+    /// - Returns: `nil` for a large file, which needs none.
+    private func hand(for file: PreparedFile) async -> Slot? {
+        if file.claim.isLarge { return nil }
+        return await isGrouped(file) ? groupHands.take() : flights.hands.take()
     }
 
-    /// Once for each time that nothing is left in the queue, or only images whose projects are still processing.
-    private func noteAllDone(isEmpty: Bool) async throws {
-        guard state.withLock({ $0.isWholeAfterWork }) else { return }
-        try await endDoubt()
-        if !isEmpty {
-            let isLeft = try await ledger { try $0.isAnythingUnsynced() }
-            if isLeft { return }
-        }
-        guard state.withLock({ $0.noteWhole() }) else { return }
-        try await ledger { [time] in try $0.noteSync(at: time.now()) }
-        passes?.signal()
+    private func upload(_ file: PreparedFile, by hand: Slot?, _ mode: Mode) async throws {
+        defer { hand?.giveBack() }
+        try await upload(file, mode)
     }
-
-    // MARK: Uploading
 
     private func upload(_ file: PreparedFile, _ mode: Mode) async throws {
         let claim = file.claim
@@ -350,7 +247,7 @@ package final class PhotoPipeline: Sendable {
 
     /// Whether the store puts it together with others: they go past those that are sent one by one.
     private func isGrouped(_ file: PreparedFile) -> Bool {
-        guard case .photo(let photo) = file.content, groupWidth > 0, !file.claim.isLarge else { return false }
+        guard case .photo(let photo) = file.content, largestGrouped > 0, !file.claim.isLarge else { return false }
         return photo.body.size <= largestGrouped
     }
 

@@ -13,6 +13,10 @@ struct PipelineState: Sendable {
     private(set) var isFlowing = false
     /// Whether nothing more is taken up.
     var isStopping = false
+    /// Whether the queue has nothing more for this run.
+    var isDrained = false
+    /// Of a group that was claimed, what nobody prepares yet: the next to be taken is the last.
+    private var parts: [[Claim]] = []
     /// The vacation of which photos are taken; `nil`: all that is due.
     private(set) var scope: VacationID?
     /// Why the pass cannot go on, when the store took nothing for as long as it had patience.
@@ -34,6 +38,8 @@ struct PipelineState: Sendable {
     mutating func begin(_ scope: VacationID?) {
         self.scope = scope
         isStopping = false
+        isDrained = false
+        parts = []
         outage = nil
         handInEnd = nil
         silenced = SilencedPhotos()
@@ -47,6 +53,10 @@ struct PipelineState: Sendable {
         case .nothing: isFlowing = false
         }
     }
+
+    mutating func addParts(_ group: [[Claim]]) { parts += group.reversed() }
+
+    mutating func takePart() -> [Claim]? { parts.popLast() }
 
     mutating func noteCommitted(_ claim: Claim, _ outcome: Outcome) {
         inHand[claim.attemptID] = nil
@@ -263,7 +273,7 @@ struct EndingQueue: Sendable {
     }
 
     let ledger: LedgerQueue
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// Called when one could not be written: nobody may be adding or waiting, and the failure is told to whoever asks.
     var onFailure: @Sendable () -> Void = {}
     /// Called for each one that is written, in their order, on the thread that has written it.

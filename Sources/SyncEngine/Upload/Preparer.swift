@@ -86,7 +86,7 @@ package struct Preparer: Sendable {
     }
 
     private func prepare(
-        _ claim: Claim, _ examined: PhotoExamination, _ decision: ProjectUploadPolicy.Decision
+        _ claim: Claim, _ examined: PhotoFacts, _ decision: ProjectUploadPolicy.Decision
     ) throws -> Preparation {
         let plan = try planner.plan(kind: claim.folder.kind, relativePath: claim.relativePath, examined: examined)
         switch plan {
@@ -146,8 +146,8 @@ package struct Preparer: Sendable {
         guard stamp.isSettled(settle, at: now()) else { return later(claim, "it is still changing") }
         let file = SettledFile(folder: claim.folder.id, path: claim.relativePath, stamp: stamp)
         let drive = FolderDrives(ledger: ledger, scanner: scanner).seen(in: [claim.folder])
-        let sighted = try ledger.sight([file], drive: drive, stillThere: scanner.isFile, at: now())
-        if sighted.waiting > 0 {
+        let observed = try ledger.observe([file], drive: drive, stillThere: scanner.isFile, at: now())
+        if observed.waiting > 0 {
             let reason = try whyAway(claim) ?? "another drive was in its place a moment ago"
             return away(claim, reason)
         }

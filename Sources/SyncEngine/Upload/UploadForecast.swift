@@ -29,7 +29,7 @@ package struct UploadForecast: Sendable {
         of vacation: VacationID, progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
     ) async throws {
         let claims = try await claimAll(of: vacation)
-        let done = Mutex(0)
+        let done = Lock(0)
         let outcomes = try await claims.concurrently(Self.atOnce) { claim in
             let ending = try await pool.run { try outcome(of: claim) }
             progress(done.add(), claims.count)
@@ -42,7 +42,7 @@ package struct UploadForecast: Sendable {
     }
 
     private func claimAll(of vacation: VacationID) async throws -> [Claim] {
-        try await ledger { try $0.hurry(vacation, at: time.now()) }
+        try await ledger { try $0.makeDue(vacation, at: time.now()) }
         var claims: [Claim] = []
         while true {
             let next = try await ledger { try $0.claimNext(of: vacation, .ofSmall, at: time.now()) }

@@ -44,7 +44,7 @@ package struct Uploader: Sendable {
             var problem = known?.problem
             // Its twin may have been stored while this one was prepared; or somebody has mended what was broken.
             if let known, known.md5 == photo.examined.digest.md5 {
-                switch try await look(at: known) {
+                switch try await check(known) {
                 case .intact(let object, _): return Receipt(object: object)
                 case .broken(let found): problem = found
                 }
@@ -60,15 +60,15 @@ package struct Uploader: Sendable {
     /// - Returns: `nil` when it has to be sent.
     /// - Throws: as ``upload(_:)``.
     package func confirm(_ known: ObjectRecord) async throws -> ObjectRecord? {
-        if case .intact(let object, _) = try await look(at: known) { object } else { nil }
+        if case .intact(let object, _) = try await check(known) { object } else { nil }
     }
 
-    private func look(at known: ObjectRecord) async throws -> ObjectExaminer.Standing {
-        let standing = try await examiner.look(at: known, reading: .inDoubt)
-        if case .broken(let problem) = standing, try await setAside.find(known) == nil {
+    private func check(_ known: ObjectRecord) async throws -> ObjectExaminer.Verdict {
+        let verdict = try await examiner.examine(known, reading: .inDoubt)
+        if case .broken(let problem) = verdict, try await setAside.find(known) == nil {
             _ = try await ledger { [now] in try $0.markBroken([BrokenObject(known, problem)], at: now()) }
         }
-        return standing
+        return verdict
     }
 
     /// - Parameter replacing: whether what is stored under the key is known to be damaged.
@@ -225,7 +225,7 @@ private final class ObjectsUnderWay: Sendable {
 
     /// More than are stored while one photo is prepared and waits for its turn, and than wait to be written down.
     private static let capacity = 4 * EndingQueue.capacity
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     func object(_ key: ObjectKey) -> ObjectRecord? {
         state.withLock { $0.objects[key] }
@@ -245,7 +245,7 @@ private final class ObjectsUnderWay: Sendable {
 /// A photo that is ready to be sent: the place it goes to, and the bytes to store.
 package struct PreparedPhoto: Sendable {
     /// The photo; its stamp is that of the file that it is or stands in.
-    package let examined: PhotoExamination
+    package let examined: PhotoFacts
     package var plan: PlannedUpload
     package let copy: StoredCopy
     /// The bytes of the copy with their digests.
@@ -259,7 +259,7 @@ package struct PreparedPhoto: Sendable {
 extension PreparedPhoto {
     /// A photo that is a file; a copy that is the file itself is sent from the disk.
     package init(
-        _ file: FilePath, examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
+        _ file: FilePath, examined: PhotoFacts, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
     ) {
         self.init(
             examined: examined, plan: plan, copy: copy, body: ObjectBody(copy, of: file, examined.stamp), known: known)
@@ -267,7 +267,7 @@ extension PreparedPhoto {
 
     /// A photo in memory.
     package init(
-        _ bytes: [UInt8], examined: PhotoExamination, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
+        _ bytes: [UInt8], examined: PhotoFacts, plan: PlannedUpload, copy: StoredCopy, known: ObjectRecord? = nil
     ) {
         let body =
             switch copy.content {

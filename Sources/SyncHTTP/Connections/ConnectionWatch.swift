@@ -93,7 +93,7 @@ final class ConnectionWatch: ChannelDuplexHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         written += unwrapOutboundIn(data).readableBytes
         context.write(data, promise: promise)
-        if stallTimer == nil { lookForStall(context) }
+        if stallTimer == nil { checkForStall(context) }
     }
 
     // What the assembler tells.
@@ -158,7 +158,7 @@ final class ConnectionWatch: ChannelDuplexHandler {
     }
 
     /// Looks once in a while whether anything has left since the last look, as long as something is waiting to.
-    private func lookForStall(_ context: ChannelHandlerContext) {
+    private func checkForStall(_ context: ChannelHandlerContext) {
         let sent = written - waiting(context)
         stallTimer = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.stallTime)) { [weak self] in
             guard let self, let context = self.context else { return }
@@ -166,7 +166,7 @@ final class ConnectionWatch: ChannelDuplexHandler {
             let waiting = waiting(context)
             if waiting == 0 { return }
             if written - waiting == sent { return close() }
-            lookForStall(context)
+            checkForStall(context)
         }
     }
 
@@ -178,7 +178,7 @@ final class ConnectionWatch: ChannelDuplexHandler {
 /// Memory for a large body, as long as somebody holds this: the client may be gone while its request is answered.
 final class BodyRoom: Sendable {
     private let free: @Sendable () -> Void
-    private let isGivenBack = Mutex(false)
+    private let isGivenBack = Lock(false)
 
     init(free: @escaping @Sendable () -> Void) { self.free = free }
 

@@ -4,7 +4,7 @@ package import SyncCore
 import SystemPackage
 
 /// How the catalogue in the store stands beside the ledger.
-package struct CatalogStanding: Hashable, Sendable {
+package struct CatalogStatus: Hashable, Sendable {
     /// A segment that is in the store, as far as is known here.
     package struct Segment: Hashable, Sendable, Codable {
         package var from: Int
@@ -71,14 +71,14 @@ package struct CatalogStanding: Hashable, Sendable {
 }
 
 extension Ledger {
-    package func catalogStanding() throws(LedgerError) -> CatalogStanding {
-        try read("read how the catalogue stands") { try $0.catalogStanding() }
+    package func catalogStatus() throws(LedgerError) -> CatalogStatus {
+        try read("read how the catalogue stands") { try $0.catalogStatus() }
     }
 
     /// Begins a write: what has changed until now belongs to it, what changes from now on to the next one. What was begun
     /// before it is not to be met any more: the changes of this one would be taken for its.
     /// - Parameter skipsNumber: leaves out a number that somebody else may have given.
-    package func beginCatalogWrite(skipsNumber: Bool = false) throws(LedgerError) -> CatalogStanding {
+    package func beginCatalogWrite(skipsNumber: Bool = false) throws(LedgerError) -> CatalogStatus {
         try write("begin a write of the catalogue") { db in
             try db.run(
                 """
@@ -86,13 +86,13 @@ extension Ledger {
                     catalog_next = catalog_next + (catalog_begun IS NOT NULL) + ?, catalog_begun = NULL
                 """, [skipsNumber])
             try db.run("UPDATE catalog_changes SET segment = 0 WHERE segment IS NULL")
-            return try db.catalogStanding()
+            return try db.catalogStatus()
         }
     }
 
     /// Notes what is on its way to the store, so that whoever finds it there knows it again. What was begun before it, and did
     /// not come there, is one of this ledger's, however late it comes.
-    package func noteCatalogWrite(_ begun: CatalogStanding.Begun) throws(LedgerError) {
+    package func noteCatalogWrite(_ begun: CatalogStatus.Begun) throws(LedgerError) {
         try write("note a write of the catalogue", isDurable: true) { db in
             let text = String(decoding: try JSONEncoder().encode(begun), as: UTF8.self)
             try db.run(
@@ -101,9 +101,9 @@ extension Ledger {
     }
 
     /// The store has another thing in the place of what was begun, as long as nothing else was begun since.
-    package func dropCatalogWrite(_ begun: CatalogStanding.Begun) throws(LedgerError) {
+    package func dropCatalogWrite(_ begun: CatalogStatus.Begun) throws(LedgerError) {
         try write("note a write of the catalogue") { db in
-            guard try db.catalogStanding().begun == begun else { return }
+            guard try db.catalogStatus().begun == begun else { return }
             try db.run("UPDATE agent SET catalog_begun = NULL")
         }
     }
@@ -113,10 +113,10 @@ extension Ledger {
     /// - Returns: `false` when another write was begun since, or this one is noted already: nothing was noted.
     @discardableResult
     package func commitCatalogWrite(
-        _ begun: CatalogStanding.Begun, etag: String? = nil, at time: Date
+        _ begun: CatalogStatus.Begun, etag: String? = nil, at time: Date
     ) throws(LedgerError) -> Bool {
         try write("note a write of the catalogue") { db in
-            guard try db.catalogStanding().begun == begun else { return false }
+            guard try db.catalogStatus().begun == begun else { return false }
             let segment = begun.segment
             if segment.from == 1 {
                 try db.run("DELETE FROM catalog_changes WHERE segment IS NOT NULL")
@@ -214,7 +214,7 @@ extension Ledger {
     package func noteTakenOver(_ machines: [String: Int]) throws(LedgerError) {
         if machines.isEmpty { return }
         try write("note machines that were taken over") { db in
-            let known = try db.catalogStanding().replaces.merging(machines) { max($0, $1) }
+            let known = try db.catalogStatus().replaces.merging(machines) { max($0, $1) }
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
             let text = String(decoding: try encoder.encode(known), as: UTF8.self)
@@ -224,7 +224,7 @@ extension Ledger {
 }
 
 extension Database {
-    func catalogStanding() throws -> CatalogStanding {
+    func catalogStatus() throws -> CatalogStatus {
         let row = try rawRow(
             """
             SELECT machine_id, catalog_next, catalog_tracking, catalog_written_at, catalog_problem, catalog_state,
@@ -236,17 +236,17 @@ extension Database {
         let segments = try rawRows(
             "SELECT first, last, lines, size, sha256, etag, problem FROM catalog_segments ORDER BY last"
         ).map {
-            CatalogStanding.Segment(
+            CatalogStatus.Segment(
                 from: $0[0], to: $0[1], lines: $0[2], size: $0[3], sha256: $0[4], etag: $0[5], problem: $0[6])
         }
         let replaces = (row[6] as String?).flatMap {
             try? JSONDecoder().decode([String: Int].self, from: Data($0.utf8))
         }
-        return CatalogStanding(
+        return CatalogStatus(
             machine: machine, next: row[1], segments: segments, unwritten: row[7], isTracking: row[2],
             writtenAt: row.time(3), problem: row[4], stateDigest: row[5], replaces: replaces ?? [:],
             begun: (row[8] as String?).flatMap {
-                try? JSONDecoder().decode(CatalogStanding.Begun.self, from: Data($0.utf8))
+                try? JSONDecoder().decode(CatalogStatus.Begun.self, from: Data($0.utf8))
             }, rebuildOf: row[9])
     }
 }

@@ -58,7 +58,7 @@ extension Ledger {
                 seenDrive, in: path, among: try DriveTable(db).all(), isConclusive: dependsOnDrive)
             plan.decide(on: comparison, settled)
             let names = Set(files.map(\.name.bytes))
-            let intake = Intake(
+            let intake = DirectoryPlanWriter(
                 db: db, folder: record, directory: id, place: path, drive: comparison, hold: hold, time: time)
             return try intake.carryOut(
                 plan, isSeen: { $0.directoryID == id && names.contains($0.name) }, gone: gone, skipped: skipped)
@@ -80,7 +80,7 @@ package struct SkipReason: Hashable, Sendable {
 }
 
 /// Carries out a plan inside a transaction.
-struct Intake {
+struct DirectoryPlanWriter {
     let db: Database
     let folder: FolderRecord
     let directory: DirectoryID
@@ -149,7 +149,7 @@ struct Intake {
             }
         }
         for change in plan.changed { try table.repend(change.row, stamp: change.stamp, at: time) }
-        for row in plan.returned where try table.bringBack(row, at: time) { difference.requeued += 1 }
+        for row in plan.returned where try table.markPresent(row, at: time) { difference.requeued += 1 }
         for row in plan.relocated { try table.note(drive: driveID, isOfPlace: drive.isOfPlace, of: row) }
         for photo in plan.supposed {
             try db.suppose(copyOf: photo.id, on: driveID, wasStored: photo.wasStored, at: time)

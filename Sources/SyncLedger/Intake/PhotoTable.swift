@@ -215,7 +215,7 @@ struct PhotoTable {
 
     /// A file that had vanished is there again, as it was. One that counted as a copy, and vanished unread, is read.
     /// - Returns: whether it waits for its upload now.
-    func bringBack(_ row: PhotoRow, at time: Date) throws -> Bool {
+    func markPresent(_ row: PhotoRow, at time: Date) throws -> Bool {
         if row.state == .uploading {
             try db.run("UPDATE photos SET gone = 0 WHERE id = ?", [row.id])
         } else if try row.isStored && row.supposition?.isOpen != true && !db.isBroken(row.objectID) {
@@ -229,7 +229,7 @@ struct PhotoTable {
     }
 
     /// The file has another name. What is stored of it stays stored: nothing is sent again.
-    /// - Returns: as ``bringBack(_:at:)``.
+    /// - Returns: as ``markPresent(_:at:)``.
     func move(
         _ row: PhotoRow, to directory: DirectoryID, of folder: FolderID, named name: FilePath.Component, at time: Date
     ) throws -> Bool {
@@ -240,7 +240,7 @@ struct PhotoTable {
                 generation = generation + (state = 'uploading')
             WHERE id = ?
             """, [folder.rawValue, directory.rawValue, Data(name.bytes), row.id])
-        return try !row.isOnDisk && bringBack(row, at: time)
+        return try !row.isOnDisk && markPresent(row, at: time)
     }
 
     /// The file is no longer there. What is stored is kept and known as missing; where that is gone or damaged, the photo

@@ -66,8 +66,8 @@ extension Ledger {
     /// with the segments of its catalogue and the manifests of its vacations: what others have below the same prefix is
     /// none of them. Whether a verification could read one changes nothing.
     package func unclearOwnObjects(_ keys: KeyLayout) throws(LedgerError) -> Int {
-        let standing = try catalogStanding()
-        let segments = standing.segments.map { CatalogSegment(machine: standing.machine, from: $0.from, to: $0.to) }
+        let status = try catalogStatus()
+        let segments = status.segments.map { CatalogSegment(machine: status.machine, from: $0.from, to: $0.to) }
         let manifests = try storedManifests()
         let others = segments.compactMap { try? $0.key(keys) } + manifests.compactMap { try? keys.vacation($0) }
         return try read("count own objects that the store could not tell of") { db in
@@ -131,7 +131,7 @@ extension Database {
         var now = known
         now.storageClass = info.storageClass
         let isSilent = info.restore == .none && !tellsRestores && info.storageClass == known.storageClass
-        now.restore = isSilent ? known.restore : info.restore.standing(at: time)
+        now.restore = isSilent ? known.restore : info.restore.state(at: time)
         guard !now.isSame(known) else { return nil }
         if now.restore != known.restore, try isAskedFor(info.key, since: time) { now.restore = known.restore }
         return now.isSame(known) ? nil : now

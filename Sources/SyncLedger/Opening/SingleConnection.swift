@@ -32,7 +32,7 @@ enum SingleConnection {
         withExtendedLifetime(earlier) {}
     }
 
-    private static let closed = Mutex<DatabaseQueue?>(nil)
+    private static let closed = Lock<DatabaseQueue?>(nil)
 
     /// GRDB notes each column that a statement reads, for those who observe changes; nobody does here, and it was more than
     /// half of what it takes to prepare the statements of `status`. It learns in the same way that tables are changed; who

@@ -16,7 +16,7 @@ package struct OriginalCandidate: Hashable, Sendable {
 }
 
 /// How far the originals are that are to be kept.
-package struct OriginalsStanding: Hashable, Sendable {
+package struct OriginalsStatus: Hashable, Sendable {
     /// Objects.
     package var kept = 0
     /// Stored bytes of them.
@@ -131,16 +131,16 @@ extension Ledger {
     /// - Parameters:
     ///   - prefix: the beginning of the keys of originals.
     ///   - countingWaiting: also counts what is left to keep: one step for each of them.
-    package func originalsStanding(
+    package func originalsStatus(
         below prefix: String, countingWaiting: Bool = true
-    ) throws(LedgerError) -> OriginalsStanding {
+    ) throws(LedgerError) -> OriginalsStatus {
         try read("count originals") { db in
             let range = KeyRange(prefix: prefix, after: nil)
-            var standing = OriginalsStanding()
+            var status = OriginalsStatus()
             let kept = try db.rawRow(LedgerQuery.originals, [range.from, range.to])
-            standing.kept = kept?[0] ?? 0
-            standing.bytes = kept?[1] ?? 0
-            guard countingWaiting else { return standing }
+            status.kept = kept?[0] ?? 0
+            status.bytes = kept?[1] ?? 0
+            guard countingWaiting else { return status }
             let begun = Set(try db.texts("SELECT key FROM original_uploads WHERE NOT is_void"))
             var last: Int64 = 0
             while true {
@@ -148,12 +148,12 @@ extension Ledger {
                 guard let end = rows.last else { break }
                 last = end[0]
                 for candidate in try rows.compactMap({ try db.needsOriginal($0) }) {
-                    standing.waiting += 1
-                    standing.waitingBytes += candidate.stamp.size
-                    if let key = candidate.copy.key.original, begun.contains(key.rawValue) { standing.begun += 1 }
+                    status.waiting += 1
+                    status.waitingBytes += candidate.stamp.size
+                    if let key = candidate.copy.key.original, begun.contains(key.rawValue) { status.begun += 1 }
                 }
             }
-            return standing
+            return status
         }
     }
 }

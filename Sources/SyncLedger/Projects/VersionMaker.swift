@@ -11,13 +11,13 @@ package enum VersionMaker: String, Hashable, Sendable {
     case unknown
 
     /// By what was written with an object. Its copies have that, too.
-    /// - Parameter standing: of this machine.
-    package init(of object: ObjectInfo, _ standing: CatalogStanding) {
+    /// - Parameter status: of this machine.
+    package init(of object: ObjectInfo, _ status: CatalogStatus) {
         guard let machine = object.metadata[MetadataName.machine] else {
             self = .unknown
             return
         }
-        self = machine == standing.machine || standing.replaces[machine] != nil ? .this : .other
+        self = machine == status.machine || status.replaces[machine] != nil ? .this : .other
     }
 }
 

@@ -109,23 +109,23 @@ extension Ledger {
         }
     }
 
-    package func verificationStanding(at time: Date) throws(LedgerError) -> VerificationStatus {
+    package func verificationStatus(at time: Date) throws(LedgerError) -> VerificationStatus {
         try read("read where verification stands") { db in
-            var standing = VerificationStatus()
-            standing.oldest = try db.number(LedgerQuery.oldestProof).map(Date.init(milliseconds:))
-            standing.checked = try db.total("SELECT SUM(objects) FROM verified_objects")
+            var status = VerificationStatus()
+            status.oldest = try db.number(LedgerQuery.oldestProof).map(Date.init(milliseconds:))
+            status.checked = try db.total("SELECT SUM(objects) FROM verified_objects")
             if try db.isAnythingBroken() {
                 let broken = """
                     SELECT COUNT(*) FROM objects INDEXED BY objects_broken
                     WHERE problem IS NOT NULL AND NOT \(LedgerQuery.isLeftToOthers)
                     """
-                standing.missing = try db.total("\(broken) AND problem = 'missing'")
-                standing.damaged = try db.total(broken) - standing.missing
+                status.missing = try db.total("\(broken) AND problem = 'missing'")
+                status.damaged = try db.total(broken) - status.missing
             }
-            standing.unread = try db.total("SELECT COUNT(*) FROM matched_photos")
+            status.unread = try db.total("SELECT COUNT(*) FROM matched_photos")
             let spent = try db.rawRow("SELECT usd FROM verification_costs WHERE month = ?", [Self.month(time)])
-            standing.spentUSD = spent?[0] ?? 0
-            return standing
+            status.spentUSD = spent?[0] ?? 0
+            return status
         }
     }
 

@@ -16,7 +16,7 @@ package struct RetriedPhotos: Hashable, Sendable {
 
 extension Ledger {
     /// Makes everything that is pending and whole due, behind what was never tried; what was tried least comes first.
-    package func hurry(at time: Date) throws(LedgerError) {
+    package func makeAllDue(at time: Date) throws(LedgerError) {
         try write(
             "make the queue due",
             """
@@ -27,7 +27,7 @@ extension Ledger {
     }
 
     /// Makes everything that is pending and whole of a vacation due.
-    package func hurry(_ vacation: VacationID, at time: Date) throws(LedgerError) {
+    package func makeDue(_ vacation: VacationID, at time: Date) throws(LedgerError) {
         try write(
             "make the photos of a vacation due",
             """
@@ -37,7 +37,7 @@ extension Ledger {
     }
 
     /// Makes these photos due, as far as they are pending and whole.
-    package func hurry(_ photos: some Collection<Int64>, at time: Date) throws(LedgerError) {
+    package func makeDue(_ photos: some Collection<Int64>, at time: Date) throws(LedgerError) {
         try write(
             "make photos due",
             """

@@ -98,7 +98,7 @@ final class OpenFile {
 }
 
 /// A file whose bytes are put into the store.
-enum SourceFile {
+enum PutSource {
     /// Reads a file that must be the one that `stamp` was taken of, and stay it until the end.
     /// - Returns: the digest of what was read.
     /// - Throws: ``StoreError``: `.sourceChanged`, or `.sourceUnreadable` when it cannot be read now: a source's trouble is

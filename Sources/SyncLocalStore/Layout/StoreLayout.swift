@@ -59,7 +59,7 @@ struct StoreLayout: Sendable {
     }
 
     /// The file that a record names.
-    func content(_ record: ObjectRecord) -> FilePath {
+    func content(_ record: CommitRecord) -> FilePath {
         objects.pushing(FilePath(record.file))
     }
 }

@@ -103,7 +103,7 @@ struct JPEGCopy {
 
     /// XMP and IPTC do not come along: a capture time that only they tell would be lost.
     private func timeBlock(size: PixelSize) -> ExifBlock? {
-        unchanged.takenAt.flatMap { ExifBlock.Summary().telling($0).sharedBlock(size: size, orientation: 1) }
+        unchanged.takenAt.flatMap { ExifBlock.Summary().withTime($0).sharedBlock(size: size, orientation: 1) }
     }
 
     /// - Parameters:

@@ -177,11 +177,12 @@ struct JPEGParts {
         }
         self.end = end
         beside.formUnion(header.parts)
-        if let end, end < photo.size { try look(behind: end, in: photo, from: stream) }
+        if let end, end < photo.size { try readTail(behind: end, in: photo, from: stream) }
     }
 
     /// What stands behind the picture's end. A gain map is only there when its picture is.
-    private mutating func look(behind end: Int64, in photo: ByteStream, from stream: ByteStream) throws(PhotoError) {
+    private mutating func readTail(behind end: Int64, in photo: ByteStream, from stream: ByteStream) throws(PhotoError)
+    {
         var rest = stream
         let (further, previews) = (header.furtherPictures, Set(header.previews))
         let starts = further.isEmpty ? [end] + previews : further + previews

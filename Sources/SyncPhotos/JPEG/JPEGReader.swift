@@ -13,7 +13,7 @@ struct JPEGReader: ~Copyable {
     /// What samples are read from.
     private let samples: MemoryFile?
     /// `nil` where memory is set aside already: one that waited for it while it has some would wait for ever.
-    private let memory: DecodingMemory?
+    private let memory: DecodingBudget?
 
     /// Bytes for rows on their way, and the encoder.
     private static let overhead: Int64 = 8 << 20
@@ -31,7 +31,7 @@ struct JPEGReader: ~Copyable {
     ///   - bytes: a whole file. They stay where they are for as long as the reader.
     ///   - memory: `nil` when it is set aside already.
     init(
-        reading bytes: UnsafeBufferPointer<UInt8>, limits: PhotoLimits, memory: DecodingMemory? = .ofProcess
+        reading bytes: UnsafeBufferPointer<UInt8>, limits: PhotoLimits, memory: DecodingBudget? = .ofProcess
     ) throws(PhotoError) {
         var limits = CSyncJPEG_Limits(limits)
         var failure = CSyncJPEG_Failure()
@@ -57,7 +57,7 @@ struct JPEGReader: ~Copyable {
 
     private init(
         _ handle: OpaquePointer?, _ failure: CSyncJPEG_Failure, samples: MemoryFile? = nil,
-        memory: DecodingMemory? = .ofProcess
+        memory: DecodingBudget? = .ofProcess
     ) throws(PhotoError) {
         guard let handle else { throw PhotoError(failure) }
         self.handle = handle
@@ -192,9 +192,9 @@ extension PhotoError {
 /// turn; one that wants all of it is decoded alone.
 ///
 /// `@unchecked Sendable`: `mutex` guards `free` and `waiting`; the pointers never change.
-final class DecodingMemory: @unchecked Sendable {
+final class DecodingBudget: @unchecked Sendable {
     /// 512 MiB: as much as the largest picture that is decoded at all (`PhotoLimits.memory`).
-    static let ofProcess = DecodingMemory(bytes: PhotoLimits().memory)
+    static let ofProcess = DecodingBudget(bytes: PhotoLimits().memory)
 
     /// How often one that waits asks whether it shall stop, in nanoseconds.
     private static let patience = 100_000_000
@@ -279,12 +279,12 @@ final class DecodingMemory: @unchecked Sendable {
 
 /// What one decoder has of the memory. It is given back once, by whoever comes first.
 private final class Share: Sendable {
-    private let memory: DecodingMemory
-    private let bytes: Mutex<Int64>
+    private let memory: DecodingBudget
+    private let bytes: Lock<Int64>
 
-    init(memory: DecodingMemory, bytes: Int64) {
+    init(memory: DecodingBudget, bytes: Int64) {
         self.memory = memory
-        self.bytes = Mutex(bytes)
+        self.bytes = Lock(bytes)
     }
 
     func giveBack() {

@@ -239,7 +239,7 @@ extension PhotoSource {
 
 extension ExifBlock.Summary {
     /// With the capture time where the block has none of its own, and with its offset where only that is missing.
-    func telling(_ time: CaptureTime?) -> ExifBlock.Summary {
+    func withTime(_ time: CaptureTime?) -> ExifBlock.Summary {
         var summary = self
         if let taken {
             summary.taken = ExifTime(taken.captured.completed(by: time), fraction: taken.fraction)

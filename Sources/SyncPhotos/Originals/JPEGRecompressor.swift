@@ -11,7 +11,7 @@ package struct JPEGRecompressor: OriginalRecompressor {
     /// What a worker may take, of which it touches half.
     private static let memory: Int64 = 2 << 30
     /// One file at a time in the whole process.
-    private static let turn = DecodingMemory(bytes: memory)
+    private static let turn = DecodingBudget(bytes: memory)
     /// Bytes that are copied at once.
     private static let piece = 1 << 20
 

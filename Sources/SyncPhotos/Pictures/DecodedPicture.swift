@@ -233,7 +233,7 @@ struct PictureCopy {
         let block =
             own
             ?? copy.takenAt.flatMap {
-                ExifBlock.Summary().telling($0).sharedBlock(size: target, orientation: 1)
+                ExifBlock.Summary().withTime($0).sharedBlock(size: target, orientation: 1)
             }
         let output = try reader.reduce(plan, exif: block)
         copy.content = .reduced(output.bytes)

@@ -11,7 +11,7 @@ final class PictureWorker: Sendable {
 
     private let program: StartedProgram
     private let socket: MessageSocket
-    private let status = Mutex<StartedProgram.Status?>(nil)
+    private let status = Lock<StartedProgram.Status?>(nil)
 
     init(_ program: FilePath) throws(Errno) {
         let (ours, theirs) = try MessageSocket.pair()

@@ -36,15 +36,15 @@ package final class PictureWorkers: Sendable {
     }
 
     private let programs: [FilePath]
-    private let memory: DecodingMemory
+    private let memory: DecodingBudget
     private let patience: Patience
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameters:
     ///   - programs: the first of them that is there is run.
     ///   - patience: with a picture.
     ///   - memory: what pictures are decoded in.
-    init(programs: [FilePath], patience: Patience = Patience(), memory: DecodingMemory = .ofProcess) {
+    init(programs: [FilePath], patience: Patience = Patience(), memory: DecodingBudget = .ofProcess) {
         self.programs = programs
         self.patience = patience
         self.memory = memory
@@ -80,7 +80,7 @@ package final class PictureWorkers: Sendable {
 
     // MARK: Decoding
 
-    /// Hands out a decoded picture. Its memory is set aside until `body` has ended (``DecodingMemory``).
+    /// Hands out a decoded picture. Its memory is set aside until `body` has ended (``DecodingBudget``).
     /// - Throws: ``PhotoError``: the decoder's reason, `.tooSlow`, `.stopped`, `.corrupt` for a picture that ended its worker.
     func decoded<Value>(
         _ source: PictureSource, as format: PictureFormat, within limits: PhotoLimits,

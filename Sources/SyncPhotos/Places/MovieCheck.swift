@@ -23,7 +23,7 @@ struct MovieCheck {
             case "moov":
                 guard index == nil, box.body.count <= FilmRules.largestIndex else { throw .unclear(FilmRules.name) }
                 let bytes = try film.read(box.body)
-                try look(at: bytes, bytes.indices)
+                try check(bytes, bytes.indices)
                 index = bytes
             case _ where FilmRules.padding.contains(box.type):
                 try film.readAll(of: box.body) { bytes throws(PhotoError) in try Self.requireEmpty(bytes[...]) }
@@ -40,24 +40,24 @@ struct MovieCheck {
     }
 
     /// - Parameter kind: what the track is of, within one.
-    private func look(
-        at bytes: [UInt8], _ range: Range<Int>, of kind: String? = nil, depth: Int = 0
+    private func check(
+        _ bytes: [UInt8], _ range: Range<Int>, of kind: String? = nil, depth: Int = 0
     ) throws(PhotoError) {
         guard depth < FilmRules.deepest else { throw .unclear(FilmRules.name) }
         for box in try bytes.boxes(in: range, of: FilmRules.name) {
             try requireNamesBlank(in: box, of: kind, bytes)
             switch box.type {
             case "trak":
-                try look(at: bytes, box.body, of: try bytes.handler(ofTrack: box.body), depth: depth + 1)
-            case "udta": try lookAtNotes(bytes, box.body)
-            case "meta": try lookAtKeys(bytes, box.body)
+                try check(bytes, box.body, of: try bytes.handler(ofTrack: box.body), depth: depth + 1)
+            case "udta": try checkNotes(bytes, box.body)
+            case "meta": try checkKeys(bytes, box.body)
             case "hdlr":
                 guard let handler = bytes.text(at: box.body.lowerBound + 8), FilmRules.handlers.contains(handler) else {
                     throw .place("it is a film with a track of data, which may tell the way that it was carried")
                 }
             case _ where FilmRules.padding.contains(box.type): try Self.requireEmpty(bytes[box.body])
             case let type where FilmRules.folders.contains(type):
-                try look(at: bytes, box.body, of: kind, depth: depth + 1)
+                try check(bytes, box.body, of: kind, depth: depth + 1)
             case let type where FilmRules.tellNothing.contains(type): break
             default: throw FilmRules.refusal(box.type)
             }
@@ -71,10 +71,10 @@ struct MovieCheck {
         if let part = try rules.unknownParts(of: box, kind, bytes).first { throw FilmRules.refusal(part.type) }
     }
 
-    private func lookAtNotes(_ bytes: [UInt8], _ body: Range<Int>) throws(PhotoError) {
+    private func checkNotes(_ bytes: [UInt8], _ body: Range<Int>) throws(PhotoError) {
         for box in try bytes.boxes(ofNotes: body) {
             if box.type == "meta" {
-                try lookAtKeys(bytes, box.body)
+                try checkKeys(bytes, box.body)
             } else if FilmRules.padding.contains(box.type) {
                 try Self.requireEmpty(bytes[box.body])
             } else if !rules.notes.contains(box.type) {
@@ -83,7 +83,7 @@ struct MovieCheck {
         }
     }
 
-    private func lookAtKeys(_ bytes: [UInt8], _ body: Range<Int>) throws(PhotoError) {
+    private func checkKeys(_ bytes: [UInt8], _ body: Range<Int>) throws(PhotoError) {
         let boxes = try bytes.boxes(ofMeta: body)
         let kept = try rules.keptNumbers(of: boxes, in: bytes)
         for box in boxes {

@@ -15,20 +15,20 @@ package final class FilmFrames: Sendable {
     package let program: FilePath
     private let path: String
     private let timeout: Duration
-    private let tell: @Sendable (String) -> Void
-    private let hasTold = Mutex(false)
+    private let report: @Sendable (String) -> Void
+    private let hasTold = Lock(false)
 
     /// - Parameters:
     ///   - path: `PATH`; where ffmpeg is looked up, and what it gets of the environment.
     ///   - timeout: for one picture.
-    ///   - tell: gets the first trouble that there is, in plain words. On any thread.
+    ///   - report: gets the first trouble that there is, in plain words. On any thread.
     /// - Returns: `nil` where ffmpeg is not installed.
     package init?(
-        path: String, timeout: Duration = .seconds(20), tell: @escaping @Sendable (String) -> Void = { _ in }
+        path: String, timeout: Duration = .seconds(20), report: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         let candidates = path.split(separator: ":").map { FilePath(String($0)).appending("ffmpeg") }
         guard let program = candidates.first(where: { $0.isAbsolute && $0.allows(.execute) }) else { return nil }
-        (self.program, self.path, self.timeout, self.tell) = (program, path, timeout, tell)
+        (self.program, self.path, self.timeout, self.report) = (program, path, timeout, report)
     }
 
     /// The frame at the first second, or in the middle of what is shorter, as ffmpeg has made it.
@@ -41,29 +41,29 @@ package final class FilmFrames: Sendable {
         do {
             let ending = try child.run(PooledWork.currentFlag)
             guard ending.status == .exited(0) else {
-                tellTrouble(String(decoding: ending.errors, as: UTF8.self))
+                reportTrouble(String(decoding: ending.errors, as: UTF8.self))
                 return nil
             }
             return ending.output
         } catch is CancellationError {
             throw PhotoError(.stopped, "it was not waited for any longer")
         } catch let failure as ChildProcess.Failure {
-            tellTrouble(words(for: failure))
+            reportTrouble(words(for: failure))
             return nil
         } catch {
-            tellTrouble("\(error)")
+            reportTrouble("\(error)")
             return nil
         }
     }
 
-    func tellTrouble(_ words: String) {
+    func reportTrouble(_ words: String) {
         let isFirst = hasTold.withLock { hasTold in
             defer { hasTold = true }
             return !hasTold
         }
         guard isFirst else { return }
         let said = words.split(separator: "\n").last.map { ": " + String($0.prefix(200)).escapingControls } ?? ""
-        tell("\(program.string.escapingControls) makes no picture of a film\(said); it is shared without one")
+        report("\(program.string.escapingControls) makes no picture of a film\(said); it is shared without one")
     }
 
     private func words(for film: FilePath, at moment: Duration, within side: Int) -> [String] {

@@ -37,7 +37,7 @@ package struct SharedPhotoMaker: SharedCopyMaker {
         let told = try photo.captureTime(at: now())
         let picture = try photo.read(within: size.limits, by: pictures) { (reader, photo) throws(PhotoError) in
             let takenAt = told ?? CaptureTimeClues(exif: photo.summary).captureTime(at: now())
-            let summary = (photo.summary ?? ExifBlock.Summary()).telling(takenAt)
+            let summary = (photo.summary ?? ExifBlock.Summary()).withTime(takenAt)
             switch (size, photo.stream) {
             case (.reduced(let policy), let stream?) where reader.isWithin(policy.maximumDimension):
                 let kept = try SharedPicture(keeping: stream, of: reader, summary, takenAt)
@@ -144,7 +144,7 @@ extension SharedPhotoMaker {
         } catch {
             // The program made something else than a picture. That is no fault of the film.
             guard error.isPermanent else { throw error }
-            frames.tellTrouble("\(error)")
+            frames.reportTrouble("\(error)")
             return nil
         }
     }

@@ -85,7 +85,7 @@ package final class CredentialCache: Sendable {
 
     private let chain: CredentialChain
     private let now: @Sendable () -> Date
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init(chain: CredentialChain, now: @escaping @Sendable () -> Date) {
         self.chain = chain

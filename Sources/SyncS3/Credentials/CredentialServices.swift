@@ -115,7 +115,7 @@ final class RenewedTokens: Sendable {
         var told: Set<String> = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     func keep(_ token: SignOnToken, at path: String) { state.withLock { $0.tokens[path] = token } }
 

@@ -104,7 +104,7 @@ final class LinkedRead: Sendable {
     private let wanted: Range<Int64>
     private let isWhole: Bool
     private let sink: @Sendable (UnsafeRawBufferPointer) throws -> Void
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     init(
         _ key: ObjectKey, size: Int64, range: Range<Int64>?,

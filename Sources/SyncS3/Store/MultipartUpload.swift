@@ -34,14 +34,14 @@ struct MultipartUpload: Sendable {
     /// - Throws: ``StoreError``, `CancellationError`.
     func run(wanting wanted: PutFeatures) async throws -> Made {
         let upload = try await create()
-        let sent = Mutex<Int64>(0)
+        let sent = Lock<Int64>(0)
         do {
             let parts = try await sendParts(of: upload) { count in sent.withLock { $0 += count } }
             let etag = try await client.onceMore { try await complete(upload, parts.map(\.tag), wanting: wanted) }
             await client.memory?.forget(upload)
             return Made(etag: etag, isProven: etag == Self.expectedTag(of: parts.map(\.md5)))
         } catch {
-            let failure = Self.telling(error, sentBytes: sent.withLock { $0 })
+            let failure = Self.adding(error, sentBytes: sent.withLock { $0 })
             throw await client.giveUp(upload, after: failure)
         }
     }
@@ -86,7 +86,7 @@ struct MultipartUpload: Sendable {
             var sentParts = [SentPart?](repeating: nil, count: parts.count)
             do {
                 let hasher = try await reads.run(path, stamp) { [path, stamp, body] in
-                    try PartHasher(path, stamp: stamp, patches: body.patches)
+                    try PartHasher(path, stamp: stamp, patches: body.patches, closedBy: reads)
                 }
                 for (index, range) in parts.enumerated() {
                     let part = try await reads.run(path, stamp) { try hasher.body(of: range) }
@@ -142,7 +142,7 @@ struct MultipartUpload: Sendable {
     }
 
     /// The parts that were taken went over the line, whatever became of the object: its last answer may be what was lost.
-    private static func telling(_ error: any Error, sentBytes: Int64) -> any Error {
+    private static func adding(_ error: any Error, sentBytes: Int64) -> any Error {
         guard var failure = error as? StoreError else { return error }
         failure.sentBytes += sentBytes
         return failure
@@ -193,11 +193,13 @@ final class PartHasher: Sendable {
 
     private let patches: FilePatches
     private let file: SourceFile
-    private let whole = Mutex(SHA256Hasher())
+    private let whole = Lock(SHA256Hasher())
 
-    init(_ path: FilePath, stamp: FileStamp, patches: FilePatches = .none) throws(TransportError) {
+    init(
+        _ path: FilePath, stamp: FileStamp, patches: FilePatches = .none, closedBy reads: SourceReads
+    ) throws(TransportError) {
         self.patches = patches
-        file = try SourceFile(path, stamp: stamp)
+        file = try SourceFile(path, stamp: stamp, closedBy: reads)
     }
 
     /// The next part. They have to be asked for in their order.

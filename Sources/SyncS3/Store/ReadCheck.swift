@@ -11,7 +11,7 @@ final class ReadCheck: Sendable {
     }
 
     private let isWhole: Bool
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameter isWhole: a part has no digest to compare with, and is only counted.
     init(isWhole: Bool) {

@@ -12,7 +12,7 @@ final class S3Client: Sendable {
     private struct Learned {
         var knowledge: EndpointFacts
         /// Whether it has what earlier runs learned.
-        var isRecalled: Bool
+        var isLoaded: Bool
         /// Counts the changes, so that an older state is not remembered over a newer one.
         var version = 0
         /// Whether somebody finds out what becomes of conditional puts.
@@ -34,7 +34,7 @@ final class S3Client: Sendable {
     /// Of all files that are sent: those in parts are read by threads of their own, the others by the transport's.
     let disks: DiskThreads<SourceReads.Disk>
     let warn: @Sendable (String) -> Void
-    private let learned: Mutex<Learned>
+    private let learned: Lock<Learned>
 
     init(
         knowledge: EndpointFacts, prefix: String, settings: S3Settings, credentials: CredentialCache,
@@ -53,7 +53,7 @@ final class S3Client: Sendable {
                 $0, of: "\(knowledge.address.endpoint)/\(knowledge.address.bucket)",
                 initial: knowledge.capabilities.facts, now: now)
         }
-        learned = Mutex(Learned(knowledge: knowledge, isRecalled: memory == nil))
+        learned = Lock(Learned(knowledge: knowledge, isLoaded: memory == nil))
     }
 
     func close() async {
@@ -68,11 +68,11 @@ final class S3Client: Sendable {
 
     /// What the store can do, as far as this run or an earlier one knows.
     func capabilities() async -> S3Capabilities {
-        if let memory, !learned.withLock({ $0.isRecalled }) {
+        if let memory, !learned.withLock({ $0.isLoaded }) {
             let facts = await memory.load()
             learned.withLock { learned in
-                if !learned.isRecalled { learned.knowledge.capabilities.load(facts) }
-                learned.isRecalled = true
+                if !learned.isLoaded { learned.knowledge.capabilities.load(facts) }
+                learned.isLoaded = true
             }
         }
         return knowledge.capabilities

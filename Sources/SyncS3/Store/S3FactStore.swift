@@ -24,7 +24,7 @@ final class S3FactStore: Sendable {
     private let place: String
     private let pool = BlockingPool(name: "store-memory", threads: 1)
     private let now: @Sendable () -> Date
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     /// - Parameter initial: facts that hold when nothing is remembered; they are not written.
     init(
@@ -34,7 +34,7 @@ final class S3FactStore: Sendable {
         self.memory = memory
         self.place = place
         self.now = now
-        state = Mutex(State(known: initial))
+        state = Lock(State(known: initial))
     }
 
     func close() async { await pool.shutDown() }

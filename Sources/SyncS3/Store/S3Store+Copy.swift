@@ -209,7 +209,7 @@ extension S3Store {
 
     /// Takes back the parts of uploads that were begun and given up, by this process or an earlier one, as the memory
     /// tells. What cannot be taken back now stays for the next time. No other process may be uploading meanwhile.
-    package func tidy() async throws {
+    package func abortStaleUploads() async throws {
         guard let memory = client.memory else { return }
         for upload in await memory.leftovers() {
             do {
@@ -230,7 +230,7 @@ extension S3Store {
     /// since the bucket may be shared with programs whose uploads take long. A store that does not let us is left alone.
     private func removeLeftovers(beside key: ObjectKey) async {
         let folder = key.folder
-        guard tidied.withLock({ $0.insert(folder).inserted }) else { return }
+        guard cleanedFolders.withLock({ $0.insert(folder).inserted }) else { return }
         await removeLeftovers(below: folder, client.context("list", key))
     }
 

@@ -15,7 +15,7 @@ package final class S3Store: ObjectStore {
     /// A proxy that the environment names and that is not used, in words.
     package let unusedProxy: String?
     /// Folders of keys where old uploads were looked for.
-    let tidied = Mutex<Set<String>>([])
+    let cleanedFolders = Lock<Set<String>>([])
     /// At most, to one host: for each object that may be on its way, and for what else is asked meanwhile.
     private static let connections = 40
     /// The same where a part of the line may be taken: the share of each must not pass for a transfer that is stalled.

@@ -112,7 +112,7 @@ package final class CurlTransport: HTTPTransport {
 /// The transport's thread: performs all transfers of one multi and sleeps in the kernel when there is nothing to do.
 struct CurlLoop {
     /// curl shortens it to its own timers; wakeups end it.
-    private static let pollMilliseconds: Int32 = 60_000
+    private static let longestPoll: Int32 = 60_000
     private static let failureMilliseconds: Int32 = 100
 
     private let multi: OpaquePointer
@@ -123,6 +123,8 @@ struct CurlLoop {
     /// When ``rates`` is asked again.
     private var nextLook = ContinuousClock.now
     private var transfers: [UInt64: CurlTransfer] = [:]
+    /// When the last transfer ended; `nil` while no connection is kept.
+    private var lastEnd: ContinuousClock.Instant?
 
     init(
         multi: CurlMailbox.Multi, mailbox: CurlMailbox, settings: TransportSettings, rates: CurlTransport.Rates? = nil
@@ -137,8 +139,10 @@ struct CurlLoop {
     /// Returns when the mailbox was closed. It owns the multi and frees it.
     mutating func run() {
         while true {
+            // Before the mailbox is looked into: what wakes the thread from here on is seen.
+            closeOldConnections()
             let work = mailbox.take()
-            lookAtRates()
+            checkRates()
             work.submissions.forEach { start($0) }
             for id in work.cancelled { end(id, .failure(CancellationError())) }
             for id in work.fed { transfers[id]?.goOn() }
@@ -146,7 +150,7 @@ struct CurlLoop {
             var code = CSyncCurl_MultiPerform(multi)
             if code == 0 {
                 reap()
-                code = CSyncCurl_MultiPoll(multi, Self.pollMilliseconds)
+                code = CSyncCurl_MultiPoll(multi, pollMilliseconds)
             }
             if code != 0 {
                 // Out of memory or descriptors: what is under way fails, later requests get another try, without a spin.
@@ -160,6 +164,21 @@ struct CurlLoop {
         endAll(CurlMailbox.closed)
         CSyncCurl_MultiFree(multi)
         waiters.forEach { $0.resume() }
+    }
+
+    private var pollMilliseconds: Int32 {
+        guard transfers.isEmpty, let lastEnd else { return Self.longestPoll }
+        let left = (settings.idleConnectionAge - (ContinuousClock.now - lastEnd)) / .milliseconds(1)
+        return Int32(min(max(left.rounded(.up), 0), Double(Self.longestPoll)))
+    }
+
+    /// Those that are too old to be used again take memory and descriptors, and mostly the server has closed them.
+    private mutating func closeOldConnections() {
+        guard transfers.isEmpty, let lastEnd, ContinuousClock.now - lastEnd >= settings.idleConnectionAge else {
+            return
+        }
+        self.lastEnd = nil
+        mailbox.closeConnections()
     }
 
     private mutating func start(_ submission: CurlMailbox.Submission) {
@@ -199,7 +218,7 @@ struct CurlLoop {
         transfers.forEach { $0.limit(Int64(share)) }
     }
 
-    private mutating func lookAtRates() {
+    private mutating func checkRates() {
         let now = ContinuousClock.now
         guard let rates, now >= nextLook else { return }
         nextLook = now + .seconds(1)
@@ -214,6 +233,7 @@ struct CurlLoop {
     private mutating func end(_ id: UInt64, _ outcome: Result<HTTPResponse, any Error>) {
         guard let transfer = transfers.removeValue(forKey: id) else { return }
         CSyncCurl_MultiRemove(multi, transfer.handle)
+        lastEnd = ContinuousClock.now
         share(uploads: transfer.isUpload)
         transfer.closeBody()
         transfer.reply.resume(with: outcome)
@@ -241,7 +261,8 @@ final class CurlMailbox: Sendable {
         var isClosing = false
     }
 
-    /// CSyncCurl_MultiWakeup is all that other threads do with it, under the mailbox's lock.
+    /// CSyncCurl_MultiWakeup is all that other threads do with it, under the mailbox's lock. Its connections are closed
+    /// under that lock, too.
     struct Multi: @unchecked Sendable {
         let handle: OpaquePointer
     }
@@ -254,10 +275,10 @@ final class CurlMailbox: Sendable {
         var closeWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(multi: Multi) {
-        state = Mutex(State(multi: multi))
+        state = Lock(State(multi: multi))
     }
 
     func nextID() -> UInt64 {
@@ -320,6 +341,13 @@ final class CurlMailbox: Sendable {
         state.withLock { state in
             defer { (state.work.submissions, state.work.fed) = ([], []) }
             return state.work
+        }
+    }
+
+    /// No transfer is under way.
+    func closeConnections() {
+        state.withLock { state in
+            if let multi = state.multi { CSyncCurl_MultiCloseConnections(multi.handle) }
         }
     }
 

@@ -37,9 +37,9 @@ final class FileFeed: Sendable {
     /// An MD5 was made with it, when the file was read before.
     private let expected: SHA256Digest
     private let onRead: @Sendable (Int64) -> Void
-    private let state: Mutex<State>
+    private let state: Lock<State>
     /// Of what was read of this round. One thread reads at a time.
-    private let hasher = Mutex(SHA256Hasher())
+    private let hasher = Lock(SHA256Hasher())
     /// Told when bytes were taken, and there is room for more.
     private let wanted: AsyncStream<Void>
     private let room: AsyncStream<Void>.Continuation
@@ -48,7 +48,7 @@ final class FileFeed: Sendable {
         _ body: HTTPBody, _ file: SourceFile, from start: Int64, onRead: @escaping @Sendable (Int64) -> Void
     ) {
         (path, stamp) = (file.path, file.stamp)
-        state = Mutex(State(file: file))
+        state = Lock(State(file: file))
         self.start = start
         patches = body.patches
         size = body.size
@@ -67,7 +67,8 @@ final class FileFeed: Sendable {
     ) async throws -> FileFeed? {
         guard let body, case .file(let path, let stamp, let start) = body.source else { return nil }
         return try await reads.run(path, stamp) {
-            let feed = FileFeed(body, try SourceFile(path, stamp: stamp), from: start, onRead: onRead)
+            let file = try SourceFile(path, stamp: stamp, closedBy: reads)
+            let feed = FileFeed(body, file, from: start, onRead: onRead)
             try feed.readNext()
             return feed
         }
@@ -90,9 +91,10 @@ final class FileFeed: Sendable {
         }
     }
 
-    /// The transfer is over: the file is closed, at the latest when its disk answers.
+    /// The transfer is over: the file is closed, at the latest when its disk answers. Nobody waits for that here.
     func close() {
-        state.withLock { $0.file = nil }
+        // Let go of once the lock is free.
+        _ = state.withLock { exchange(&$0.file, with: nil) }
         room.finish()
     }
 

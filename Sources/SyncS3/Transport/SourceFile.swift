@@ -3,17 +3,23 @@ import SyncSystem
 import SystemPackage
 
 /// An open file whose bytes are being sent, and that has to stay the file that it was.
+///
+/// Whoever has it last closes it, and that may be a task: close(2) waits for the disk (on a server, or of a program that
+/// shows files), so the threads that read do it.
 final class SourceFile: Sendable {
     private let descriptor: FileDescriptor
+    private let reads: SourceReads
     let path: FilePath
     let stamp: FileStamp
 
     /// open(2). A symbolic link in the file's place is not followed; a FIFO does not block.
+    /// - Parameter reads: the threads that close it.
     /// - Throws: `.sourceChanged` when it is not the file of that stamp; `.sourceUnreadable` when it cannot be read
     ///   now.
-    init(_ path: FilePath, stamp: FileStamp) throws(TransportError) {
+    init(_ path: FilePath, stamp: FileStamp, closedBy reads: SourceReads) throws(TransportError) {
         self.path = path
         self.stamp = stamp
+        self.reads = reads
         descriptor = try Self.call("open", path) {
             try FileDescriptor.open(
                 path, .readOnly, options: [.noFollow, .closeOnExec, .nonBlocking], retryOnInterrupt: true)
@@ -22,11 +28,11 @@ final class SourceFile: Sendable {
     }
 
     deinit {
-        try? descriptor.close()
+        reads.letGo(stamp) { [descriptor] in try? descriptor.close() }
     }
 
     /// The bytes at an offset, at least one.
-    /// - Throws: as ``init(_:stamp:)``.
+    /// - Throws: as ``init(_:stamp:closedBy:)``.
     func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(TransportError) -> Int {
         let count = try Self.call("read", path) {
             try descriptor.read(fromAbsoluteOffset: offset, into: buffer, retryOnInterrupt: true)
@@ -97,5 +103,11 @@ package struct SourceReads: Sendable {
         } catch is NoSignOfLife {
             throw SourceFile.silence(of: path)
         }
+    }
+
+    /// Lets go of a file, on its disk's account. Nobody waits for it.
+    /// - Parameter stamp: of the file.
+    func letGo(_ stamp: FileStamp, _ release: @escaping @Sendable () -> Void) {
+        disks.letGo(at: Disk(id: stamp.device), on: pool, release)
     }
 }

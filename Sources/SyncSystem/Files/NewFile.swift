@@ -46,7 +46,7 @@ package final class NewFile: Sendable {
     private let link: Link
     private let syncFolder: SyncFolder
     /// Removed or named: what has the hidden name now is another's. The lock is held while that changes.
-    private let isGone = Mutex(false)
+    private let isGone = Lock(false)
 
     /// Opens the hidden file of a destination, or makes it.
     /// - Parameter permissions: of a new one; the umask is taken off.

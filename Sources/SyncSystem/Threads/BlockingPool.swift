@@ -10,10 +10,11 @@ package final class BlockingPool: Sendable {
     private let watch: StepWatch
     private let patienceAfterCancelling: Duration?
     private let lending: Duration?
-    private let siblings = Mutex<[WorkQueue]>([])
+    private let siblings = Lock<[WorkQueue]>([])
 
-    /// How long a thread waits for work before it ends.
-    package static let patience = Duration.seconds(10)
+    /// How long a thread waits for work before it ends: longer than a file has to be quiet before it is taken, as long as
+    /// nothing else is configured.
+    package static let patience = Duration.seconds(5)
 
     typealias Start =
         @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws(Errno) -> OwnedThread
@@ -47,6 +48,13 @@ package final class BlockingPool: Sendable {
     ) {
         let queue = WorkQueue(name: name, limit: threads, patience: Self.patience, start: OwnedThread.start)
         self.init(queue, .ofProcess, abandoningAfter: nil, lendingAfter: lending)
+    }
+
+    /// One thread for looks that come again and again, and leave an idle process idle.
+    /// - Parameter patience: how long the thread waits for the next one.
+    package convenience init(ofGlances name: String, patience: Duration = BlockingPool.patience) {
+        let queue = WorkQueue(name: name, limit: { 1 }, patience: patience, isWork: false, start: OwnedThread.start)
+        self.init(queue, .ofProcess, abandoningAfter: nil, lendingAfter: nil)
     }
 
     /// - Parameters:
@@ -121,6 +129,19 @@ package final class BlockingPool: Sendable {
     ) async throws -> Value {
         let visit = StepWatch.Visit(patience: silence, isGivenUp: true, onSilence: onSilence)
         return try await perform(visit) { _ in try work() }
+    }
+
+    /// As ``run(givingUpAfter:onSilence:_:)``, for work that nobody waits for here, and that has to be done.
+    package func add(
+        givingUpAfter silence: Duration, onSilence: @escaping @Sendable () -> Void,
+        _ work: @escaping @Sendable () -> Void
+    ) {
+        let job = PooledWork(watch)
+        let visit = StepWatch.Visit(patience: silence, isGivenUp: true, onSilence: onSilence)
+        queue.add { [queue] thread in
+            // As below: the thread may never come back.
+            job.run(work, visit: visit) { _ in queue.replaceThread(thread) } != nil
+        }
     }
 
     /// As ``run(_:)``, for long work that asks now and then whether its task was cancelled.

@@ -16,13 +16,45 @@ package final class DiskThreads<Disk: Identifiable & Sendable>: Sendable {
         var lastVisit = 0
         /// By their numbers, those that have a thread.
         var visits: [Int: Visit] = [:]
+        /// What is to be let go of when a thread is back that such a disk holds.
+        var left: [Disk.ID: [@Sendable () -> Void]] = [:]
+
+        func isHeld(_ disk: Disk) -> Bool {
+            visits.values.contains { $0.isHeld && $0.disk.id == disk.id }
+        }
 
         func check(_ disk: Disk) throws {
-            if visits.values.contains(where: { $0.isHeld && $0.disk.id == disk.id }) { throw NoSignOfLife() }
+            if isHeld(disk) { throw NoSignOfLife() }
+        }
+
+        /// - Returns: whether it is left to a thread that the disk holds.
+        mutating func isLeft(_ release: @escaping @Sendable () -> Void, at disk: Disk) -> Bool {
+            guard isHeld(disk) else { return false }
+            left[disk.id, default: []].append(release)
+            return true
+        }
+
+        mutating func nextVisit() -> Int {
+            lastVisit += 1
+            return lastVisit
+        }
+
+        /// Its thread is through with its work.
+        mutating func leave(_ number: Int) -> Departure {
+            guard let visit = visits[number] else { return .over(wasHeld: false) }
+            if visit.isHeld, let release = left[visit.disk.id]?.popLast() { return .letsGo(release) }
+            visits[number] = nil
+            return .over(wasHeld: visit.isHeld)
         }
     }
 
-    private let state = Mutex(State())
+    private enum Departure {
+        /// Not before this is done.
+        case letsGo(@Sendable () -> Void)
+        case over(wasHeld: Bool)
+    }
+
+    private let state = Lock(State())
     private let monotonic: @Sendable () -> Duration
 
     /// - Parameter monotonic: a reading since some fixed moment.
@@ -61,22 +93,57 @@ package final class DiskThreads<Disk: Identifiable & Sendable>: Sendable {
     ) async throws -> Value {
         let number = try state.withLock { state throws -> Int in
             try state.check(disk)
-            state.lastVisit += 1
-            return state.lastVisit
+            return state.nextVisit()
         }
-        let onSilence: @Sendable () -> Void = { [state] in state.withLock { $0.visits[number]?.isHeld = true } }
-        return try await pool.run(givingUpAfter: SignOfLife.patience, onSilence: onSilence) { [state, monotonic] in
+        let work: @Sendable () throws -> Value = { [self] in
             let now = monotonic()
             try state.withLock { state throws in
                 // It may have waited for a thread until now, which was given up.
                 try state.check(disk)
                 state.visits[number] = Visit(disk: disk, since: now)
             }
-            defer {
-                let visit = state.withLock { $0.visits.removeValue(forKey: number) }
-                if visit?.isHeld == true { onReturn() }
-            }
+            defer { leave(number, onReturn) }
             return try body()
+        }
+        return try await pool.run(givingUpAfter: SignOfLife.patience, onSilence: hold(number), work)
+    }
+
+    /// Lets go of something at a disk: close(2) of a file on a server, or of one that a program shows, may wait there as
+    /// long as a read does. Nobody waits for it here. While the disk holds a thread, it is left to that one; of a disk
+    /// that never answers, it is never done.
+    /// - Parameter release: called once, on a thread of the pool.
+    package func letGo(at disk: Disk, on pool: BlockingPool, _ release: @escaping @Sendable () -> Void) {
+        let found = state.withLock { state -> Int? in state.isLeft(release, at: disk) ? nil : state.nextVisit() }
+        guard let number = found else { return }
+        pool.add(givingUpAfter: SignOfLife.patience, onSilence: hold(number)) { [self] in
+            let now = monotonic()
+            let isLeft = state.withLock { state -> Bool in
+                // It may have waited for a thread until now, which was given up.
+                if state.isLeft(release, at: disk) { return true }
+                state.visits[number] = Visit(disk: disk, since: now)
+                return false
+            }
+            guard !isLeft else { return }
+            defer { leave(number) {} }
+            release()
+        }
+    }
+
+    /// What is done when the thread of a visit gives no sign of life.
+    private func hold(_ number: Int) -> @Sendable () -> Void {
+        let state = state
+        return { state.withLock { $0.visits[number]?.isHeld = true } }
+    }
+
+    /// Of one that was given up, nobody waits for the thread: it does what was left to it first.
+    private func leave(_ number: Int, _ onReturn: () -> Void) {
+        while true {
+            switch state.withLock({ $0.leave(number) }) {
+            case .letsGo(let release): release()
+            case .over(let wasHeld):
+                if wasHeld { onReturn() }
+                return
+            }
         }
     }
 }

@@ -22,7 +22,7 @@ package final class PooledWork: Sendable {
 
     let flag = CancellationFlag()
     private let watch: StepWatch
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let signsGiven = Atomic<Int>(0)
     private let waitsElsewhere = Atomic<Int>(0)
 

@@ -75,7 +75,7 @@ package final class StepWatch: Sendable {
 
     private let isAutomatic: Bool
     private let makeClock: @Sendable () -> @Sendable () -> Reading
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameters:
     ///   - isAutomatic: whether it looks by itself.
@@ -100,7 +100,7 @@ package final class StepWatch: Sendable {
     }
 
     /// Gives up what has lasted too long. Those who waited for it have had a second to note why before the process ends.
-    package func look() {
+    package func check() {
         for work in findSilent() { work.giveUp(NoSignOfLife(), anywhere: true) }
         let (overdue, handler) = state.withLock { state in
             let stuck = state.steps.values.count(where: \.isGivenUp)
@@ -196,7 +196,7 @@ package final class StepWatch: Sendable {
             var idle = 0
             while idle < Self.mostIdleLooks {
                 sleep(Self.interval)
-                look()
+                check()
                 idle = isIdle ? idle + 1 : 0
                 if idle == Self.mostIdleLooks, !stopLooking() { idle = 0 }
             }

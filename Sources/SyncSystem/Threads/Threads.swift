@@ -17,7 +17,7 @@ package final class OwnedThread: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     private init() {}
 
@@ -76,7 +76,7 @@ package final class OwnedThread: Sendable {
     /// interrupts. Whether the task is cancelled makes no difference.
     /// - Returns: whether it has ended. If not, it runs on, and is taken off the process with its last step.
     package func join(within patience: Duration) async -> Bool {
-        let poller = Mutex<OwnedThread?>(nil)
+        let poller = Lock<OwnedThread?>(nil)
         let hasEnded = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
             let thread = Deadline.poll(for: patience, until: { self.state.withLock { $0.hasEnded } }) {
                 continuation.resume(returning: $0)
@@ -166,40 +166,6 @@ package final class CancellationFlag: Sendable {
     }
 }
 
-/// A value, and the lock that guards it (pthread_mutex_lock(3)).
-///
-/// It has the face of `Synchronization.Mutex`, which on Linux is made of futexes that ThreadSanitizer does not see: with
-/// Swift 6.3 each lock that is waited for is reported as a race on the value that it guards. This one it understands, so
-/// that what `make sanitize` reports is real.
-package final class Mutex<Value: ~Copyable>: @unchecked Sendable {
-    // `mutex` guards `value`; both pointers never change.
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let value: UnsafeMutablePointer<Value>
-
-    package init(_ initialValue: consuming sending Value) {
-        mutex = .allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
-        value = .allocate(capacity: 1)
-        value.initialize(to: initialValue)
-    }
-
-    deinit {
-        value.deinitialize(count: 1)
-        value.deallocate()
-        pthread_mutex_destroy(mutex)
-        mutex.deallocate()
-    }
-
-    /// Runs `body` while no other thread has the value. `body` must not wait, nor lock this mutex again.
-    package func withLock<Result: ~Copyable, Failure: Error>(
-        _ body: (inout Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return try body(&value.pointee)
-    }
-}
-
 /// What an idle process gives back to the system: caches that others have told of, free memory of the heap, pages of the program.
 /// It is idle when a thread of a pool ends for want of work, and no other one works.
 package enum IdleMemory {
@@ -211,15 +177,10 @@ package enum IdleMemory {
         var released: ContinuousClock.Instant?
     }
 
-    /// Several threads end one after the other.
-    private static let interval = Duration.seconds(5)
-    private static let state = Mutex(State())
-
-    /// All threads allocate from the same memory: what one frees, another takes (mallopt(3), M_ARENA_MAX). Before the second
-    /// thread.
-    package static func shareArena() {
-        CSyncLinux_ShareArena()
-    }
+    /// Several threads end one after the other. Shorter than they wait for work: what was done since is given back when
+    /// its own thread ends.
+    private static let interval = Duration.seconds(2)
+    private static let state = Lock(State())
 
     /// - Parameter release: lets go what can be made again. Called on a thread of some pool.
     /// - Returns: what ``removeCache(_:)`` takes.

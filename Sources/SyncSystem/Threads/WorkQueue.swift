@@ -1,7 +1,7 @@
 import Glibc
 import SystemPackage
 
-/// A queue that threads wait on. `Mutex` has no condition variable, hence the pthread calls.
+/// A queue that threads wait on. `Lock` has no condition variable, hence the pthread calls.
 ///
 /// `@unchecked Sendable`: `mutex` guards all that changes.
 final class WorkQueue: @unchecked Sendable {
@@ -11,6 +11,8 @@ final class WorkQueue: @unchecked Sendable {
     private let askLimit: @Sendable () -> Int
     private lazy var limit = max(askLimit(), 1)
     private let patience: Duration
+    /// Whether the process is not idle while a thread is at it (``IdleMemory``).
+    private let isWork: Bool
     private let start: BlockingPool.Start
     private var pending: [Work] = []
     /// Where the oldest of `pending` stands; what is before it is done.
@@ -35,11 +37,13 @@ final class WorkQueue: @unchecked Sendable {
     typealias Work = @Sendable (Int) -> Bool
 
     init(
-        name: String, limit: @escaping @Sendable () -> Int, patience: Duration, start: @escaping BlockingPool.Start
+        name: String, limit: @escaping @Sendable () -> Int, patience: Duration, isWork: Bool = true,
+        start: @escaping BlockingPool.Start
     ) {
         self.name = name
         askLimit = limit
         self.patience = patience
+        self.isWork = isWork
         self.start = start
         pthread_mutex_init(mutex, nil)
         // Patience is none of the wall clock's business, which people set.
@@ -99,7 +103,7 @@ final class WorkQueue: @unchecked Sendable {
         let isTaken = locked {
             if owned.removeValue(forKey: number) != nil {
                 if lent.remove(number) == nil { threads -= 1 }
-                IdleMemory.endWork()
+                if isWork { IdleMemory.endWork() }
             }
             startThread()
             return threads > 0
@@ -137,7 +141,7 @@ final class WorkQueue: @unchecked Sendable {
         started = number
         threads += 1
         owned[number] = thread
-        IdleMemory.beginWork()
+        if isWork { IdleMemory.beginWork() }
     }
 
     /// Does what is queued on this thread, which is none of the queue's: there is none.
@@ -168,15 +172,15 @@ final class WorkQueue: @unchecked Sendable {
     /// Waits for work; `nil` when the queue is closed and empty or there was none for long, and the thread takes no more of it.
     private func next(_ number: Int, isWaiting: Bool) -> Work? {
         var deadline = Self.time(after: patience)
-        switch locked({ look(number, isWaiting, &deadline) }) {
+        switch locked({ check(number, isWaiting, &deadline) }) {
         case .work(let work): return work
         case .end(let isIdle):
-            if isWaiting { IdleMemory.endThread(isIdle: isIdle) }
+            if isWaiting, isWork { IdleMemory.endThread(isIdle: isIdle) }
             return nil
         }
     }
 
-    private func look(_ number: Int, _ isWaiting: Bool, _ deadline: inout timespec) -> Found {
+    private func check(_ number: Int, _ isWaiting: Bool, _ deadline: inout timespec) -> Found {
         if takePlaceBack(number) { return .end(isIdle: false) }
         while first == pending.count {
             guard isWaiting else { return .end(isIdle: false) }
@@ -185,9 +189,9 @@ final class WorkQueue: @unchecked Sendable {
                 return .end(isIdle: false)
             }
             idle += 1
-            IdleMemory.endWork()
+            if isWork { IdleMemory.endWork() }
             let isLate = pthread_cond_timedwait(ready, mutex, &deadline) == ETIMEDOUT
-            IdleMemory.beginWork()
+            if isWork { IdleMemory.beginWork() }
             idle -= 1
             guard isLate, first == pending.count, !isClosed else { continue }
             threads -= 1

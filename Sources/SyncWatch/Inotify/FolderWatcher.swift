@@ -27,8 +27,8 @@ package final class FolderWatcher: ChangeSource {
     private let pollInterval: Duration
     private let checkInterval: Duration
     private let progress: @Sendable (FilePath) -> Void
-    private let mailbox = HintMailbox()
-    private let state = Mutex(State.idle)
+    private let mailboxes = HintMailboxes()
+    private let state = Lock(State.idle)
 
     /// - Parameters:
     ///   - pollInterval: how often a root, or a part of it, that cannot be watched gets a `.tree` hint, at most. Less
@@ -66,7 +66,7 @@ package final class FolderWatcher: ChangeSource {
             begin(roots, untold, isReady)
             await isReady.wait()
         } onCancel: {
-            isReady.tell()
+            isReady.signal()
         }
     }
 
@@ -75,11 +75,11 @@ package final class FolderWatcher: ChangeSource {
             if case .stopped = state { return false }
             guard case .idle = state else { preconditionFailure("a watcher is started once") }
             do throws(Errno) {
-                state = .running(try session(roots, untold) { ready.tell() })
+                state = .running(try session(roots, untold) { ready.signal() })
                 return true
             } catch {
                 let problem = WatchProblem.noThread(error)
-                let pace = Mutex(PollPace(shortest: pollInterval, from: calls.now()))
+                let pace = Lock(PollPace(shortest: pollInterval, from: calls.now()))
                 state = .broken(
                     roots.map { root in
                         WatchedRoot(
@@ -91,14 +91,16 @@ package final class FolderWatcher: ChangeSource {
             }
         }
         if !isRunning {
-            for root in roots { mailbox.post([.tree(root)], of: root) }
-            ready.tell()
+            for root in roots { mailboxes[root].post([.tree(root)], of: root) }
+            ready.signal()
         }
     }
 
-    package func next() async -> [ChangeHint]? {
-        await mailbox.next()
+    package func next(of root: FilePath) async -> [ChangeHint]? {
+        await mailboxes[root].next()
     }
+
+    package func take(of root: FilePath) -> [ChangeHint] { mailboxes[root].take() }
 
     package func judge(_ appeared: [AppearedFile], below root: FilePath) {
         if case .running(let session) = state.withLock({ $0 }) { session.board.appear(appeared, below: root) }
@@ -126,7 +128,7 @@ package final class FolderWatcher: ChangeSource {
     private static let endPatience = Duration.seconds(3)
 
     package func stop() async {
-        mailbox.close()
+        mailboxes.close()
         let running = state.withLock { state -> Session? in
             if case .running(let session) = state { return session }
             state = .stopped(reports(in: state))
@@ -142,7 +144,7 @@ package final class FolderWatcher: ChangeSource {
     private func session(
         _ roots: [FilePath], _ untold: [FilePath: UntoldFile], ready: @escaping @Sendable () -> Void
     ) throws(Errno) -> Session {
-        let board = try WatcherState(mailbox: mailbox)
+        let board = try WatcherState(mailboxes: mailboxes)
         let (calls, pollInterval, checkInterval, progress) = (calls, pollInterval, checkInterval, progress)
         let thread = try calls.startThread("sync-watch") {
             let loop = WatchLoop(
@@ -160,9 +162,9 @@ private final class Readiness: Sendable {
         var waiting: CheckedContinuation<Void, Never>?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
-    func tell() {
+    func signal() {
         state.withLock { state in
             state.isTold = true
             return exchange(&state.waiting, with: nil)
@@ -183,15 +185,15 @@ private final class Readiness: Sendable {
 
 /// What the watching thread and the rest of the program share.
 final class WatcherState: Sendable {
-    let mailbox: HintMailbox
+    let mailboxes: HintMailboxes
     let wakePipe: WakePipe
     private let stopping = Atomic(false)
-    private let published = Mutex<[WatchedRoot]>([])
+    private let published = Lock<[WatchedRoot]>([])
     /// What scans have found to be new, by root. Few: a scan hands over no more than it needs to.
-    private let appeared = Mutex<[FilePath: [AppearedFile]]>([:])
+    private let appeared = Lock<[FilePath: [AppearedFile]]>([:])
 
-    init(mailbox: HintMailbox) throws(Errno) {
-        self.mailbox = mailbox
+    init(mailboxes: HintMailboxes) throws(Errno) {
+        self.mailboxes = mailboxes
         wakePipe = try WakePipe()
     }
 
@@ -231,7 +233,7 @@ struct WatchedRoot: Sendable {
     /// Without note and cause.
     var report: WatchReport
     var problem: WatchProblem?
-    let pace: Mutex<PollPace>
+    let pace: Lock<PollPace>
     let checkInterval: Duration
 
     var current: WatchReport {
@@ -240,122 +242,5 @@ struct WatchedRoot: Sendable {
         report.note = problem?.note(poll: pace, check: checkInterval)
         report.cause = problem?.cause
         return report
-    }
-}
-
-/// Hands hints from the thread that sees changes to the one task that consumes them.
-///
-/// Bounded: for each path the latest hint is kept, at the place of the first; when a root has more than ``limit`` paths,
-/// they become one `.tree` hint for it. Posting never waits.
-package final class HintMailbox: Sendable {
-    /// Paths per root.
-    package let limit: Int
-
-    fileprivate struct Entry {
-        var hint: ChangeHint
-        var root: FilePath
-    }
-
-    fileprivate struct State {
-        /// In order of arrival; `nil` where a collapse took one out.
-        var entries: [Entry?] = []
-        var places: [FilePath: Int] = [:]
-        var counts: [FilePath: Int] = [:]
-        var collapsed: Set<FilePath> = []
-        var waiting: CheckedContinuation<[ChangeHint]?, Never>?
-        var isClosed = false
-    }
-
-    private let state = Mutex(State())
-
-    package init(limit: Int = 4_096) {
-        self.limit = limit
-    }
-
-    /// Adds hints about a root and what is below it. Ignored after ``close()``.
-    package func post(_ hints: [ChangeHint], of root: FilePath) {
-        guard !hints.isEmpty else { return }
-        let delivery = state.withLock { state -> (CheckedContinuation<[ChangeHint]?, Never>, [ChangeHint])? in
-            guard !state.isClosed else { return nil }
-            for hint in hints { state.add(hint, of: root, limit: limit) }
-            guard let waiting = state.waiting else { return nil }
-            state.waiting = nil
-            return (waiting, state.takeAll())
-        }
-        if let (waiting, hints) = delivery { waiting.resume(returning: hints) }
-    }
-
-    /// Takes all hints, oldest first, and waits when there are none. `nil` once closed, or when the task is cancelled: then
-    /// the hints stay for the next call. One task may wait at a time.
-    package func next() async -> [ChangeHint]? {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let answer = state.withLock { state -> [ChangeHint]?? in
-                    precondition(state.waiting == nil, "a mailbox has one consumer")
-                    // A cancellation from here on finds the continuation; one from before is seen here.
-                    if state.isClosed || Task.isCancelled { return .some(nil) }
-                    if !state.places.isEmpty { return state.takeAll() }
-                    state.waiting = continuation
-                    return nil
-                }
-                if let answer { continuation.resume(returning: answer) }
-            }
-        } onCancel: {
-            state.withLock { state in
-                defer { state.waiting = nil }
-                return state.waiting
-            }?.resume(returning: nil)
-        }
-    }
-
-    /// Drops what was not taken and ends the consumer's waiting.
-    package func close() {
-        state.withLock { state in
-            let waiting = state.waiting
-            state = State(isClosed: true)
-            return waiting
-        }?.resume(returning: nil)
-    }
-}
-
-extension HintMailbox.State {
-    fileprivate mutating func add(_ hint: ChangeHint, of root: FilePath, limit: Int) {
-        let path = hint.path
-        if let place = places[path] {
-            // Whoever looks at what else is there for a folder sees this, too.
-            if case .others = hint { return }
-            entries[place]?.hint = hint
-            return
-        }
-        // The root's own hint is pending, and above this one.
-        if collapsed.contains(root) { return }
-        if counts[root, default: 0] >= limit {
-            collapse(root)
-            return
-        }
-        places[path] = entries.count
-        counts[root, default: 0] += 1
-        entries.append(.init(hint: hint, root: root))
-    }
-
-    private mutating func collapse(_ root: FilePath) {
-        for (place, entry) in entries.enumerated() {
-            guard let entry, entry.root == root else { continue }
-            places[entry.hint.path] = nil
-            entries[place] = nil
-        }
-        collapsed.insert(root)
-        counts[root] = 1
-        places[root] = entries.count
-        entries.append(.init(hint: .tree(root), root: root))
-    }
-
-    fileprivate mutating func takeAll() -> [ChangeHint] {
-        let hints = entries.compactMap { $0?.hint }
-        entries.removeAll(keepingCapacity: entries.count <= 1_024)
-        places.removeAll(keepingCapacity: entries.count <= 1_024)
-        counts.removeAll()
-        collapsed.removeAll()
-        return hints
     }
 }

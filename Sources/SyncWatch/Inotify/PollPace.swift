@@ -83,7 +83,7 @@ struct PollPace {
     }
 
     /// Polls at once, whatever is awaited.
-    mutating func hurry(at now: Duration) {
+    mutating func pollNow(at now: Duration) {
         awaited = []
         nextLook = now
     }

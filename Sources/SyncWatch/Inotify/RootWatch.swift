@@ -44,7 +44,7 @@ final class RootWatch {
     private(set) var phase = Phase.absent
     private var nextCheck = Duration.zero
     /// Shared with the threads that scan.
-    private let pace: Mutex<PollPace>
+    private let pace: Lock<PollPace>
 
     init(
         root: FilePath, calls: WatchCalls, pollInterval: Duration, checkInterval: Duration,
@@ -55,7 +55,7 @@ final class RootWatch {
         self.checkInterval = checkInterval
         self.isStopping = isStopping
         told = ToldChanges(since: calls.date())
-        pace = Mutex(PollPace(shortest: pollInterval, from: calls.now()))
+        pace = Lock(PollPace(shortest: pollInterval, from: calls.now()))
     }
 
     deinit {
@@ -135,7 +135,7 @@ final class RootWatch {
         else { return }
         if untold == nil {
             let now = calls.now()
-            pace.withLock { $0.hurry(at: now) }
+            pace.withLock { $0.pollNow(at: now) }
         }
         problem = .untold(UntoldFile(path: file.path, found: calls.date()))
     }
@@ -228,7 +228,7 @@ final class RootWatch {
             do throws(Errno) {
                 phase = .present(handle.identity, queue: try calls.openQueue())
                 addWatches(from: handle, at: RelativePath(), under: nil)
-                if calls.tellsOfOpening(handle) == false { problem = .silent }
+                if calls.reportsOpening(handle) == false { problem = .silent }
             } catch {
                 problem = .noQueue(error, allowed: calls.maximumQueues())
             }
@@ -269,7 +269,7 @@ final class RootWatch {
         case .remoteBelow(_, let type, let device):
             if calls.fileSystem(device) != type { startOver() }
         case .silent:
-            if let folder = try? DirectoryHandle(root: root), calls.tellsOfOpening(folder) != false { startOver() }
+            if let folder = try? DirectoryHandle(root: root), calls.reportsOpening(folder) != false { startOver() }
         case .absent, .remote, .untold, .noThread, nil:
             break
         }

@@ -14,14 +14,14 @@ struct WatchLoop {
     private let calls: WatchCalls
     private let roots: [RootWatch]
     private let mountEvents: MountEvents?
-    private let mountTable: Mutex<[UInt8]>
+    private let mountTable: Lock<[UInt8]>
 
     init(roots: [FilePath], calls: WatchCalls, pollInterval: Duration, checkInterval: Duration, board: WatcherState) {
         self.board = board
         self.calls = calls
         // Before the table is read: what comes in between is told.
         mountEvents = calls.mountEvents()
-        mountTable = Mutex(calls.mountTable())
+        mountTable = Lock(calls.mountTable())
         self.roots = roots.map { root in
             RootWatch(
                 root: root, calls: calls, pollInterval: pollInterval, checkInterval: checkInterval,
@@ -49,7 +49,7 @@ struct WatchLoop {
         defer { buffer.deallocate() }
         while !board.isStopping {
             let readable = wait()
-            if mountEvents.map({ readable.contains($0.descriptor) }) ?? true { lookAtMounts() }
+            if mountEvents.map({ readable.contains($0.descriptor) }) ?? true { checkMounts() }
             for root in roots {
                 root.sawWriting = false
                 let appeared = board.takeAppeared(below: root.root)
@@ -66,7 +66,7 @@ struct WatchLoop {
         }
     }
 
-    private func lookAtMounts() {
+    private func checkMounts() {
         let table = calls.mountTable()
         let isAsBefore = mountTable.withLock { known in
             defer { known = table }
@@ -84,7 +84,7 @@ struct WatchLoop {
         let hints = root.takeHints()
         guard !hints.isEmpty else { return }
         board.publish(roots.map(\.published))
-        board.mailbox.post(hints, of: root.root)
+        board.mailboxes[root.root].post(hints, of: root.root)
     }
 
     /// The queues that can be read.
@@ -139,7 +139,7 @@ struct WatchCalls: Sendable {
     var maximumWatches: @Sendable () -> Int?
     var maximumQueues: @Sendable () -> Int?
     /// Opens a folder anew while it is watched for that: whether the kernel tells. `nil` where that cannot be tried.
-    var tellsOfOpening: @Sendable (_ folder: DirectoryHandle) -> Bool?
+    var reportsOpening: @Sendable (_ folder: DirectoryHandle) -> Bool?
     /// A monotonic reading.
     var now: @Sendable () -> Duration
     /// Nanoseconds since 1970, by the clock that dates files.
@@ -167,7 +167,7 @@ extension WatchCalls {
         mountEvents: { MountEvents() },
         maximumWatches: { ProcFile.number("/proc/sys/fs/inotify/max_user_watches") },
         maximumQueues: { ProcFile.number("/proc/sys/fs/inotify/max_user_instances") },
-        tellsOfOpening: { Inotify.tellsOfOpening($0) },
+        reportsOpening: { Inotify.reportsOpening($0) },
         now: {
             var time = timespec()
             clock_gettime(CLOCK_MONOTONIC, &time)
@@ -201,7 +201,7 @@ private enum Inotify {
         }
     }
 
-    static func tellsOfOpening(_ folder: DirectoryHandle) -> Bool? {
+    static func reportsOpening(_ folder: DirectoryHandle) -> Bool? {
         let path = "/proc/self/fd/\(folder.descriptor)"
         guard let queue = try? openQueue() else { return nil }
         defer { close(queue) }
@@ -223,13 +223,13 @@ final class WakePipe: Sendable {
         var write: FileDescriptor
     }
 
-    private let ends: Mutex<Ends?>
+    private let ends: Lock<Ends?>
     /// To be polled for POLLIN. Valid until ``close()``.
     let descriptor: Int32
 
     init() throws(Errno) {
         let (read, write) = try FileDescriptor.pipe(options: [.closeOnExec, .nonBlocking])
-        ends = Mutex(Ends(read: read, write: write))
+        ends = Lock(Ends(read: read, write: write))
         descriptor = read.rawValue
     }
 

@@ -138,7 +138,7 @@ private struct FolderContents {
                 } else if kind != .folder || !IgnoredNames.areByproducts(text) {
                     digest.giveUp()
                 }
-                if let other = OtherEntry.look(at: name, kind, in: handle, below: root) { others.append(other) }
+                if let other = OtherEntry.check(name, kind, in: handle, below: root) { others.append(other) }
                 return
             }
             if kind == .folder {
@@ -164,8 +164,8 @@ enum OtherEntry {
 
     /// - Parameter name: one of ``IgnoredNames``, or that of what is neither file nor folder.
     /// - Returns: `nil` for what nobody takes for a photo.
-    static func look(
-        at name: UnsafePointer<CChar>, _ kind: DirectoryHandle.EntryKind, in folder: DirectoryHandle,
+    static func check(
+        _ name: UnsafePointer<CChar>, _ kind: DirectoryHandle.EntryKind, in folder: DirectoryHandle,
         below root: FilePath
     ) -> ScannedOther? {
         switch kind {
@@ -175,7 +175,7 @@ enum OtherEntry {
             guard let status = try? folder.status(of: name) else { return nil }
             return switch status.kind {
             case .folder: ignoredFolder(name)
-            case .file: look(at: name, .file, in: folder, below: root)
+            case .file: check(name, .file, in: folder, below: root)
             case .link, .other: nil
             }
         case .file:

@@ -28,7 +28,7 @@ import Testing
                 } catch let error as StoreError {
                     refusals.append(error)
                 }
-                try bench.ledger.hurry(at: bench.time.source.now())
+                try bench.ledger.makeAllDue(at: bench.time.source.now())
             }
             let answers = bench.answers()
             let summary = bench.summary.withLock { $0 }

@@ -6,7 +6,7 @@ import SyncSystem
 /// soon as the requests are answered.
 final class JumpingTime: Sendable {
     private let start: Date
-    private let elapsed = Mutex(Duration.zero)
+    private let elapsed = Lock(Duration.zero)
 
     /// - Parameter start: 2026-01-01 00:00 UTC unless told.
     init(start: Date = Date(timeIntervalSince1970: 1_767_225_600)) {

@@ -19,7 +19,7 @@ import Testing
     private let tree: TemporaryTree
     private let ledger: Ledger
     private let folders: [FolderRecord]
-    private let shelf = PhotoShelf(count: photos)
+    private let photoSet = PhotoSet(count: photos)
     private let store = InMemoryStore()
     private let obstacle: Obstacle
     private let log = LogLines(from: .notice)
@@ -27,7 +27,7 @@ import Testing
     init() throws {
         tree = try TemporaryTree()
         ledger = try Ledger(at: tree.path("ledger.sqlite"))
-        folders = try ledger.register([PhotoShelf.folder])
+        folders = try ledger.register([PhotoSet.folder])
         obstacle = try Obstacle(tree.path("ledger.sqlite"))
     }
 
@@ -56,7 +56,7 @@ import Testing
     /// A clock that stands still. Nobody waits, but for what comes once in a blue moon.
     /// - Parameter atPause: called at each pause but the short looks at the queue, with its number.
     private func makeTime(atPause: @escaping @Sendable (Int) throws -> Void = { _ in }) -> TimeSource {
-        let pauses = Mutex(0)
+        let pauses = Lock(0)
         let never = ManualTime()
         return TimeSource(
             now: { Date(timeIntervalSince1970: 1_780_000_000) }, monotonic: { .zero },
@@ -75,7 +75,7 @@ import Testing
     }
 
     private func queue() throws {
-        let scan = FolderScan(ledger: ledger, scanner: shelf, settle: .seconds(2))
+        let scan = FolderScan(ledger: ledger, scanner: photoSet, settle: .seconds(2))
         for folder in folders {
             _ = try scan.run(folder, from: folder.path, at: Date(timeIntervalSince1970: 1_780_000_000))
         }
@@ -87,7 +87,7 @@ import Testing
         PhotoPipeline(
             ledger: LedgerQueue(ledger), store: store,
             preparer: Preparer(
-                ledger: ledger, scanner: shelf, reducer: shelf,
+                ledger: ledger, scanner: photoSet, reducer: photoSet,
                 planner: UploadPlanner(keys: try KeyLayout(user: "ana")), policy: ReducePolicy(), settle: .seconds(2),
                 now: time.now),
             pool: BlockingPool(name: "test", threads: 2), batchSize: 3, work: Wakeup(), time: time, logger: log.logger,
@@ -165,7 +165,7 @@ import Testing
         let time = makeTime { [obstacle] number in if number == 4 { try obstacle.remove() } }
         let work = Wakeup()
         let intake = Intake(
-            folders: folders, ledger: LedgerQueue(ledger), scanner: shelf, reducer: shelf, source: hints,
+            folders: folders, ledger: LedgerQueue(ledger), scanner: photoSet, reducer: photoSet, source: hints,
             disks: DiskLanes(sharing: BlockingPool(name: "intake", threads: 1)), settle: .seconds(2),
             rescanEvery: .seconds(31_536_000), patience: patience(time), work: work, time: time, logger: log.logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -181,7 +181,7 @@ import Testing
 
     /// Hints once, at the whole folder.
     private final class OneHint: ChangeSource {
-        private let isTold = Mutex(false)
+        private let isTold = Lock(false)
         private let never = Wakeup()
 
         func start(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async {}
@@ -190,12 +190,14 @@ import Testing
         func reports() -> [WatchReport] { [] }
         func stop() async {}
 
-        func next() async -> [ChangeHint]? {
+        func take(of root: FilePath) -> [ChangeHint] { [] }
+
+        func next(of root: FilePath) async -> [ChangeHint]? {
             let isFirst = isTold.withLock { isTold in
                 defer { isTold = true }
                 return !isTold
             }
-            if isFirst { return [.tree(PhotoShelf.folder.path)] }
+            if isFirst { return [.tree(PhotoSet.folder.path)] }
             await never.wait(atMost: nil, time: JumpingTime().source)
             return nil
         }

@@ -11,11 +11,11 @@ import SyncTestSupport
 /// The engine over ``ScriptedS3Server``, put together as the agent does: pipeline, retries, S3 over curl.
 struct SyncBench {
     let server: ScriptedS3Server
-    let shelf: PhotoShelf
+    let photoSet: PhotoSet
     let store: S3Store
     let ledger: Ledger
     let time = JumpingTime()
-    let summary = Mutex(PassSummary())
+    let summary = Lock(PassSummary())
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// A server and a store of the test's own, and photos that are queued.
@@ -37,14 +37,14 @@ struct SyncBench {
 
     private init(_ server: ScriptedS3Server, photos count: Int, environment: [String: String]) throws {
         self.server = server
-        shelf = PhotoShelf(count: count)
+        photoSet = PhotoSet(count: count)
         let variables = server.environment.merging(environment) { $1 }.filter { !$0.value.isEmpty }
         store = try S3Store(
             settings: S3Settings(bucket: server.bucket, endpoint: server.endpoint), environment: variables,
             now: { Date() })
         ledger = try Ledger.inMemory()
-        let scan = FolderScan(ledger: ledger, scanner: shelf, settle: .seconds(2))
-        for folder in try ledger.register([PhotoShelf.folder]) {
+        let scan = FolderScan(ledger: ledger, scanner: photoSet, settle: .seconds(2))
+        for folder in try ledger.register([PhotoSet.folder]) {
             _ = try scan.run(folder, from: folder.path, at: time.source.now())
         }
     }
@@ -65,7 +65,7 @@ struct SyncBench {
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pipeline.run(.untilStopped) }
-            group.addTask { [count = shelf.count] in
+            group.addTask { [count = photoSet.count] in
                 var left = count
                 for await _ in events {
                     left -= 1
@@ -85,7 +85,7 @@ struct SyncBench {
         return PhotoPipeline(
             ledger: LedgerQueue(ledger), store: RetryingStore(store, time: time, logger: logger),
             preparer: Preparer(
-                ledger: ledger, scanner: shelf, reducer: shelf,
+                ledger: ledger, scanner: photoSet, reducer: photoSet,
                 planner: UploadPlanner(keys: try KeyLayout(user: "ana")),
                 policy: ReducePolicy(), settle: .seconds(2), now: time.now),
             pool: BlockingPool(name: "test", threads: 2), batchSize: batchSize, work: Wakeup(), time: time,
@@ -100,15 +100,15 @@ struct SyncBench {
 
     /// The photos that the server does not hold byte for byte, or that were stored more than once.
     func wrongPhotos() throws -> [Int] {
-        try (0..<shelf.count).filter { index in
-            let object = server.object(try shelf.key(of: index).rawValue)
-            return object?.bytes != shelf.copy(of: index) || object?.generation != 1
+        try (0..<photoSet.count).filter { index in
+            let object = server.object(try photoSet.key(of: index).rawValue)
+            return object?.bytes != photoSet.copy(of: index) || object?.generation != 1
         }
     }
 
     func states() throws -> [PhotoState: Int] {
         var states: [PhotoState: Int] = [:]
-        try ledger.photos(at: PhotoShelf.folder.path) { states[$0.state, default: 0] += 1 }
+        try ledger.photos(at: PhotoSet.folder.path) { states[$0.state, default: 0] += 1 }
         return states
     }
 

@@ -50,7 +50,7 @@ import Testing
             try await bench.pass()
             let counted = bench.summary.withLock { $0 }
             #expect(counted.alreadyStored == 1)
-            #expect(counted.bytesSent >= Int64(bench.shelf.copy(of: 0).count))
+            #expect(counted.bytesSent >= Int64(bench.photoSet.copy(of: 0).count))
         }
     }
 
@@ -162,7 +162,7 @@ import Testing
     ) async throws {
         try await SyncBench.run(photos: 3) { bench in
             bench.server.imitate { $0.conditionalPut = ability }
-            let taken = try bench.shelf.key(of: 1).rawValue
+            let taken = try bench.photoSet.key(of: 1).rawValue
             bench.server.store(Array("somebody else's".utf8), at: taken)
             try await bench.pass(batchSize: 1)
             #expect(bench.server.object(taken)?.bytes == Array("somebody else's".utf8))

@@ -22,18 +22,18 @@ struct CatalogAuditTests {
         _ = try await machine.write()
         let segments = try await bench.keysOfSegments()
         #expect(segments.count == 2)
-        #expect(try await machine.look() == nil)
+        #expect(try await machine.check() == nil)
         try await bench.memory.delete(segments[index])
-        let problem = try await machine.look()
+        let problem = try await machine.check()
         #expect(problem?.contains("gone from the store") == true)
         #expect(problem?.hasSuffix("; sync-agent sync writes it anew at once, a running agent within a day") == true)
-        #expect(try machine.ledger.catalogStanding().problem == problem)
+        #expect(try machine.ledger.catalogStatus().problem == problem)
         guard case .written = try await machine.write() else {
             Issue.record("it was not written")
             return
         }
-        #expect(try machine.ledger.catalogStanding().problem == nil)
-        #expect(try await machine.look() == nil)
+        #expect(try machine.ledger.catalogStatus().problem == nil)
+        #expect(try await machine.check() == nil)
         #expect(try await bench.machine("laptop").rebuild().fromCatalog == 101)
     }
 
@@ -46,8 +46,8 @@ struct CatalogAuditTests {
         _ = try await machine.write()
         for key in try await bench.keysOfSegments() { try await bench.memory.delete(key) }
         let (ledger, time) = (machine.ledger, bench.time.now)
-        let digest = try ledger.catalogStanding().stateDigest ?? ""
-        let begun = CatalogStanding.Begun(
+        let digest = try ledger.catalogStatus().stateDigest ?? ""
+        let begun = CatalogStatus.Begun(
             segment: .init(from: 1, to: 2, lines: 5, size: 1), sha256: "", stateDigest: digest)
         bench.store.add(
             StoreFault(
@@ -56,8 +56,8 @@ struct CatalogAuditTests {
                     try? ledger.noteCatalogWrite(begun)
                     _ = try? ledger.commitCatalogWrite(begun, at: time)
                 }))
-        #expect(try await machine.look() == nil)
-        #expect(try machine.ledger.catalogStanding().problem == nil)
+        #expect(try await machine.check() == nil)
+        #expect(try machine.ledger.catalogStatus().problem == nil)
     }
 
     @Test func `a write that is in the hands of another process is neither noted by a look nor called lost`()
@@ -69,19 +69,19 @@ struct CatalogAuditTests {
         for _ in 0..<2 {
             let result = try await machine.refresh { throw AgentLock.Held(holder: nil) }
             #expect(result.catalogProblem == nil && result.problems.isEmpty)
-            #expect(try machine.ledger.catalogStanding().begun == begun)
+            #expect(try machine.ledger.catalogStatus().begun == begun)
         }
         let others = OtherReferences(
             store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys,
             spool: bench.tree.path("others.part"), pool: bench.pool,
             holdCatalog: { throw AgentLock.Held(holder: nil) }, time: bench.time.source)
-        let doubt = try await others.look(for: [try ObjectKey("users/ana/photos/0.dat")]).doubt
+        let doubt = try await others.references(to: [try ObjectKey("users/ana/photos/0.dat")]).doubt
         #expect(doubt?.description.contains("another sync-agent is at work") == true)
-        #expect(try machine.ledger.catalogStanding().begun == begun)
+        #expect(try machine.ledger.catalogStatus().begun == begun)
         // It was interrupted after all.
         try await machine.refresh()
-        #expect(try machine.ledger.catalogStanding().begun == nil)
-        #expect(try machine.ledger.catalogStanding().unwritten == 0)
+        #expect(try machine.ledger.catalogStatus().begun == nil)
+        #expect(try machine.ledger.catalogStatus().unwritten == 0)
     }
 
     @Test(arguments: [StoreError.Code.serverFailed, .accessDenied])
@@ -101,7 +101,7 @@ struct CatalogAuditTests {
         #expect(result.problems.map(\.key) == segments && result.problemCount == segments.count)
         #expect(result.catalogProblem == nil)
         #expect(try machine.ledger.classesRefreshedAt() == bench.time.now)
-        #expect(try await machine.look()?.contains("gone from the store") == true)
+        #expect(try await machine.check()?.contains("gone from the store") == true)
     }
 
     @Test func `a segment of this machine that a listing cannot look at is one of its objects`() async throws {
@@ -137,7 +137,7 @@ struct CatalogAuditTests {
             store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys,
             cost: VerificationCost(prices: prices), costingAtMost: 9, time: bench.time.source)
         #expect(finding?.unclear.map(\.key) == (code == .serverFailed ? segments : nil))
-        #expect(try machine.ledger.verificationStanding(at: bench.time.now).spentUSD == 1)
+        #expect(try machine.ledger.verificationStatus(at: bench.time.now).spentUSD == 1)
         #expect(try machine.ledger.unclearObjects() == (code == .serverFailed ? 1 : 0))
         #expect(try await machine.readBack() == nil)
         #expect(try machine.ledger.unclearObjects() == 0)
@@ -153,7 +153,7 @@ struct CatalogAuditTests {
         let ledger = machine.ledger
         try await machine.see(["a.jpg": "a", "b.jpg": "b", "c.jpg": "c"])
         if isWhileLooking {
-            let machineID = try ledger.catalogStanding().machine
+            let machineID = try ledger.catalogStatus().machine
             let segment = CatalogSegment(machine: machineID, from: begun.segment.from, to: begun.segment.to)
             let key = try segment.key(bench.keys)
             bench.store.add(
@@ -161,9 +161,9 @@ struct CatalogAuditTests {
         } else {
             _ = try ledger.beginCatalogWrite()
         }
-        _ = try await machine.look()
-        let standing = try ledger.catalogStanding()
-        #expect(standing.unwritten == 2 && standing.begun == nil && standing.next == begun.segment.to + 1)
+        _ = try await machine.check()
+        let status = try ledger.catalogStatus()
+        #expect(status.unwritten == 2 && status.begun == nil && status.next == begun.segment.to + 1)
         #expect(try !ledger.commitCatalogWrite(begun, at: bench.time.now))
         guard case .written = try await machine.write() else {
             Issue.record("it was not written")
@@ -176,10 +176,10 @@ struct CatalogAuditTests {
         async throws
     {
         let back = try await CatalogBench().putBack()
-        let problem = try await back.look()
+        let problem = try await back.check()
         #expect(problem?.contains("older than its own catalogue") == true)
-        #expect(try back.ledger.catalogStanding().problem == problem)
+        #expect(try back.ledger.catalogStatus().problem == problem)
         _ = try await back.rebuild()
-        #expect(try await back.look() == nil)
+        #expect(try await back.check() == nil)
     }
 }

@@ -53,14 +53,14 @@ final class CatalogBench: Sendable {
 
     /// A machine whose second write was interrupted: it has two photos, and the write of the second is begun and not noted.
     /// - Parameter comes: whether its segment is in the store all the same.
-    func interrupted(comes: Bool = true) async throws -> (machine: CatalogMachine, begun: CatalogStanding.Begun) {
+    func interrupted(comes: Bool = true) async throws -> (machine: CatalogMachine, begun: CatalogStatus.Begun) {
         let machine = try self.machine("laptop")
         try await machine.see(["a.jpg": "a"])
         _ = try await machine.write()
         try await machine.see(["a.jpg": "a", "b.jpg": "b"])
         store.add(StoreFault(.put, number: 1, comes ? .failAfter(.unreachable) : .failBefore(.unreachable)))
         let outcome = try await machine.write()
-        guard case .failed = outcome, let begun = try machine.ledger.catalogStanding().begun else {
+        guard case .failed = outcome, let begun = try machine.ledger.catalogStatus().begun else {
             throw NotInterrupted(outcome: outcome)
         }
         return (machine, begun)
@@ -180,7 +180,7 @@ final class CatalogMachine: Sendable {
 
     /// As a pass looks at the store, or `status --refresh`.
     /// - Returns: what is wrong with the catalogue there.
-    func look() async throws -> String? { try await refresh().catalogProblem }
+    func check() async throws -> String? { try await refresh().catalogProblem }
 
     @discardableResult
     func refresh(hold: @escaping CatalogHold = { nil }) async throws -> ClassRefresh.Summary {

@@ -53,19 +53,19 @@ struct CatalogDamageTests {
         for listed in [InMemoryStore.ListedDigests.all, .marks] {
             let bench = try CatalogBench(hasDigests: listed == .all, listedDigests: listed)
             let (machine, segments) = try await twoSegments(in: bench)
-            #expect(try await machine.look() == nil)
+            #expect(try await machine.check() == nil)
             try await deed.apply(to: segments[index], in: bench.memory)
-            let problem = try await machine.look()
+            let problem = try await machine.check()
             #expect(problem?.contains("damaged in the store") == true)
             // It is told until it is mended.
-            #expect(try await machine.look() == problem)
-            #expect(try machine.ledger.catalogStanding().problem == problem)
+            #expect(try await machine.check() == problem)
+            #expect(try machine.ledger.catalogStatus().problem == problem)
             try await requireWritten(machine)
-            #expect(try machine.ledger.catalogStanding().problem == nil)
+            #expect(try machine.ledger.catalogStatus().problem == nil)
             let keys = try await bench.keysOfSegments()
             #expect(keys.count == 1 && !segments.contains(keys[0]))
             for _ in 0..<2 {
-                #expect(try await machine.look() == nil)
+                #expect(try await machine.check() == nil)
                 guard case .unchanged = try await machine.write() else {
                     Issue.record("it was written again")
                     return
@@ -80,7 +80,7 @@ struct CatalogDamageTests {
         let bench = try CatalogBench(hasDigests: false, listedDigests: .marks)
         let (machine, segments) = try await twoSegments(in: bench)
         for key in segments { bench.memory.remark(key, as: "9b2cf535f27731c974343645a3985328-2") }
-        #expect(try await machine.look() == nil)
+        #expect(try await machine.check() == nil)
         for key in segments {
             bench.store.add(StoreFault(.get, key: key.rawValue, number: 1, .failBefore(.serverFailed)))
         }
@@ -101,20 +101,20 @@ struct CatalogDamageTests {
         let archive = { (key: ObjectKey) in
             if isInTier { bench.memory.moveToArchiveTier(key) } else { bench.memory.setClass(.glacier, of: key) }
         }
-        let marks = try machine.ledger.catalogStanding().segments.map(\.etag)
+        let marks = try machine.ledger.catalogStatus().segments.map(\.etag)
         for key in segments {
             archive(key)
             bench.memory.remark(key, as: "9b2cf535f27731c974343645a3985328-2")
         }
-        for _ in 0..<2 { #expect(try await machine.look() == nil) }
+        for _ in 0..<2 { #expect(try await machine.check() == nil) }
         for key in segments { bench.memory.remark(key, as: "0b4e5b2e9c7f4a0f8e6d2c1b3a495867-3") }
         #expect(try await machine.readBack() == nil)
-        #expect(try machine.ledger.catalogStanding().segments.map(\.etag) == marks, "nobody has read those bytes")
+        #expect(try machine.ledger.catalogStatus().segments.map(\.etag) == marks, "nobody has read those bytes")
         let key = segments[1]
         try await bench.memory.delete(key)
         try await bench.memory.store([1], at: key)
         archive(key)
-        #expect(try await machine.look()?.contains("it has 1 bytes") == true)
+        #expect(try await machine.check()?.contains("it has 1 bytes") == true)
     }
 
     @Test func `bytes that the store does not know to be others are found when the catalogue is read`() async throws {
@@ -122,10 +122,10 @@ struct CatalogDamageTests {
         let (machine, segments) = try await twoSegments(in: bench)
         #expect(try await machine.readBack() == nil)
         bench.memory.damage(segments[0])
-        #expect(try await machine.look() == nil)
+        #expect(try await machine.check() == nil)
         let problem = try await machine.readBack()
         #expect(problem?.contains("damaged in the store") == true)
-        #expect(try machine.ledger.catalogStanding().problem == problem)
+        #expect(try machine.ledger.catalogStatus().problem == problem)
         try await requireWritten(machine)
         #expect(try await machine.readBack() == nil)
         #expect(try await bench.machine("laptop").rebuild().fromCatalog == 101)
@@ -137,22 +137,22 @@ struct CatalogDamageTests {
         try await machine.see(["a.jpg": "a"])
         _ = try await machine.write()
         let ledger = machine.ledger
-        var standing = try ledger.catalogStanding()
-        var segment = try #require(standing.segments.first)
+        var status = try ledger.catalogStatus()
+        var segment = try #require(status.segments.first)
         let (sha256, etag) = (segment.sha256, segment.etag)
         #expect(sha256 != nil && etag != nil)
         (segment.sha256, segment.etag) = (nil, nil)
-        let before = CatalogStanding.Begun(segment: segment, sha256: "", stateDigest: standing.stateDigest ?? "")
+        let before = CatalogStatus.Begun(segment: segment, sha256: "", stateDigest: status.stateDigest ?? "")
         try ledger.noteCatalogWrite(before)
         try ledger.commitCatalogWrite(before, at: bench.time.now)
-        standing = try ledger.catalogStanding()
-        #expect(standing.segments.first?.sha256 == nil && standing.segments.first?.etag == nil)
-        #expect(try await machine.look() == nil)
-        standing = try ledger.catalogStanding()
-        #expect(standing.segments.first?.sha256 == sha256 && standing.segments.first?.etag == etag)
+        status = try ledger.catalogStatus()
+        #expect(status.segments.first?.sha256 == nil && status.segments.first?.etag == nil)
+        #expect(try await machine.check() == nil)
+        status = try ledger.catalogStatus()
+        #expect(status.segments.first?.sha256 == sha256 && status.segments.first?.etag == etag)
         let key = try #require(try await bench.keysOfSegments().first)
         try await Deed.overwritten.apply(to: key, in: bench.memory)
-        #expect(try await machine.look()?.contains("damaged in the store") == true)
+        #expect(try await machine.check()?.contains("damaged in the store") == true)
     }
 
     @Test(arguments: [true, false])
@@ -162,25 +162,25 @@ struct CatalogDamageTests {
         let ledger = machine.ledger
         if isDamaged {
             try await Deed.cut.apply(to: segments[0], in: bench.memory)
-            _ = try await machine.look()
+            _ = try await machine.check()
         } else {
             // The write itself finds it.
             try await bench.memory.delete(segments[0])
             try ledger.noteOthersProfiles([CatalogProfile(profile: "u-17", name: "Grandma")])
         }
-        let told = Mutex<[String?]>([])
+        let told = Lock<[String?]>([])
         bench.store.add(
             StoreFault(
                 .put, number: 1,
                 .meanwhile {
-                    let problem = (try? ledger.catalogStanding())?.problem
+                    let problem = (try? ledger.catalogStatus())?.problem
                     told.withLock { $0.append(problem) }
                 }))
         try await requireWritten(machine)
         let first = told.withLock { $0.first } ?? nil
         let problem = try #require(first)
         #expect(problem.contains(isDamaged ? "damaged in the store" : "gone from the store"))
-        #expect(try ledger.catalogStanding().problem == nil)
+        #expect(try ledger.catalogStatus().problem == nil)
         #expect(try await bench.machine("laptop").rebuild().fromCatalog == 101)
     }
 
@@ -188,19 +188,19 @@ struct CatalogDamageTests {
         let bench = try CatalogBench()
         let (machine, segments) = try await twoSegments(in: bench)
         let ledger = machine.ledger
-        let standing = try ledger.catalogStanding()
-        let last = try #require(standing.segments.last)
-        let begun = CatalogStanding.Begun(
-            segment: .init(from: last.from, to: standing.next, lines: 5, size: 1), sha256: "",
-            stateDigest: standing.stateDigest ?? "")
+        let status = try ledger.catalogStatus()
+        let last = try #require(status.segments.last)
+        let begun = CatalogStatus.Begun(
+            segment: .init(from: last.from, to: status.next, lines: 5, size: 1), sha256: "",
+            stateDigest: status.stateDigest ?? "")
         try ledger.noteCatalogWrite(begun)
         try await Deed.cut.apply(to: segments[0], in: bench.memory)
         let first = try #require(CatalogSegment(segments[0], bench.keys))
         #expect(try ledger.noteCatalogLoss("half of it is there", of: first))
         #expect(try ledger.commitCatalogWrite(begun, at: bench.time.now))
-        #expect(try ledger.catalogStanding().problem == "half of it is there")
+        #expect(try ledger.catalogStatus().problem == "half of it is there")
         try await requireWritten(machine)
-        #expect(try ledger.catalogStanding().problem == nil)
+        #expect(try ledger.catalogStatus().problem == nil)
         #expect(try await bench.machine("laptop").rebuild().fromCatalog == 101)
     }
 
@@ -235,12 +235,12 @@ struct CatalogDamageTests {
             try await each.see(["a.jpg": "a"])
             _ = try await each.write()
         }
-        let id = try other.ledger.catalogStanding().machine
+        let id = try other.ledger.catalogStatus().machine
         let key = try #require(try await bench.keysOfSegments().first { $0.rawValue.contains(id) })
         try await Deed.cut.apply(to: key, in: bench.memory)
-        #expect(try await machine.look() == nil)
+        #expect(try await machine.check() == nil)
         #expect(try await machine.readBack() == nil)
-        #expect(try await other.look() != nil)
+        #expect(try await other.check() != nil)
     }
 
     @Test(arguments: [true, false])
@@ -278,8 +278,8 @@ struct CatalogDamageTests {
         let names = try machine.known().filter { $0.hasSuffix("b.jpg missing") || $0.hasSuffix("c.jpg missing") }
         #expect(names.count == 2)
         #expect(try !machine.known().contains { $0.contains("a.jpg") })
-        let standing = try machine.ledger.verificationStanding(at: bench.time.now)
-        #expect(standing.missing == 0 && standing.damaged == 0)
+        let status = try machine.ledger.verificationStatus(at: bench.time.now)
+        #expect(status.missing == 0 && status.damaged == 0)
         let stored = try machine.ledger.object(bench.keys.photo(PhotoID(b.md5)))
         #expect(stored != nil && (stored?.sha256 == nil || stored?.sha256 == b.sha256))
     }

@@ -27,7 +27,7 @@ struct CatalogLeftoverTests {
         let machine = try bench.machine(name)
         try await machine.see(["a.jpg": "a"])
         _ = try await machine.write()
-        let id = try machine.ledger.catalogStanding().machine
+        let id = try machine.ledger.catalogStatus().machine
         let old = try CatalogSegment(machine: id, from: 1, to: 1).key(bench.keys)
         let bytes = try #require(bench.memory.content(old))
         try await machine.see(["a.jpg": "a", "b.jpg": "b"])
@@ -42,14 +42,14 @@ struct CatalogLeftoverTests {
     func `the next pass deletes it, and it is no reason for a warning`(code: StoreError.Code?) async throws {
         let bench = try CatalogBench()
         let (machine, leftover) = try await withLeftover(in: bench, as: code)
-        let standing = try machine.ledger.catalogStanding()
+        let status = try machine.ledger.catalogStatus()
         let result = try await machine.refresh()
         #expect(result.problems.isEmpty && result.problemCount == 0 && result.catalogProblem == nil)
         #expect(try machine.ledger.unclearObjects() == 0)
         #expect(bench.memory.content(leftover) != nil, "who only looks deletes nothing")
         try await sync(machine)
         #expect(bench.memory.content(leftover) == nil)
-        #expect(try machine.ledger.catalogStanding().next == standing.next, "nothing was written")
+        #expect(try machine.ledger.catalogStatus().next == status.next, "nothing was written")
         #expect(try await bench.keysOfSegments().count == 1)
         #expect(try await bench.machine("laptop").rebuild().fromCatalog == 2)
     }
@@ -66,7 +66,7 @@ struct CatalogLeftoverTests {
         for isGone in [true, false] {
             let bench = try CatalogBench()
             let (machine, leftover) = try await withLeftover(in: bench, as: .invalidResponse)
-            let id = try machine.ledger.catalogStanding().machine
+            let id = try machine.ledger.catalogStatus().machine
             let last = try CatalogSegment(machine: id, from: 1, to: 2).key(bench.keys)
             if isGone {
                 try await bench.memory.delete(last)

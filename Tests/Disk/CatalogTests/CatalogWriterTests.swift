@@ -80,10 +80,10 @@ struct CatalogWriterTests {
                     Issue.record("\(operation): \(outcome)")
                     return
                 }
-                #expect(try machine.ledger.catalogStanding().problem != nil)
+                #expect(try machine.ledger.catalogStatus().problem != nil)
                 _ = try await machine.write()
-                #expect(try machine.ledger.catalogStanding().problem == nil)
-                #expect(try machine.ledger.catalogStanding().unwritten == 0)
+                #expect(try machine.ledger.catalogStatus().problem == nil)
+                #expect(try machine.ledger.catalogStatus().unwritten == 0)
                 let other = try bench.machine("laptop")
                 #expect(try await other.rebuild().fromCatalog == 3, "\(operation) \(isAfter)")
             }
@@ -101,7 +101,7 @@ struct CatalogWriterTests {
             return
         }
         #expect(try await bench.segments() == ["00000001-00000001.jsonl.gz"])
-        #expect(try machine.ledger.catalogStanding().problem == nil)
+        #expect(try machine.ledger.catalogStatus().problem == nil)
     }
 
     @Test func `what changes while it is written belongs to the next write`() async throws {
@@ -119,7 +119,7 @@ struct CatalogWriterTests {
                         stillThere: { _ in false }, at: Date(timeIntervalSince1970: 6))
                 }))
         _ = try await machine.write()
-        #expect(try machine.ledger.catalogStanding().unwritten == 2)
+        #expect(try machine.ledger.catalogStatus().unwritten == 2)
         _ = try await machine.write()
         let other = try bench.machine("laptop")
         _ = try await other.rebuild()
@@ -142,14 +142,14 @@ struct CatalogWriterTests {
         if isAsked { try ledger.note(RestoreOutcome(state: .retrieving), of: [1, 2, 3], at: now) }
         try ledger.note(RestoreOutcome(state: .restored), of: [1, 2, 3], at: now)
         _ = try await machine.write()
-        let digest = try ledger.catalogStanding().stateDigest
+        let digest = try ledger.catalogStatus().stateDigest
         for item in 1...2 as ClosedRange<Int64> {
             try ledger.noteSaved(item, at: now)
             #expect(try await machine.write() == .unchanged)
         }
         try ledger.noteSaved(3, at: now)
         _ = try await machine.write()
-        #expect(try ledger.catalogStanding().stateDigest != digest)
+        #expect(try ledger.catalogStatus().stateDigest != digest)
     }
 
     private func profileNames(of ledger: Ledger) throws -> [String] {
@@ -169,7 +169,7 @@ struct CatalogWriterTests {
                 Issue.record("it was written")
                 return
             }
-            #expect(try back.ledger.catalogStanding().problem == reason)
+            #expect(try back.ledger.catalogStatus().problem == reason)
             #expect(try await bench.segments() == segments)
             #expect(try await doubt(of: back)?.description.contains(reason) == true)
         }
@@ -179,7 +179,7 @@ struct CatalogWriterTests {
                 "/pictures/Gallery/a.jpg uploaded", "/pictures/Gallery/b.jpg missing",
                 "/pictures/Gallery/c.jpg uploaded",
             ])
-        #expect(try back.ledger.catalogStanding().problem == nil)
+        #expect(try back.ledger.catalogStatus().problem == nil)
         #expect(try await doubt(of: back) == nil)
         guard case .written = try await back.write() else {
             Issue.record("it was not written")
@@ -205,8 +205,8 @@ struct CatalogWriterTests {
 
     @Test func `a segment that a later program has written is not taken for read by a rebuild`() async throws {
         let back = try await bench.putBack()
-        let standing = try back.ledger.catalogStanding()
-        let newer = CatalogSegment(machine: standing.machine, from: standing.next + 1, to: standing.next + 1)
+        let status = try back.ledger.catalogStatus()
+        let newer = CatalogSegment(machine: status.machine, from: status.next + 1, to: status.next + 1)
         let file = try GzipWriter()
         var bytes: [UInt8] = []
         var header = CatalogHeader(
@@ -226,7 +226,7 @@ struct CatalogWriterTests {
 
     @Test func `a write that comes to the store after the one that made up for it is no later ledger's`() async throws {
         let (machine, begun) = try await bench.interrupted(comes: false)
-        let standing = try machine.ledger.catalogStanding()
+        let status = try machine.ledger.catalogStatus()
         let late = begun.segment
         // Nobody knows yet whether it comes, and that is no reason to keep a photo.
         #expect(try await doubt(of: machine) == nil)
@@ -236,7 +236,7 @@ struct CatalogWriterTests {
         }
         #expect(written.to == late.to + 1)
         try await bench.memory.store(
-            [1], at: CatalogSegment(machine: standing.machine, from: late.from, to: late.to).key(bench.keys))
+            [1], at: CatalogSegment(machine: status.machine, from: late.from, to: late.to).key(bench.keys))
         #expect(try await doubt(of: machine) == nil)
         try await machine.see(["a.jpg": "a", "b.jpg": "b", "c.jpg": "c"])
         guard case .written = try await machine.write() else {
@@ -252,7 +252,7 @@ struct CatalogWriterTests {
         try await OtherReferences(
             store: bench.store, ledger: LedgerQueue(machine.ledger), keys: bench.keys,
             spool: bench.tree.path("others.part"), pool: bench.pool, time: bench.time.source
-        ).look(for: [try ObjectKey("users/ana/photos/0.dat")]).doubt
+        ).references(to: [try ObjectKey("users/ana/photos/0.dat")]).doubt
     }
 
     @Test func `a write that the store has, and whose process ended before it was noted, is one`() async throws {
@@ -260,8 +260,8 @@ struct CatalogWriterTests {
         let segments = try await bench.segments()
         // Forgetting a photo is not refused because of it.
         #expect(try await doubt(of: machine) == nil)
-        let standing = try machine.ledger.catalogStanding()
-        #expect(standing.begun == nil && standing.unwritten == 0 && standing.problem == nil)
+        let status = try machine.ledger.catalogStatus()
+        #expect(status.begun == nil && status.unwritten == 0 && status.problem == nil)
         guard case .unchanged = try await machine.write() else {
             Issue.record("it was written again")
             return
@@ -284,15 +284,15 @@ struct CatalogWriterTests {
         let machine = try bench.machine("laptop")
         try await machine.see(["a.jpg": "a"])
         _ = try await machine.write()
-        let standing = try machine.ledger.catalogStanding()
+        let status = try machine.ledger.catalogStatus()
         try machine.ledger.noteCatalogWrite(
             .init(
-                segment: .init(from: standing.next, to: standing.next, lines: 1, size: 1), sha256: "another",
+                segment: .init(from: status.next, to: status.next, lines: 1, size: 1), sha256: "another",
                 stateDigest: ""))
-        let segment = CatalogSegment(machine: standing.machine, from: standing.next, to: standing.next)
+        let segment = CatalogSegment(machine: status.machine, from: status.next, to: status.next)
         try await bench.memory.store([1], at: segment.key(bench.keys))
         #expect(try await doubt(of: machine)?.description.contains("put back") == true)
-        #expect(try machine.ledger.catalogStanding().begun == nil)
+        #expect(try machine.ledger.catalogStatus().begun == nil)
     }
 
     @Test func `segments that are gone are written again, in a full one`() async throws {

@@ -40,7 +40,7 @@ import Testing
         let rebuilt = try await bench.machine("nas").rebuild().problems
         #expect(rebuilt.count == 1 && rebuilt[0].hasPrefix("\(lack): what only they told of is under"), "\(rebuilt)")
         #expect(rebuilt[0].contains("its shares, which are not known here: sync-agent shares --revoke ID"))
-        #expect(try await laptop.look() != nil)
+        #expect(try await laptop.check() != nil)
         try await laptop.service().round()
         #expect(try await tower.problemsOfShares() == [])
         #expect(try await tower.notes().problems == [])
@@ -50,7 +50,7 @@ import Testing
         bench.memory.lose(try await writeTwice())
         let nas = try bench.machine("nas")
         _ = try await nas.rebuild()
-        #expect(try nas.ledger.catalogStanding().replaces == [laptop.ledger.catalogStanding().machine: 2])
+        #expect(try nas.ledger.catalogStatus().replaces == [laptop.ledger.catalogStatus().machine: 2])
         try await nas.service().round()
         #expect(try await tower.problemsOfShares() == [])
         #expect(try await tower.notes().machines.map(\.name) == ["nas"])
@@ -63,8 +63,8 @@ import Testing
     @Test func `numbers of writes that did not come to the store are not missed`() async throws {
         _ = try await writeTwice()
         bench.memory.lose(try #require(try await bench.keysOfSegments().min()))
-        #expect(try await laptop.look() != nil)
-        let machine = try laptop.ledger.catalogStanding().machine
+        #expect(try await laptop.check() != nil)
+        let machine = try laptop.ledger.catalogStatus().machine
         for number in 3...5 {
             let key = try CatalogSegment(machine: machine, from: 1, to: number).key(bench.keys)
             bench.store.add(StoreFault(.put, key: key.rawValue, .failBefore(.serverFailed)))
@@ -80,7 +80,7 @@ import Testing
     @Test func `what is written while others look is not missed`() async throws {
         try await laptop.see(many)
         try await laptop.service().round()
-        let machine = try laptop.ledger.catalogStanding().machine
+        let machine = try laptop.ledger.catalogStatus().machine
         let gate = Gate()
         bench.store.add(
             StoreFault(.get, key: try bench.keys.machine(machine).rawValue, number: 1, .hold(gate)))
@@ -98,11 +98,11 @@ import Testing
         let (memory, whole) = (bench.memory, bench.memory.copy())
         let unlisted = try await bench.keysOfSegments().suffix(count)
         for key in unlisted { memory.lose(key) }
-        let note = try bench.keys.machine(laptop.ledger.catalogStanding().machine).rawValue
+        let note = try bench.keys.machine(laptop.ledger.catalogStatus().machine).rawValue
         bench.store.add(
             StoreFault(
                 .get, key: note, number: 2,
-                .meanwhile { for key in unlisted { memory.bringBack(key, from: whole) } }))
+                .meanwhile { for key in unlisted { memory.recover(key, from: whole) } }))
         #expect(try await tower.problemsOfShares() == [])
     }
 

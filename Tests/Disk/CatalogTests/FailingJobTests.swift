@@ -25,7 +25,7 @@ import Testing
         try await laptop.see(["a.jpg": "sunset"])
         if let share { _ = try laptop.ledger.takeShareUp(share, movedTo: [:]) }
         try await laptop.write()
-        try await bench.sign(of: try laptop.ledger.catalogStanding().machine, catalogWrite: 1)
+        try await bench.sign(of: try laptop.ledger.catalogStatus().machine, catalogWrite: 1)
         await bench.time.advance(by: .seconds(3 * 86_400))
     }
 

@@ -60,7 +60,7 @@ import Testing
         try await two.write()
         let first = try await plan(one, "/pictures/Gallery")
         #expect(first.deleted.isEmpty && first.shared.map(\.reference) == [.machine("two")])
-        #expect(first.refused.map(\.refusal) == [.needed(.others(try two.ledger.catalogStanding().machine))])
+        #expect(first.refused.map(\.refusal) == [.needed(.others(try two.ledger.catalogStatus().machine))])
         _ = try await planner(one).begin(first)
         try await deletions(one).run()
         #expect(try isStored("sunset") && isStored("moon"))
@@ -75,7 +75,7 @@ import Testing
         let doubts = try await withThrowingTaskGroup(of: OtherReferences.Doubt?.self) { group in
             for _ in 0..<8 {
                 group.addTask { [bench] in
-                    try await others.look(for: [try bench.keys.photo(PhotoID(ContentDigest(of: []).md5))]).doubt
+                    try await others.references(to: [try bench.keys.photo(PhotoID(ContentDigest(of: []).md5))]).doubt
                 }
             }
             return try await group.reduce(into: []) { $0.append($1) }
@@ -102,7 +102,7 @@ import Testing
         try await one.see(["a.jpg": "sunset"])
         _ = try await planner(one).begin(try await plan(one, "/pictures/Gallery"))
         // Another life of the same state has written since.
-        let segment = CatalogSegment(machine: try one.ledger.catalogStanding().machine, from: 1, to: 7)
+        let segment = CatalogSegment(machine: try one.ledger.catalogStatus().machine, from: 1, to: 7)
         try await bench.memory.store([1], at: segment.key(bench.keys))
         let result = try await deletions(one).run()
         #expect(result.deleted.isEmpty && result.failures.count == 1)
@@ -113,7 +113,7 @@ import Testing
         let one = try bench.machine("one")
         try await one.see(["a.jpg": "sunset"])
         _ = try await planner(one).begin(try await plan(one, "/pictures/Gallery"))
-        try await bench.sign(of: one.ledger.catalogStanding().machine, catalogWrite: 7)
+        try await bench.sign(of: one.ledger.catalogStatus().machine, catalogWrite: 7)
         let result = try await deletions(one).run()
         #expect(result.deleted.isEmpty && result.failures.count == 1)
         #expect(try isStored("sunset"))
@@ -124,7 +124,7 @@ import Testing
         let one = try bench.machine("one")
         try await one.see(["a.jpg": "sunset"])
         _ = try await planner(one).begin(try await plan(one, "/pictures/Gallery"))
-        let id = try one.ledger.catalogStanding().machine
+        let id = try one.ledger.catalogStatus().machine
         try await bench.sign(of: id, catalogWrite: 7)
         bench.store.add(StoreFault(.get, key: try bench.keys.machine(id).rawValue, .failBefore(code)))
         let result = try await deletions(one).run()

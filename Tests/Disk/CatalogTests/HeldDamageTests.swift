@@ -29,7 +29,7 @@ import Testing
     private func laptopIsGone() async throws -> String {
         try await laptop.see(["a.jpg": "sunset"])
         try await laptop.write()
-        let id = try laptop.ledger.catalogStanding().machine
+        let id = try laptop.ledger.catalogStatus().machine
         try await bench.sign(of: id, catalogWrite: 1)
         await bench.time.advance(by: Self.day * 3)
         return id
@@ -114,7 +114,7 @@ import Testing
         #expect(try tower.ledger.overview().storedTiers.map(\.objects) == [1])
         try await tower.refresh()
         #expect(try tower.ledger.overview().lost == 1)
-        bench.memory.bringBack(key, from: whole)
+        bench.memory.recover(key, from: whole)
         try await tower.refresh()
         #expect(try tower.ledger.overview().lost == 0)
         #expect(try tower.ledger.check() == [])
@@ -157,7 +157,7 @@ import Testing
         var before = reads()
         _ = try await bench.jobs(tower, percent: 0, budget: 1, prices: prices)
         #expect(reads() > before)
-        #expect(try tower.ledger.verificationStanding(at: bench.time.now).spentUSD == 1)
+        #expect(try tower.ledger.verificationStatus(at: bench.time.now).spentUSD == 1)
         before = reads()
         await bench.time.advance(by: Self.day)
         let summary = try await bench.jobs(tower, percent: 0, budget: 1, prices: prices)

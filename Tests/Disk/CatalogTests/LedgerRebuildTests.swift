@@ -84,7 +84,7 @@ struct LedgerRebuildTests {
         let files = ["a.jpg": "a", "b.jpg": "b"].map { name, text in
             ScannedFile(name: FilePath.Component(name) ?? "x", stamp: moved(CatalogMachine.stamp(text)))
         }
-        func unread() throws -> Int { try machine.ledger.verificationStanding(at: now).unread }
+        func unread() throws -> Int { try machine.ledger.verificationStatus(at: now).unread }
         #expect(try unread() == 0)
         _ = try machine.ledger.reconcile(
             machine.folder.id, directory: "", files: files, settled: { _ in true }, stillThere: { _ in false }, at: now)
@@ -154,12 +154,12 @@ struct LedgerRebuildTests {
                 faulty.add(StoreFault(operation, number: number, .failBefore(.unreachable)))
             }
             let isWhole = (try? await machine.rebuild(over: faulty)) != nil
-            let begun = try machine.ledger.catalogStanding().rebuildOf
-            #expect(isWhole ? begun == nil : [nil, try old.ledger.catalogStanding().machine].contains(begun))
+            let begun = try machine.ledger.catalogStatus().rebuildOf
+            #expect(isWhole ? begun == nil : [nil, try old.ledger.catalogStatus().machine].contains(begun))
             try await machine.see(["own.jpg": "own"])
             try await machine.write()
             let later = try await machine.rebuild()
-            #expect(try machine.ledger.catalogStanding().rebuildOf == nil)
+            #expect(try machine.ledger.catalogStatus().rebuildOf == nil)
             let role = later.machines.first { $0.name == "laptop" }?.role
             #expect(role == (isWhole ? .replaced : begun == nil ? .other : .takenOver), "\(number)")
             // Nobody knows of one that was ended before it had read whose place it takes.
@@ -221,7 +221,7 @@ struct LedgerRebuildTests {
         try await other.see(["o.jpg": "o"])
         _ = try await other.write()
         let key = try #require(
-            try await bench.keysOfSegments().first { $0.rawValue.contains(try other.ledger.catalogStanding().machine) })
+            try await bench.keysOfSegments().first { $0.rawValue.contains(try other.ledger.catalogStatus().machine) })
         try await replace(key, [])
         let machine = try bench.machine("new")
         let summary = try await machine.rebuild(inPlaceOf: "laptop")

@@ -19,8 +19,8 @@ import Testing
         (bench, tower, laptop) = try CatalogBench.withTwo()
     }
 
-    private var standing: VerificationStatus {
-        get throws { try tower.ledger.verificationStanding(at: bench.time.now) }
+    private var status: VerificationStatus {
+        get throws { try tower.ledger.verificationStatus(at: bench.time.now) }
     }
 
     /// The laptop has written, and the tower's ledger takes it up.
@@ -29,11 +29,11 @@ import Testing
     }
 
     /// The tower looks at the whole store, and finds nothing that it would have to tell.
-    private func lookInVain(left: Int) async throws {
+    private func checkFindsNothing(left: Int) async throws {
         try await tower.refresh()
         let overview = try tower.ledger.overview()
         #expect(overview.lost == 0 && overview.broken == 0 && overview.leftToOthers == left, "\(overview)")
-        #expect(try standing.damaged + standing.missing == 0)
+        #expect(try status.damaged + status.missing == 0)
         #expect(try await bench.jobs(tower).problems == [])
         #expect(try tower.ledger.otherDamage(limit: 9).isEmpty)
         #expect(try tower.ledger.check() == [])
@@ -48,11 +48,11 @@ import Testing
         try await rebuild()
         try await laptop.see(["p1.jpg": "another"], at: image)
         try await laptop.write()
-        try await lookInVain(left: 1)
+        try await checkFindsNothing(left: 1)
         #expect(try tower.ledger.object(image)?.problem?.isDamage == true)
         #expect(try tower.known().contains("\(place) missing"))
         await bench.time.advance(by: Self.day * 3)
-        try await lookInVain(left: 1)
+        try await checkFindsNothing(left: 1)
         let whole = bench.memory.copy()
         bench.memory.damage(image)
         await bench.time.advance(by: Self.day)
@@ -60,12 +60,12 @@ import Testing
         let told = try await bench.jobs(tower, percent: 0).problems
         #expect(told.count == 1 && told[0].hasPrefix("/pictures/Gallery/p1.jpg: "), "\(told)")
         bench.memory.lose(image)
-        bench.memory.bringBack(image, from: whole)
+        bench.memory.recover(image, from: whole)
         await bench.time.advance(by: Self.day)
         #expect(try await bench.jobs(tower, percent: 0).problems == [])
         // A rebuild takes up what it is now.
         #expect(try await tower.rebuild().lost == 0)
-        try await lookInVain(left: 0)
+        try await checkFindsNothing(left: 0)
         #expect(try tower.ledger.object(image)?.problem == nil)
         #expect(try tower.known().contains("\(place) missing"))
     }
@@ -86,11 +86,11 @@ import Testing
         let lost = try laptop.ledger.lostPhotos(limit: 9).map(\.id)
         #expect(try laptop.ledger.forget(photos: lost, objects: []) == 2)
         try await laptop.write()
-        try await lookInVain(left: 3)
+        try await checkFindsNothing(left: 3)
         await bench.time.advance(by: Self.day * 3)
-        try await lookInVain(left: 3)
+        try await checkFindsNothing(left: 3)
         #expect(try await tower.rebuild().lost == 0)
-        try await lookInVain(left: 0)
+        try await checkFindsNothing(left: 0)
     }
 
     @Test(arguments: [true, false])
@@ -111,7 +111,7 @@ import Testing
             #expect(try tower.ledger.check() == [])
         }
         if isSilent { return }
-        try await lookInVain(left: 1)
+        try await checkFindsNothing(left: 1)
         // Its catalogue still names it, and it has told nothing else for days.
         await bench.time.advance(by: Self.day * 3)
         try await tower.refresh()
@@ -141,7 +141,7 @@ import Testing
         let whole = bench.memory.copy()
         bench.memory.lose(key)
         // It lives, and tells it itself.
-        try await lookInVain(left: 1)
+        try await checkFindsNothing(left: 1)
         await bench.time.advance(by: Self.day * 3)
         try await tower.refresh()
         let told = try await bench.jobs(tower, percent: 0).problems
@@ -149,9 +149,9 @@ import Testing
         let known = try tower.ledger.otherDamage(limit: 9)
         #expect(known.map(\.key) == [key] && known.map(\.machine) == ["laptop"])
         #expect(known.map(\.problem) == [.missing] && known.map(\.seenAt) == [bench.time.now])
-        bench.memory.bringBack(key, from: whole)
+        bench.memory.recover(key, from: whole)
         await bench.time.advance(by: Self.day)
-        try await lookInVain(left: 0)
+        try await checkFindsNothing(left: 0)
     }
 
     @Test func `what is gone of a machine of which nothing is left is lost`() async throws {
@@ -169,7 +169,7 @@ import Testing
         #expect(lost.first?.why?.hasPrefix("what was stored of it is no longer in the store") == true, "\(lost)")
         let overview = try tower.ledger.overview()
         #expect(overview.lost == 1 && overview.broken == 1 && overview.brokenOfLost == 1, "\(overview)")
-        bench.memory.bringBack(key, from: whole)
+        bench.memory.recover(key, from: whole)
         try await tower.refresh()
         #expect(try tower.ledger.overview().lost == 0)
     }
@@ -282,7 +282,7 @@ import Testing
             }
             #expect(try await !verify())
         }
-        bench.memory.bringBack(key, from: whole)
+        bench.memory.recover(key, from: whole)
         #expect(try await tower.rebuild().lost == 0)
         #expect(try tower.ledger.object(key)?.problem == nil)
         #expect(try await verify())

@@ -79,17 +79,17 @@ import Testing
         let segments = try await bench.keysOfSegments()
         for key in segments { bench.memory.damage(key) }
         try await expect(lost: 1)
-        for key in segments { bench.memory.bringBack(key, from: whole) }
+        for key in segments { bench.memory.recover(key, from: whole) }
         try await expect(lost: 0)
     }
 
     @Test func `it stays one while the catalogue of its machine ends before what its note tells`() async throws {
         try await lose()
         try await forget()
-        let standing = try laptop.ledger.catalogStanding()
-        try await bench.sign(of: standing.machine, name: "laptop", catalogWrite: standing.next)
+        let status = try laptop.ledger.catalogStatus()
+        try await bench.sign(of: status.machine, name: "laptop", catalogWrite: status.next)
         try await expect(lost: 1)
-        try await bench.sign(of: standing.machine, name: "laptop", catalogWrite: standing.next - 1)
+        try await bench.sign(of: status.machine, name: "laptop", catalogWrite: status.next - 1)
         try await expect(lost: 0)
     }
 }

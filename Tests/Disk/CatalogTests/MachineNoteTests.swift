@@ -75,7 +75,7 @@ import Testing
         await bench.time.advance(by: .seconds(7_200))
         try await writer(machine).run()
         #expect(puts() == 2)
-        _ = try machine.ledger.sight(
+        _ = try machine.ledger.observe(
             machine.folder.id, file: "new.jpg", stamp: CatalogMachine.stamp("new"), stillThere: { _ in true },
             at: bench.time.now)
         try await writer(machine).run()
@@ -89,7 +89,7 @@ import Testing
     ) async throws {
         let machine = try bench.machine("laptop")
         try await machine.see(["a.jpg": "a"])
-        let key = try bench.keys.machine(machine.ledger.catalogStanding().machine)
+        let key = try bench.keys.machine(machine.ledger.catalogStatus().machine)
         try await writer(machine).run(passEndedAt: bench.time.now)
         let before = try #require(bench.memory.content(key))
         try await machine.write()
@@ -115,7 +115,7 @@ import Testing
         let machine = try bench.machine("laptop")
         try await machine.see(["a.jpg": "a"])
         try await machine.service().round()
-        let key = try bench.keys.machine(machine.ledger.catalogStanding().machine)
+        let key = try bench.keys.machine(machine.ledger.catalogStatus().machine)
         bench.store.add(StoreFault(.get, key: key.rawValue, .failBefore(code)))
         try await machine.see(["a.jpg": "a", "b.jpg": "b"])
         try await machine.service().round()
@@ -132,7 +132,7 @@ import Testing
         let machine = try bench.machine("laptop")
         try await machine.see(["a.jpg": "a"])
         try await machine.service().round()
-        let note = try bench.keys.machine(machine.ledger.catalogStanding().machine)
+        let note = try bench.keys.machine(machine.ledger.catalogStatus().machine)
         for key in try await bench.keysOfSegments() + [note] {
             try await bench.memory.store(Array("nothing".utf8), at: key)
         }
@@ -201,7 +201,7 @@ import Testing
             try await machine.write()
         }
         try await writer(laptop).run(passEndedAt: bench.time.now)
-        let id = try tower.ledger.catalogStanding().machine
+        let id = try tower.ledger.catalogStatus().machine
         let segment = try #require(
             try await bench.keysOfSegments().first { CatalogSegment($0, bench.keys)?.machine == id })
         bench.store.add(StoreFault(.get, key: segment.rawValue, .failBefore(code)))

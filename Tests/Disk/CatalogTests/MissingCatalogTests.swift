@@ -13,7 +13,7 @@ import Testing
     init() throws { bench = try CatalogBench() }
 
     private func noteKey(_ machine: CatalogMachine) throws -> ObjectKey {
-        try bench.keys.machine(machine.ledger.catalogStanding().machine)
+        try bench.keys.machine(machine.ledger.catalogStatus().machine)
     }
 
     /// Also where what it has told cannot be read any more.
@@ -60,7 +60,7 @@ import Testing
         #expect(rebuilt.count == 1 && rebuilt[0].contains("what it shares is not known here"), "\(rebuilt)")
         // It needs no advice about itself: its next pass finds it out.
         #expect(try await laptop.notes().problems == [])
-        #expect(try await laptop.look() != nil)
+        #expect(try await laptop.check() != nil)
         try await laptop.write()
         #expect(try await tower.notes().problems == [])
         #expect(try await tower.problemsOfShares() == [])
@@ -72,7 +72,7 @@ import Testing
         let (laptop, tower, nas) = (try bench.machine("laptop"), try bench.machine("tower"), try bench.machine("nas"))
         try await laptop.see(["a.jpg": "a"])
         try await laptop.service().round()
-        let left = try laptop.ledger.catalogStanding().machine
+        let left = try laptop.ledger.catalogStatus().machine
         _ = try await tower.rebuild(inPlaceOf: left)
         try await tower.write()
         for key in try await bench.keysOfSegments() where CatalogSegment(key, bench.keys)?.machine == left {
@@ -99,7 +99,7 @@ import Testing
         let (laptop, tower, nas) = (try bench.machine("laptop"), try bench.machine("tower"), try bench.machine("nas"))
         try await laptop.see(["a.jpg": "a"])
         try await laptop.service().round()
-        let left = try laptop.ledger.catalogStanding().machine
+        let left = try laptop.ledger.catalogStatus().machine
         _ = try await tower.rebuild(inPlaceOf: left)
         try await tower.service().round()
         #expect(try await nas.notes().machines.map(\.name) == ["tower"])
@@ -133,10 +133,10 @@ import Testing
         let (laptop, tower, nas) = (try bench.machine("laptop"), try bench.machine("tower"), try bench.machine("nas"))
         try await laptop.see(["a.jpg": "a"])
         try await laptop.service().round()
-        let left = try laptop.ledger.catalogStanding().machine
+        let left = try laptop.ledger.catalogStatus().machine
         _ = try await tower.rebuild(inPlaceOf: left)
         try await tower.write()
-        let id = try tower.ledger.catalogStanding().machine
+        let id = try tower.ledger.catalogStatus().machine
         let text = """
             {"format": 1, "id": "\(id)", "name": "tower", "version": "1.0.0", "pending": 0, "failed": 0, "lost": 0,
              "replaces": ["\(left)"]}
@@ -161,7 +161,7 @@ import Testing
         let (laptop, tower, nas) = (try bench.machine("laptop"), try bench.machine("tower"), try bench.machine("nas"))
         try await laptop.see(["a.jpg": "a"])
         try await laptop.service().round()
-        let left = try laptop.ledger.catalogStanding().machine
+        let left = try laptop.ledger.catalogStatus().machine
         _ = try await tower.rebuild(inPlaceOf: left)
         try await tower.write()
         // Without its first line, its note tells.
@@ -184,7 +184,7 @@ import Testing
         let (laptop, tower, nas) = (try bench.machine("laptop"), try bench.machine("tower"), try bench.machine("nas"))
         try await laptop.see(["a.jpg": "a"])
         try await laptop.service().round()
-        let id = try laptop.ledger.catalogStanding().machine
+        let id = try laptop.ledger.catalogStatus().machine
         try await bench.memory.store(Array(content.utf8), at: try #require(try await bench.keysOfSegments().first))
         for told in [try await tower.problemsOfShares(), try await tower.notes().problems] {
             #expect(told.count == 1 && told[0].hasPrefix("the catalogue of the machine laptop: it is "), "\(told)")
@@ -229,7 +229,7 @@ import Testing
         try await laptop.see(["a.jpg": "a"])
         try await laptop.service().round()
         try await bench.loseCatalogs()
-        let (id, note) = (try laptop.ledger.catalogStanding().machine, try noteKey(laptop).rawValue)
+        let (id, note) = (try laptop.ledger.catalogStatus().machine, try noteKey(laptop).rawValue)
         for isShares in [true, false] {
             let fault =
                 switch refused {
@@ -302,7 +302,7 @@ import Testing
         try await bench.loseCatalogs()
         #expect(try await tower.problemsOfShares().count == 1)
         let (memory, note) = (bench.memory, try noteKey(laptop))
-        let machine = try laptop.ledger.catalogStanding().machine
+        let machine = try laptop.ledger.catalogStatus().machine
         bench.store.add(
             StoreFault(.list, key: "\(bench.keys.catalog)\(machine)/", number: 1, .meanwhile { memory.lose(note) }))
         #expect(try await tower.problemsOfShares() == [])

@@ -33,7 +33,7 @@ import Testing
         return try CatalogMachine("laptop", in: bench, ledger: old, folder: "/pictures/Gallery")
     }
 
-    private func noteKey() throws -> ObjectKey { try bench.keys.machine(laptop.ledger.catalogStanding().machine) }
+    private func noteKey() throws -> ObjectKey { try bench.keys.machine(laptop.ledger.catalogStatus().machine) }
 
     private func note() throws -> [UInt8]? { bench.memory.content(try noteKey()) }
 
@@ -157,9 +157,9 @@ import Testing
         let back = try CatalogMachine("laptop", in: bench, ledger: old, folder: "/pictures/Gallery")
         try await back.see(many)
         try await back.rebuild()
-        let standing = try back.ledger.catalogStanding()
-        #expect(standing.writtenAt == nil && standing.next == 2)
-        let key = try CatalogSegment(machine: standing.machine, from: 1, to: 2).key(bench.keys)
+        let status = try back.ledger.catalogStatus()
+        #expect(status.writtenAt == nil && status.next == 2)
+        let key = try CatalogSegment(machine: status.machine, from: 1, to: 2).key(bench.keys)
         bench.store.add(StoreFault(.put, key: key.rawValue, number: 1, .failBefore(.serverFailed)))
         guard case .failed = try await back.service().round() else {
             Issue.record("it was written")
@@ -220,21 +220,21 @@ import Testing
         for _ in 0..<2 {
             try await back.noteWriter().run(passEndedAt: bench.time.now)
             #expect(try note() == told)
-            #expect(try back.ledger.catalogStanding().problem?.contains("let this machine read that object") == true)
+            #expect(try back.ledger.catalogStatus().problem?.contains("let this machine read that object") == true)
         }
         guard case .written(let segment) = try await back.service().round() else {
             Issue.record("it was not written")
             return
         }
-        #expect(try back.ledger.catalogStanding().problem == nil)
+        #expect(try back.ledger.catalogStatus().problem == nil)
         let text = try #require(try note())
-        let stored = try MachineNote(parsing: text, of: back.ledger.catalogStanding().machine)
+        let stored = try MachineNote(parsing: text, of: back.ledger.catalogStatus().machine)
         #expect(stored.catalogWrite == segment.to)
     }
 
     @Test func `a write that this ledger has begun is its own where the note tells of it`() async throws {
         let (machine, begun) = try await bench.interrupted(comes: false)
-        try await bench.sign(of: machine.ledger.catalogStanding().machine, catalogWrite: begun.segment.to)
+        try await bench.sign(of: machine.ledger.catalogStatus().machine, catalogWrite: begun.segment.to)
         guard case .written(let segment) = try await machine.write() else {
             Issue.record("it was not written")
             return

@@ -64,11 +64,11 @@ import Testing
     @Test func `a merge that was killed before it began gives way, and one that had begun does not`() async throws {
         let trial = try await world.trial()
         try laptop.ledger.announceMerge(of: trial.a, into: trial.b)
-        try await laptop.tell()
+        try await laptop.publish()
         #expect(await desktop.outcome(trial.b, into: trial.a)?.contains("the machine laptop is about to merge") == true)
         // What both have announced neither has begun.
         try desktop.ledger.announceMerge(of: trial.b, into: trial.a)
-        try await desktop.tell()
+        try await desktop.publish()
         #expect(await laptop.outcome(trial.a, into: trial.b)?.contains("desktop") == true)
         #expect(await desktop.outcome(trial.b, into: trial.a) == nil)
         #expect(await laptop.outcome(trial.a, into: trial.b)?.contains("the machine desktop has merged") == true)
@@ -78,7 +78,7 @@ import Testing
     @Test func `what another machine merges has to be read, and this one's has to be told`() async throws {
         let trial = try await world.trial()
         try laptop.ledger.renameProfile(trial.a, to: "Grandma")
-        try await laptop.tell()
+        try await laptop.publish()
         let quiet = await desktop.outcome(trial.b, into: trial.a, keepsCatalog: false)
         #expect(quiet?.contains("store.catalog: off") == true)
         #expect(await laptop.outcome(trial.a, into: trial.b) == nil)
@@ -100,7 +100,7 @@ final class MergingWorld: Sendable {
 
     let bench: CatalogBench
     let memory: InMemoryStore
-    private let count = Mutex(0)
+    private let count = Lock(0)
 
     init(_ bench: CatalogBench) {
         self.bench = bench
@@ -160,12 +160,12 @@ final class MergingMachine: Sendable {
     private let writer: CatalogWriter
     private let others: OtherMerges
     /// How many requests there are until one stops, and where.
-    private let stop: Mutex<(left: Int, gate: Gate)>
+    private let stop: Lock<(left: Int, gate: Gate)>
 
     init(_ name: String, in world: MergingWorld) throws {
         (self.world, self.name) = (world, name)
         ledger = try Ledger.inMemory()
-        let (bench, stop) = (world.bench, Mutex((left: 0, gate: Gate())))
+        let (bench, stop) = (world.bench, Lock((left: 0, gate: Gate())))
         self.stop = stop
         store = FaultyStore(world.memory) { _ in
             stop.withLock { stop in
@@ -182,7 +182,7 @@ final class MergingMachine: Sendable {
             pool: bench.pool, time: bench.time.source)
     }
 
-    func tell() async throws {
+    func publish() async throws {
         if case .failed = try await writer.run() { throw Untold() }
     }
 
@@ -194,7 +194,7 @@ final class MergingMachine: Sendable {
                 pseudonyms: try Pseudonyms(ledger)),
             agreement: MergeAgreement(
                 others: { [others] in try await others.all(tells: keepsCatalog) },
-                tell: { [self] in if keepsCatalog { try await tell() } }),
+                publish: { [self] in if keepsCatalog { try await publish() } }),
             time: world.bench.time.source)
         let summary = try await merge.run(from, into: other, isDryRun: false)
         try await writer.run()

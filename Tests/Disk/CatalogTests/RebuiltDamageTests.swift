@@ -17,7 +17,7 @@ import Testing
     }
 
     private var spentUSD: Double {
-        get throws { try tower.ledger.verificationStanding(at: bench.time.now).spentUSD }
+        get throws { try tower.ledger.verificationStatus(at: bench.time.now).spentUSD }
     }
 
     /// Something else is in place of the laptop's photo, and the tower knows it as damaged.
@@ -46,7 +46,7 @@ import Testing
     {
         let key = try bench.photoKey("sunset")
         let whole = try await ruin(key)
-        bench.memory.bringBack(key, from: whole)
+        bench.memory.recover(key, from: whole)
         bench.store.add(StoreFault(.get, key: key.rawValue, number: 1, .failBefore(.unreachable)))
         await #expect(throws: StoreError.self) { try await tower.rebuild() }
         #expect(try tower.ledger.object(key)?.problem?.isDamage == true)
@@ -83,7 +83,7 @@ import Testing
     {
         let key = try bench.photoKey("sunset")
         let whole = try await ruin(key)
-        bench.memory.bringBack(key, from: whole)
+        bench.memory.recover(key, from: whole)
         let prices = PriceTable(region: "r", asOf: "2026-07", source: "s", classes: [:], egressPerGB: 1)
         func rule(_ usd: Double) -> VerificationRule {
             VerificationRule(percentPerDay: 1, maximumUSDPerMonth: usd, cost: VerificationCost(prices: prices))

@@ -14,7 +14,7 @@ struct SharedNameTests {
         let machine = try bench.machine(name)
         try await machine.see(["\(photo).jpg": photo])
         try await machine.write()
-        return try machine.ledger.catalogStanding().machine
+        return try machine.ledger.catalogStatus().machine
     }
 
     @Test(arguments: ["laptop", nil])
@@ -32,7 +32,7 @@ struct SharedNameTests {
         for id in ids { #expect("\(shared)".contains("\(id) (last sign of life ")) }
         #expect("\(shared)".contains("sync-agent rebuild --machine ID"))
         #expect(try machine.known().isEmpty)
-        #expect(try machine.ledger.catalogStanding().rebuildOf == nil)
+        #expect(try machine.ledger.catalogStatus().rebuildOf == nil)
         // Its id names one of them.
         let summary = try await machine.rebuild(inPlaceOf: ids[1])
         #expect(summary.machines.first { $0.id == ids[1] }?.role == .takenOver)
@@ -45,7 +45,7 @@ struct SharedNameTests {
         try await next.rebuild()
         try await next.write()
         let summary = try await bench.machine("tower").rebuild(inPlaceOf: "laptop")
-        let id = try next.ledger.catalogStanding().machine
+        let id = try next.ledger.catalogStatus().machine
         #expect(summary.machines.filter { $0.role == .takenOver }.map(\.id) == [id])
     }
 }

@@ -67,7 +67,7 @@ import Testing
         #expect(try await jobs(tower).done.count == 1)
         #expect(try read == [key("sunset")])
         await bench.time.advance(by: Self.day)
-        for id in [try nas.ledger.catalogStanding().machine]
+        for id in [try nas.ledger.catalogStatus().machine]
             + (try await bench.keysOfSegments()).compactMap({
                 CatalogSegment($0, bench.keys)?.machine
             })
@@ -237,7 +237,7 @@ import Testing
         let first = try await jobs(tower, budget: 3, prices: prices)
         #expect(first.done.first == "verified for machines that are silent: 2 objects")
         #expect(first.done.last?.contains("budget") == true && read.count == 2)
-        #expect(try tower.ledger.verificationStanding(at: bench.time.now).spentUSD == 3)
+        #expect(try tower.ledger.verificationStatus(at: bench.time.now).spentUSD == 3)
         await bench.time.advance(by: Self.day)
         #expect(try await jobs(tower, budget: 3, prices: prices).done.count == 1)
         #expect(read.count == 2)
@@ -293,7 +293,7 @@ import Testing
         try await netbook.write()
         await bench.time.advance(by: Self.day * 3)
         try await bench.sign(of: "0123456789abcdef")
-        let id = try laptop.ledger.catalogStanding().machine
+        let id = try laptop.ledger.catalogStatus().machine
         let segment = try #require(
             try await bench.keysOfSegments().first { CatalogSegment($0, bench.keys)?.machine == id })
         bench.store.add(StoreFault(.get, key: segment.rawValue, .failBefore(code)))

@@ -42,7 +42,7 @@ struct StoreCopyTests {
     }
 
     private func text(_ key: ObjectKey, in store: InMemoryStore) async throws -> String {
-        let bytes = Mutex<[UInt8]>([])
+        let bytes = Lock<[UInt8]>([])
         _ = try await store.get(key, range: nil) { piece in bytes.withLock { $0.append(contentsOf: piece) } }
         return String(decoding: bytes.withLock { $0 }, as: UTF8.self)
     }
@@ -296,16 +296,16 @@ struct StoreRecognitionTests {
         try await marked(bench.memory, id: "one")
         try await recognition(machine, of: bench.memory).makeKnown()
         #expect(try machine.ledger.storeID() == "one")
-        let same = try await recognition(machine, of: bench.memory).look()
+        let same = try await recognition(machine, of: bench.memory).compare()
         #expect(same.kinship == .same && same.known == 2 && same.found == 2)
 
         let other = InMemoryStore()
-        #expect(try await recognition(machine, of: other).look().kinship == .other)
+        #expect(try await recognition(machine, of: other).compare().kinship == .other)
         try await marked(other, id: "two")
-        #expect(try await recognition(machine, of: other).look().kinship == .other)
+        #expect(try await recognition(machine, of: other).compare().kinship == .other)
         let first = recognition(machine, of: bench.memory)
         try await recognition(machine, of: other).noteOrigin("one", first)
-        let copy = try await recognition(machine, of: other).look()
+        let copy = try await recognition(machine, of: other).compare()
         #expect(copy.kinship == .copy && copy.found == 0 && copy.id == "two")
         try await recognition(machine, of: other).noteOrigin("zero", first)
         #expect(try await recognition(machine, of: other).kinship().kinship == .copy)
@@ -320,7 +320,7 @@ struct StoreRecognitionTests {
         #expect(origin.contains("three") && origin.contains("two") && !origin.contains("\"one\""))
 
         try await bench.memory.delete(try ObjectKey(StoreMarker.name))
-        #expect(try await recognition(machine, of: bench.memory).look().kinship == .alike)
+        #expect(try await recognition(machine, of: bench.memory).compare().kinship == .alike)
     }
 
     @Test func `a ledger that goes on with a copy believes nothing of versions and restores`() throws {

@@ -25,7 +25,7 @@ import Testing
             var isFinished = false
         }
 
-        let content = Mutex(Content())
+        let content = Lock(Content())
         private let fullAfter: Int
 
         init(fullAfter: Int = .max) {

@@ -14,12 +14,12 @@ final class CuttingStore: WrappedStore {
     }
 
     let memory = InMemoryStore()
-    private let state: Mutex<State>
+    private let state: Lock<State>
     private let atCut: @Sendable (Int) async -> Void
 
     /// - Parameter atCut: runs before the n-th read, from 1, breaks off.
     init(cuts: [Int64?] = [], atCut: @escaping @Sendable (Int) async -> Void = { _ in }) {
-        state = Mutex(State(cuts: cuts))
+        state = Lock(State(cuts: cuts))
         self.atCut = atCut
     }
 

@@ -17,7 +17,7 @@ struct DownloadBench {
     let key: ObjectKey
     let bytes: [UInt8]
     let pool = BlockingPool(name: "test", threads: 3)
-    private let asked = Mutex<[Duration]>([])
+    private let asked = Lock<[Duration]>([])
 
     init(
         size: Int = 1_000, cuts: [Int64?] = [], atCut: @escaping @Sendable (Int) async -> Void = { _ in }

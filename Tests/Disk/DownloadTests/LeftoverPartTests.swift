@@ -44,7 +44,7 @@ import Testing
         try bench.tree.age(".earlier.jpg.sync-agent-part", bySeconds: 30 * 86_400)
         for (days, files) in [(6.0, [".earlier.jpg.sync-agent-part"]), (8, [])] {
             let now = Date.now.addingTimeInterval(days * 86_400)
-            await DownloadBatch.tidy(bench.tree.root, after: outcomes, bench.pool, now: now)
+            await DownloadBatch.removeLeftovers(bench.tree.root, after: outcomes, bench.pool, now: now)
             #expect(try bench.tree.files() == files)
         }
     }
@@ -59,7 +59,7 @@ import Testing
             key: try ObjectKey("users/ana/photos/none.dat"), folder: bench.tree.root, name: "none.jpg")
         let outcomes = await DownloadBatch(download: bench.download()).run(
             isWhole ? [bench.task()] : [bench.task(), missing])
-        await DownloadBatch.tidy(bench.tree.root, after: outcomes, bench.pool, now: .now)
+        await DownloadBatch.removeLeftovers(bench.tree.root, after: outcomes, bench.pool, now: .now)
         #expect(try bench.tree.files() == (isWhole ? [] : [".earlier.jpg.sync-agent-part"]) + ["photo.jpg"])
     }
 }

@@ -65,7 +65,7 @@ import Testing
 
     @Test func `A cut connection is gone on from where it broke`() async throws {
         let bench = try await DownloadBench(cuts: [300, 200])
-        let positions = Mutex<[Int64]>([])
+        let positions = Lock<[Int64]>([])
         let task = bench.task(sha256: bench.sha256)
         let outcome = try await bench.download().run(task) { at in positions.withLock { $0.append(at) } }
         #expect(outcome == .saved(isVerified: true))
@@ -147,7 +147,7 @@ import Testing
 
     @Test func `An object that is replaced between two reads is read anew`() async throws {
         let other = [UInt8].noise(1_000, seed: 3)
-        let box = Mutex<CuttingStore?>(nil)
+        let box = Lock<CuttingStore?>(nil)
         let bench = try await DownloadBench(cuts: [300]) { _ in
             guard let store = box.withLock({ $0 }), let key = try? ObjectKey("users/ana/photos/a.dat") else { return }
             try? await store.store(other, at: key)

@@ -29,7 +29,7 @@ extension RestoreDownloaderTests {
             storageClass: .deepArchive, tier: .bulk)
         let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, output: output, items: [item])
         let job = try #require(try ledger.addRestoreJob(draft, as: nil, at: time.now).job)
-        try bringBack(job.id)
+        try finishRestores(job.id)
         return job.id
     }
 
@@ -39,7 +39,7 @@ extension RestoreDownloaderTests {
         let (name, digest) = ("1.jpg", ContentDigest(of: bytes("1.jpg")))
         let trips = try #require(try ledger.watchedFolder(at: "/pictures/trips"))
         let stamp = FileStamp(device: 1, inode: 1, size: 1, modified: 1)
-        _ = try ledger.sight(trips.id, file: "1.jpg", stamp: stamp, stillThere: { _ in true }, at: time.now)
+        _ = try ledger.observe(trips.id, file: "1.jpg", stamp: stamp, stillThere: { _ in true }, at: time.now)
         for claim in try ledger.claim(limit: 1, at: time.now) {
             let object = ObjectRecord(
                 key: try key(name), size: Int64(bytes(name).count), md5: digest.md5, sha256: digest.sha256,

@@ -26,7 +26,7 @@ extension RestoreDownloaderTests {
         #expect(try await delivery.run().saved == 1)
         try moveFolder("out", to: "drive")
         if isMountPointThere { try tree.makeFolder("out") }
-        try bringBack(job)
+        try finishRestores(job)
         let result = try await delivery.run()
         #expect(result.saved == 0 && result.unsaved[job]?.count == 2)
         #expect(result.problems.map(\.path) == ["\(output)/2.jpg", "\(output)/Paris/3.jpg"])
@@ -48,7 +48,7 @@ extension RestoreDownloaderTests {
         #expect(try await delivery.run().saved == 1)
         for name in try tree.files(below: "out") { try tree.path("out/\(name)").unlink() }
         try tree.write("of another", to: "out/other.jpg")
-        try bringBack(job)
+        try finishRestores(job)
         let result = try await delivery.run()
         #expect(result.saved == 0 && result.unsaved[job]?.count == 1)
         #expect(try tree.files() == ["out/other.jpg"])
@@ -64,7 +64,7 @@ extension RestoreDownloaderTests {
         for name in try tree.files(below: "before") where isMark(name) {
             try moveFolder("before/\(name)", to: "out/\(name)")
         }
-        try bringBack(job)
+        try finishRestores(job)
         #expect(try await delivery.run().saved == 1)
         #expect(try tree.files() == ["before/1.jpg", "out/2.jpg"])
     }
@@ -82,7 +82,7 @@ extension RestoreDownloaderTests {
         case "a folder": try tree.makeFolder("out/1.jpg")
         default: try tree.write([UInt8](repeating: 1, count: bytes("1.jpg").count), to: "out/1.jpg")
         }
-        try bringBack(job)
+        try finishRestores(job)
         let isTheOne = what == "the photo"
         #expect(try await delivery.run().saved == (isTheOne ? 1 : 0))
         #expect(try saved(job) == (isTheOne ? 2 : 1))
@@ -99,7 +99,7 @@ extension RestoreDownloaderTests {
         try ledger.noteSaved(first.id, at: time.now)
         try tree.makeFolder("out")
         if !isEmpty { try tree.write("mine", to: "out/album/other.jpg") }
-        try bringBack(job)
+        try finishRestores(job)
         let result = try await delivery.run()
         #expect(result.saved == (isEmpty ? 0 : 1) && result.problems.count == (isEmpty ? 1 : 0))
         #expect(try tree.photos(below: "out") == (isEmpty ? [] : ["2.jpg", "album/other.jpg"]))
@@ -150,7 +150,7 @@ extension RestoreDownloaderTests {
         #expect(try await delivery.run().saved == 1)
         try moveFolder("above", to: "there")
         #expect(symlink("above", tree.path("above").string) == 0)
-        try bringBack(job)
+        try finishRestores(job)
         let result = try await delivery.run()
         #expect(result.problems.map(\.path) == ["\(place)/2.jpg"])
         #expect(result.problems.allSatisfy { $0.reason.hasPrefix("\(place): ") && !$0.reason.contains("mount") })
@@ -231,7 +231,7 @@ extension RestoreDownloaderTests {
         let job = try await restore(
             ["1.jpg", "2.jpg"], output: output, ready: 0, as: folders().reserve(output))
         #expect(try ledger.restoreJob(job)?.job.isMarked == true)
-        try await expectWait(of: job) { try bringBack(job) }
+        try await expectWait(of: job) { try finishRestores(job) }
     }
 
     /// Nobody goes on from a job that was written down without it: the place where a drive was mounted would be filled.
@@ -324,7 +324,7 @@ extension RestoreDownloaderTests {
         if end.hasPrefix("stopped") {
             let job = try await restore(["1.jpg", "2.jpg"], output: place, ready: 0, as: reservation)
             if end.hasSuffix("photo") {
-                try bringBack(job, 1)
+                try finishRestores(job, 1)
                 #expect(try await delivery.run().saved == 1)
                 try tree.path("mine/a/b/out/1.jpg").unlink()
             }

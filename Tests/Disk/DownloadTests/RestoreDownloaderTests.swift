@@ -45,7 +45,7 @@ import Testing
     }
 
     /// A job that has brought back these, each named as its place in the output.
-    /// - Parameter ready: how many of them; see ``bringBack(_:)``.
+    /// - Parameter ready: how many of them; see ``finishRestores(_:)``.
     /// - Parameter reservation: of which the job is made.
     @discardableResult
     func restore(
@@ -64,11 +64,11 @@ import Testing
         }
         let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, output: output, items: items)
         let job = try #require(try ledger.addRestoreJob(draft, as: reservation, at: time.now).job)
-        try bringBack(job.id, ready)
+        try finishRestores(job.id, ready)
         return job.id
     }
 
-    func bringBack(_ job: RestoreJobID, _ count: Int = .max) throws {
+    func finishRestores(_ job: RestoreJobID, _ count: Int = .max) throws {
         let ids = try ledger.restoreItems(of: job, after: 0, limit: .max).map(\.id)
         try ledger.note(RestoreOutcome(state: .restored), of: Array(ids.prefix(count)), at: time.now)
     }
@@ -102,7 +102,7 @@ import Testing
     @Test func `a photo gets the time of its file, or else that at which it was taken`() async throws {
         let (written, taken) = (Int64(1_500_000_000), CaptureTime(clock: 1_400_032_400_000, offset: 540))
         let stamp = FileStamp(device: 1, inode: 1, size: 1, modified: written * 1_000_000_000)
-        _ = try ledger.sight(folder.id, file: "a.jpg", stamp: stamp, stillThere: { _ in true }, at: time.now)
+        _ = try ledger.observe(folder.id, file: "a.jpg", stamp: stamp, stillThere: { _ in true }, at: time.now)
         for claim in try ledger.claim(limit: 1, at: time.now) {
             try ledger.commit(
                 claim,
@@ -171,7 +171,7 @@ import Testing
             key: try key("1.jpg"), size: 1, md5: ContentDigest(of: original).md5, sha256: nil,
             contentType: "image/jpeg", storageClass: .deepArchive, storedAt: time.now)
         let stamp = FileStamp(device: 1, inode: 1, size: 1, modified: 1)
-        _ = try ledger.sight(folder.id, file: "1.jpg", stamp: stamp, stillThere: { _ in true }, at: time.now)
+        _ = try ledger.observe(folder.id, file: "1.jpg", stamp: stamp, stillThere: { _ in true }, at: time.now)
         for claim in try ledger.claim(limit: 1, at: time.now) {
             try ledger.commit(claim, outcome: .uploaded(ContentDigest(of: original), object), at: time.now)
         }
@@ -315,7 +315,7 @@ import Testing
     @Test func `what a killed process had begun of photos that are given up goes, and nothing else`() async throws {
         let job = try await restore((1...3).map { "Paris/\($0).jpg" }, output: output, ready: 1)
         #expect(try await delivery.run().saved == 1)
-        try bringBack(job)
+        try finishRestores(job)
         for name in ["1", "2", "another"] { try tree.write("half", to: "out/Paris/.\(name).jpg.sync-agent-part") }
         let busy = try NewFile(for: output.pushing("Paris/3.jpg"))
         try ledger.stopSaving(job)

@@ -45,7 +45,7 @@ import Testing
 
     /// A clock on which every wait is over at once: what comes due again need not be waited for.
     private static func makeTime() -> TimeSource {
-        let elapsed = Mutex(Duration.zero)
+        let elapsed = Lock(Duration.zero)
         let start = Date()
         return TimeSource(
             now: { start.addingTimeInterval(elapsed.withLock { $0 } / .seconds(1)) },

@@ -95,11 +95,11 @@ import Testing
 
     /// Fails once, and makes pictures then.
     private final class FailingMaker: SharedCopyMaker {
-        private let failure: Mutex<PhotoError?>
+        private let failure: Lock<PhotoError?>
         private let maker = SharedPhotoMaker()
 
         init(_ code: PhotoError.Code) {
-            failure = Mutex(PhotoError(code, "not now"))
+            failure = Lock(PhotoError(code, "not now"))
         }
 
         func sharedCopy(of photo: PhotoSource, size: SharedSize) throws(PhotoError) -> StoredCopy {

@@ -19,7 +19,7 @@ final class Visitor: Sendable {
     private static let pool = BlockingPool(name: "visitor", threads: 8)
 
     private let descriptor: Int32
-    private let pending = Mutex<[UInt8]>([])
+    private let pending = Lock<[UInt8]>([])
 
     /// - Parameter buffer: bytes that the kernel keeps for a visitor that does not read; `nil` for as many as it likes.
     init(port: Int, buffer: Int32? = nil) throws(Errno) {

@@ -37,7 +37,7 @@ import Testing
         // A file with the same bytes is committed with what is known of the object: that makes nothing newer.
         let again = FileStamp(device: 1, inode: 9, size: 10, modified: 2)
         let folder = try #require(try ledger.register([WatchedFolder(kind: .vacations, path: "/trips")]).first)
-        _ = try ledger.sight(folder.id, file: "Osaka/b.jpg", stamp: again, stillThere: { _ in true }, at: Date())
+        _ = try ledger.observe(folder.id, file: "Osaka/b.jpg", stamp: again, stillThere: { _ in true }, at: Date())
         let digest = ContentDigest(
             md5: try #require(MD5Digest(bytes: [UInt8](repeating: 1, count: 16))),
             sha256: try #require(SHA256Digest(bytes: [UInt8](repeating: 1, count: 32))))

@@ -14,8 +14,8 @@ import Testing
         let path = state.ledger
         _ = try Ledger(at: path).fill(200)
         let ledgers = try [Ledger(at: path), Ledger(at: path)]
-        let claimed = Mutex<[Int64]>([])
-        let failures = Mutex<[String]>([])
+        let claimed = Lock<[Int64]>([])
+        let failures = Lock<[String]>([])
         DispatchQueue.concurrentPerform(iterations: 4) { [now] index in
             do {
                 while case let claims = try ledgers[index % 2].claim(limit: 3, at: now), !claims.isEmpty {
@@ -158,8 +158,8 @@ import Testing
             RestoreJobDraft.Item(
                 key: try ObjectKey("users/ana/photos/\($0).dat"), size: 1, storageClass: .deepArchive, tier: .bulk)
         }
-        let claimed = Mutex<[ObjectKey]>([])
-        let failures = Mutex<[String]>([])
+        let claimed = Lock<[ObjectKey]>([])
+        let failures = Lock<[String]>([])
         DispatchQueue.concurrentPerform(iterations: 4) { [now] index in
             do {
                 let ledger = ledgers[index % 2]

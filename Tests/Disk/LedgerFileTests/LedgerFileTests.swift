@@ -138,7 +138,7 @@ import Testing
     func `several that create it at once all get it`(connections: Ledger.Connections) throws {
         let state = try StateFolder()
         let path = state.ledger
-        let failures = Mutex<[String]>([])
+        let failures = Lock<[String]>([])
         DispatchQueue.concurrentPerform(iterations: 6) { _ in
             do {
                 let ledger = try Ledger(at: path, connections: connections)

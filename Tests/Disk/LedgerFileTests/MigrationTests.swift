@@ -119,15 +119,15 @@ import Testing
         let ledger = try Ledger(at: state.ledger)
         let folder = try #require(
             try ledger.register([WatchedFolder(kind: .gallery, path: "/pictures/gallery")]).first)
-        func look(changed: Int64) throws -> DirectoryDifference {
+        func check(changed: Int64) throws -> DirectoryDifference {
             let stamp = FileStamp(device: 1, inode: 1, size: 10, modified: 1, changed: changed, born: 7)
             return try ledger.reconcile(
                 folder.id, directory: "trip", files: [ScannedFile(name: "a.jpg", stamp: stamp)],
                 settled: { _ in true }, stillThere: { _ in true }, at: now)
         }
-        #expect(try look(changed: 8).unchanged == 1)
-        #expect(try look(changed: 8).unchanged == 1)
-        #expect(try look(changed: 9).changed == 1)
+        #expect(try check(changed: 8).unchanged == 1)
+        #expect(try check(changed: 8).unchanged == 1)
+        #expect(try check(changed: 9).changed == 1)
         #expect(try ledger.check() == [])
     }
 

@@ -63,7 +63,7 @@ final class AgentProcess {
         let scan = FolderScan(ledger: ledger, scanner: home.disk, settle: .seconds(2))
         for folder in folders { _ = try scan.run(folder, from: folder.path, at: time.now()) }
         try await upkeep.inspect()
-        try ledger.hurry(at: time.now())
+        try ledger.makeAllDue(at: time.now())
         try await pipeline().run(.untilDone(patience: .zero))
     }
 
@@ -119,11 +119,11 @@ final class AgentProcess {
 
     private var restores: RestoreService {
         RestoreService(
-            follower: RestorePoller(
+            poller: RestorePoller(
                 store: store, ledger: queue,
                 sender: RestoreSender(store: store, ledger: queue, owner: owner, time: time),
                 interval: .seconds(900), time: time),
-            delivery: RestoreDownloader(store: store, ledger: queue, owner: owner, pool: pool, time: time),
+            downloader: RestoreDownloader(store: store, ledger: queue, owner: owner, pool: pool, time: time),
             announcer: RestoreAnnouncer(ledger: queue, notifiers: Notifiers([], logger: logger), time: time),
             patience: patience, time: time, logger: logger)
     }
@@ -167,7 +167,8 @@ final class AgentProcess {
 
     private var shares: ShareService {
         ShareService(
-            publisher: publisher, ender: remover, notes: notes, others: otherRemover, ledger: queue, scanner: home.disk,
+            publisher: publisher, remover: remover, notes: notes, others: otherRemover, ledger: queue,
+            scanner: home.disk,
             pool: pool,
             notifiers: Notifiers([], logger: logger), patience: patience, time: time, logger: logger)
     }
@@ -241,7 +242,7 @@ final class AgentProcess {
     /// Notes a photo as stored that was never sent.
     func claimStored(_ file: FilePath) throws {
         let stamp = FileStamp(device: 9, inode: 9, size: 9, modified: 9)
-        _ = try ledger.sight(
+        _ = try ledger.observe(
             folders[0].id, file: file.relative(to: Home.gallery), stamp: stamp, stillThere: { _ in true },
             at: time.now())
         for claim in try ledger.claim(limit: 1, at: time.now()) {

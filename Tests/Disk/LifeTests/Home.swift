@@ -42,7 +42,7 @@ final class Home {
     /// that moment, and nothing that the dead process still does is seen by anybody.
     func start(in trouble: Trouble) throws -> AgentProcess {
         let spare = nextLedger()
-        let (file, isDead) = (ledgerFile, Mutex(false))
+        let (file, isDead) = (ledgerFile, Lock(false))
         let kill: @Sendable () -> Void = {
             if isDead.withLock({ wasDead in
                 defer { wasDead = true }; return wasDead
@@ -108,7 +108,7 @@ struct Trouble: Sendable {
     private let counts = Counts()
 
     private final class Counts: Sendable {
-        private let seen = Mutex<[String: Int]>([:])
+        private let seen = Lock<[String: Int]>([:])
 
         func next(_ name: String) -> Int {
             seen.withLock { seen in

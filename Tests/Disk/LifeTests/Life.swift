@@ -42,7 +42,7 @@ final class Life {
         let end = Duration.seconds(days * 86_400)
         while home.clock.elapsed < end {
             try await step()
-            let broken = try await look()
+            let broken = try await check()
             if !broken.isEmpty { return broken }
             if count.isMultiple(of: 40) {
                 let unmended = try await peace()
@@ -51,8 +51,8 @@ final class Life {
         }
         let unmended = try await peace()
         guard unmended.isEmpty, let lie else { return unmended }
-        try await tell(lie)
-        let found = try await look()
+        try await apply(lie)
+        let found = try await check()
         let process = try home.start()
         let late = try model.unmended(in: home, process.ledger)
         _ = try await home.finish(process)
@@ -239,7 +239,7 @@ final class Life {
         home.clock.jump(by: 80 * 3_600)
         let process = try home.start()
         let early = try retrySetAside(process.ledger)
-        try process.ledger.hurry(at: home.clock.now)
+        try process.ledger.makeAllDue(at: home.clock.now)
         try await process.verify()
         try await process.pass()
         home.clock.advance(by: .seconds(60 * 3_600))
@@ -267,7 +267,7 @@ final class Life {
         return kills < 2 ? setAside.map { "\($0.path) was set aside after \(kills) kills" } : []
     }
 
-    private func look() async throws -> [String] {
+    private func check() async throws -> [String] {
         let process = try home.start()
         let broken = try model.broken(in: home, process.ledger)
         var states: [String] = []
@@ -284,7 +284,7 @@ final class Life {
     // MARK: Lies
 
     /// Does what the model is not told of.
-    private func tell(_ lie: Lie) async throws {
+    private func apply(_ lie: Lie) async throws {
         let process = try home.start()
         write("the last photo", to: Home.rome.appending("last.jpg"))
         home.clock.advance(by: .seconds(60))

@@ -10,7 +10,7 @@ final class LifeClock: Sendable {
         var elapsed = Duration.zero
     }
 
-    private let state = Mutex(State(wall: Date(timeIntervalSince1970: 1_767_225_600)))
+    private let state = Lock(State(wall: Date(timeIntervalSince1970: 1_767_225_600)))
 
     var now: Date { state.withLock { $0.wall } }
     var elapsed: Duration { state.withLock { $0.elapsed } }

@@ -40,14 +40,14 @@ struct LifeModel {
 
     /// - Returns: the promises that are broken, in words.
     mutating func broken(in home: Home, _ ledger: Ledger) throws -> [String] {
-        lookAtStore(home.memory)
+        checkStore(home.memory)
         return try lostObjects(home.memory) + wrongClaims(home.memory, ledger) + wrongShares(home.memory, ledger)
     }
 
     /// Photos of the person's, not shares, manifests or the catalogue.
     private static func isPhoto(_ key: ObjectKey) -> Bool { key.rawValue.hasPrefix("users/ana/photos/") }
 
-    private mutating func lookAtStore(_ memory: InMemoryStore) {
+    private mutating func checkStore(_ memory: InMemoryStore) {
         for key in memory.keys where Self.isPhoto(key) {
             guard let bytes = memory.content(key) else { continue }
             if stored[key] == nil, !spoilt.contains(key) { stored[key] = bytes }

@@ -147,13 +147,13 @@ import Testing
     func `killed at any request of it, the next pass goes on, and nothing is removed that is not told`(number: Int)
         async throws
     {
-        let count = Mutex(0)
+        let count = Lock(0)
         let shareEnd = try KeyLayout.ana.shareEnd(id)
         let (memory, folder) = (laptop.memory, ShareKeys(id).folder)
         let first = try tower.start()
         let share = try await other(first)
         _ = try await tower.finish(first)
-        let isUntold = Mutex(false)
+        let isUntold = Lock(false)
         let store = FaultyStore(memory) { call in
             if [.delete, .deleteMany].contains(call.operation), memory.content(shareEnd) == nil {
                 isUntold.withLock { $0 = true }

@@ -55,7 +55,7 @@ import Testing
         let first = try tower.start()
         let share = try await other(first)
         _ = try await tower.finish(first)
-        let count = Mutex(0)
+        let count = Lock(0)
         let store = FaultyStore(laptop.memory) { _ in
             let isDead = count.withLock { count in
                 count += 1
@@ -224,7 +224,7 @@ import Testing
     @Test func `what is revoked where nothing can be written then is told to the machine that had it all the same`()
         async throws
     {
-        let isFull = Mutex(true)
+        let isFull = Lock(true)
         let store = FaultyStore(laptop.memory) { call in
             isFull.withLock { $0 } && call.operation == .put ? [.failBefore(.noSpace)] : []
         }

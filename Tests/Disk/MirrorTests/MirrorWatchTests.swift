@@ -14,7 +14,7 @@ import Testing
         _ trip: SharedTrip, _ changes: [@Sendable (SharedTrip) -> Void]
     ) async throws -> [String] {
         let time = ManualTime(start: SharedTrip.now)
-        let outcomes = Mutex<[String]>([])
+        let outcomes = Lock<[String]>([])
         let watch = MirrorWatch(try trip.mirror(trip.link("vacation.json"), time: time.source), time: time.source)
         let task = Task {
             try await watch.run { outcome in
@@ -141,7 +141,7 @@ import Testing
             unlink(trip.destination.appending(ShareMirrorTests.names[0]).string)
             trip[Self.manifest] = nil
             let time = ManualTime(start: SharedTrip.now)
-            let kept = Mutex<[[String]]>([])
+            let kept = Lock<[[String]]>([])
             let watch = MirrorWatch(try trip.mirror(trip.link("vacation.json"), time: time.source), time: time.source)
             let task = Task {
                 try await watch.run { outcome in

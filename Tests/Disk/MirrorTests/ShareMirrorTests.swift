@@ -277,7 +277,7 @@ import Testing
     @Test func `A full disk is told once, and the next run goes on`() async throws {
         try await SharedTrip.run { trip in
             var calls = DownloadCalls()
-            let written = Mutex(0)
+            let written = Lock(0)
             calls.write = { file, offset, bytes in
                 let count = written.withLock { written in
                     written += 1
@@ -301,7 +301,7 @@ import Testing
         try await SharedTrip.run { trip in
             var calls = DownloadCalls()
             let (write, save) = (calls.write, calls.save)
-            let written = Mutex(0)
+            let written = Lock(0)
             calls.write = { file, offset, bytes in
                 let count = written.withLock { written in
                     written += 1

@@ -22,14 +22,14 @@ final class SharedTrip: Sendable {
     let tree: TemporaryTree
     let server: WebServer
     /// By target.
-    private let answers: Mutex<[String: WebServer.Answer]>
+    private let answers: Lock<[String: WebServer.Answer]>
     /// Runs before each answer.
-    private let hook: Mutex<(@Sendable (WebServer.Request) -> Void)?>
+    private let hook: Lock<(@Sendable (WebServer.Request) -> Void)?>
     private let transport: CurlTransport
 
     private init(photos: Int) throws {
-        let answers = Mutex<[String: WebServer.Answer]>([:])
-        let hook = Mutex<(@Sendable (WebServer.Request) -> Void)?>(nil)
+        let answers = Lock<[String: WebServer.Answer]>([:])
+        let hook = Lock<(@Sendable (WebServer.Request) -> Void)?>(nil)
         tree = try TemporaryTree()
         transport = try CurlTransport()
         server = try WebServer { request in

@@ -3,7 +3,7 @@ import SyncSystem
 /// Something that threads note and a test waits for.
 final class Signal: Sendable {
     private let number: Int
-    private let count = Mutex(0)
+    private let count = Lock(0)
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
 

@@ -32,7 +32,7 @@ import Testing
             cd "$1" && cat > stdin && printf '%s|' "$2" "$#" "$SYNC_AGENT_KIND" "$SYNC_AGENT_TITLE" \
                 "$SYNC_AGENT_MESSAGE" "$SYNC_AGENT_JOB_ID" "$SYNC_AGENT_PATH" > variables
             """#
-        try await notifier(script, [tree.root.string, "$(touch pwned) *"]).tell(.hostile)
+        try await notifier(script, [tree.root.string, "$(touch pwned) *"]).deliver(.hostile)
         let notice = Notice.hostile
         let seen = String(decoding: try tree.read("variables"), as: UTF8.self)
         #expect(
@@ -48,10 +48,10 @@ import Testing
         var notice = Notice.hostile
         notice.message = String(repeating: "0123456789", count: 100_000)
         try await notifier(#"cat > "$1"; printf %s "$SYNC_AGENT_MESSAGE" > "$1.variable""#, [tree.path("a").string])
-            .tell(notice)
+            .deliver(notice)
         #expect(try tree.read("a").count > 1_000_000)
         #expect(try tree.read("a.variable").count == 16 << 10)
-        try await notifier("exec <&-; exit 0").tell(notice)
+        try await notifier("exec <&-; exit 0").deliver(notice)
     }
 
     @Test func `The program gets no credentials, only what it needs to run`() async throws {
@@ -67,7 +67,7 @@ import Testing
         try await CommandNotifier(
             words: ["/bin/sh", "-c", script, "name", tree.path("a").string], environment: given, pool: pool
         )
-        .tell(.hostile)
+        .deliver(.hostile)
         let names = String(decoding: try tree.read("a"), as: UTF8.self).split(separator: "\n").map(String.init)
             .filter { !$0.hasPrefix("SYNC_AGENT_") }
         // The shell itself adds the last ones.
@@ -80,7 +80,7 @@ import Testing
     @Test func `A NUL does not cut a variable short`() async throws {
         var notice = Notice.hostile
         notice.title = "a\0b"
-        try await notifier(#"printf %s "$SYNC_AGENT_TITLE" > "$1""#, [tree.path("a").string]).tell(notice)
+        try await notifier(#"printf %s "$SYNC_AGENT_TITLE" > "$1""#, [tree.path("a").string]).deliver(notice)
         #expect(try tree.read("a") == Array("ab".utf8))
     }
 
@@ -95,14 +95,15 @@ import Testing
         script: String, message: String
     ) async {
         let error = await #expect(throws: NoticeFailure.self) {
-            try await notifier(script, ["--password", "hunter3"]).tell(.hostile)
+            try await notifier(script, ["--password", "hunter3"]).deliver(.hostile)
         }
         #expect(error?.description == message)
     }
 
     @Test func `A program that is not there is named`() async {
         let error = await #expect(throws: NoticeFailure.self) {
-            try await CommandNotifier(words: ["/no/such/tool", "hunter3"], environment: [:], pool: pool).tell(.hostile)
+            try await CommandNotifier(words: ["/no/such/tool", "hunter3"], environment: [:], pool: pool).deliver(
+                .hostile)
         }
         #expect(
             error?.description
@@ -118,7 +119,7 @@ import Testing
         let file = try FileDescriptor.open(fifo, .readOnly, options: [.nonBlocking, .closeOnExec])
         defer { try? file.close() }
         let notifier = notifier("exec 3>\(fifo); sleep 600 & sleep 600", timeout: .seconds(1))
-        let error = await #expect(throws: NoticeFailure.self) { try await notifier.tell(.hostile) }
+        let error = await #expect(throws: NoticeFailure.self) { try await notifier.deliver(.hostile) }
         #expect(error?.description == "notify.command (/bin/sh) did not end within 1 seconds and was killed")
         // The end comes when the last process that has it open for writing is gone.
         #expect(fcntl(file.rawValue, F_SETFL, O_RDONLY) == 0)

@@ -47,7 +47,7 @@ import Testing
         #expect(symlink("/bin/false", tree.path("notify-send").string) == 0)
         let notifier = try #require(
             DesktopNotifier(environment: ["PATH": tree.root.string, "DISPLAY": ":0"], pool: pool))
-        let error = await #expect(throws: NoticeFailure.self) { try await notifier.tell(.hostile) }
+        let error = await #expect(throws: NoticeFailure.self) { try await notifier.deliver(.hostile) }
         #expect(
             error?.description == "the desktop (\(tree.path("notify-send"))) exited with 1; run it by hand to see why")
     }

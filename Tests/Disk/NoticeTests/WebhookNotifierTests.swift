@@ -8,7 +8,7 @@ import Testing
 @testable import SyncCLI
 
 @Suite struct WebhookNotifierTests {
-    private let sleeps = Mutex<[Duration]>([])
+    private let sleeps = Lock<[Duration]>([])
 
     private func notifier(_ address: String) throws -> WebhookNotifier {
         let sleeps = sleeps
@@ -38,7 +38,7 @@ import Testing
 
     @Test func `A notice is posted as JSON, and once more as the text that chats show`() async throws {
         let requests = try await requests(statuses: [204], path: "/T0/B%2F1?b=1+2&a=%C3%A9&b") { notifier in
-            try await notifier.tell(.hostile)
+            try await notifier.deliver(.hostile)
         }
         let request = try #require(requests.first)
         #expect(requests.count == 1)
@@ -64,14 +64,14 @@ import Testing
 
     @Test func `Name and password of the address go into a header`() async throws {
         let server = try RecordingServer(statuses: [200])
-        try await notifier("http://ana:p%40ss@127.0.0.1:\(server.port)").tell(.hostile)
+        try await notifier("http://ana:p%40ss@127.0.0.1:\(server.port)").deliver(.hostile)
         await server.stop()
         #expect(server.requests.map(\.headers["authorization"]) == ["Basic YW5hOnBAc3M="])
         #expect(server.requests.map(\.target) == ["/"])
     }
 
     @Test func `What may pass is sent again`() async throws {
-        let requests = try await requests(statuses: [503, 429, 200]) { try await $0.tell(.hostile) }
+        let requests = try await requests(statuses: [503, 429, 200]) { try await $0.deliver(.hostile) }
         #expect(requests.count == 3)
         #expect(sleeps.withLock { $0 } == [.milliseconds(500), .seconds(1)])
     }
@@ -84,7 +84,7 @@ import Testing
         ])
     func `A refusal is told without the address`(status: Int, count: Int, message: String) async throws {
         let requests = try await requests(statuses: [status]) { notifier in
-            let error = await #expect(throws: NoticeFailure.self) { try await notifier.tell(.hostile) }
+            let error = await #expect(throws: NoticeFailure.self) { try await notifier.deliver(.hostile) }
             #expect(error?.description == message)
         }
         #expect(requests.count == count)
@@ -92,7 +92,7 @@ import Testing
 
     @Test func `An address that cannot be reached stays secret`() async throws {
         let notifier = try notifier("http://secret:word@127.0.0.1:1/secret")
-        let error = await #expect(throws: NoticeFailure.self) { try await notifier.tell(.hostile) }
+        let error = await #expect(throws: NoticeFailure.self) { try await notifier.deliver(.hostile) }
         #expect(error?.description == "notify.webhook cannot be reached; check the network and the address")
     }
 }

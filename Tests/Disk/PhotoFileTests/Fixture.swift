@@ -45,7 +45,7 @@ struct Workbench {
         }
     }
 
-    func examination(of bytes: [UInt8], named name: String) throws -> PhotoExamination {
+    func examination(of bytes: [UInt8], named name: String) throws -> PhotoFacts {
         try reducer.examine(try #require(tree).write(bytes, to: name))
     }
 }

@@ -20,7 +20,7 @@ struct ProjectBench {
     let clock = JumpingClock()
     /// Warnings.
     let words = LogLines(from: .warning)
-    let shelf: ProjectListSync
+    let listSync: ProjectListSync
     let queue: LedgerQueue
     private var record: FolderRecord
     private let keys: KeyLayout
@@ -35,7 +35,7 @@ struct ProjectBench {
         queue = LedgerQueue(ledger)
         record = try ledger.register([WatchedFolder(kind: .projects, path: folder)])[0]
         keys = try KeyLayout(user: "ana")
-        shelf = ProjectListSync(ledger: ledger, time: clock.source, logger: words.logger)
+        listSync = ProjectListSync(ledger: ledger, time: clock.source, logger: words.logger)
     }
 
     /// A bench whose list names this project, and no other.
@@ -95,7 +95,8 @@ struct ProjectBench {
         _ = try scan.run(record, from: folder, at: clock.now)
         let preparer = Preparer(
             ledger: ledger, scanner: FileTreeScanner(), reducer: PlainReducer(), planner: UploadPlanner(keys: keys),
-            projects: ProjectUploadPolicy(shelf: shelf, ledger: ledger, now: { clock.now }), policy: ReducePolicy(),
+            projects: ProjectUploadPolicy(listSync: listSync, ledger: ledger, now: { clock.now }),
+            policy: ReducePolicy(),
             settle: .zero, now: { clock.now })
         let pipeline = PhotoPipeline(
             ledger: LedgerQueue(ledger), store: store, preparer: preparer,
@@ -104,7 +105,7 @@ struct ProjectBench {
                 now: { clock.now }, logger: words.logger),
             pool: BlockingPool(name: "photos", threads: 2), batchSize: 3, work: Wakeup(), time: clock.source,
             logger: words.logger, observe: { _ in })
-        try ledger.hurry(at: clock.now)
+        try ledger.makeAllDue(at: clock.now)
         try await pipeline.run(.untilDone(patience: .seconds(30)))
     }
 
@@ -163,12 +164,12 @@ struct ProjectBench {
 
     func makeRemover(scanner: any TreeScanner = FileTreeScanner()) -> ProjectRemover {
         ProjectRemover(
-            store: store, ledger: queue, keys: keys, others: others, shelf: shelf, scanner: scanner,
+            store: store, ledger: queue, keys: keys, others: others, listSync: listSync, scanner: scanner,
             pool: BlockingPool(name: "disk", threads: 1), time: clock.source)
     }
 
     func entries() throws -> [ProjectEntry] {
-        try ProjectCatalogue(ledger: ledger, shelf: shelf, now: { clock.now }).entries(in: [folder])
+        try ProjectCatalogue(ledger: ledger, listSync: listSync, now: { clock.now }).entries(in: [folder])
     }
 
     /// State by id, and why.
@@ -238,7 +239,7 @@ extension ProjectListFile {
 
 /// Shows the time of the machine, plus all that was slept for: nobody waits.
 final class JumpingClock: Sendable {
-    private let elapsed = Mutex(Duration.zero)
+    private let elapsed = Lock(Duration.zero)
     private let start = ContinuousClock.now
 
     var now: Date { Date().addingTimeInterval(elapsed.withLock { $0 } / .seconds(1)) }
@@ -259,13 +260,13 @@ final class JumpingClock: Sendable {
 /// Takes every file that begins with `image` for a JPEG, which is whole when it ends with a full stop. Its reduced copy is
 /// the same text.
 struct PlainReducer: PhotoReducer {
-    func examine(_ file: FilePath) throws(PhotoError) -> PhotoExamination {
+    func examine(_ file: FilePath) throws(PhotoError) -> PhotoFacts {
         do {
             let before = try FileStamp(of: file)
             let bytes = Array(try Data(contentsOf: URL(filePath: file.string)))
             guard try FileStamp(of: file) == before else { throw PhotoError(.changed, "it changed") }
             let isImage = bytes.starts(with: Array("image".utf8))
-            return PhotoExamination(
+            return PhotoFacts(
                 stamp: before, type: isImage ? .jpeg : .unknown, digest: ContentDigest(of: bytes))
         } catch let error as PhotoError {
             throw error
@@ -277,7 +278,7 @@ struct PlainReducer: PhotoReducer {
     func whyUnwanted(_ file: FilePath, stamp: FileStamp) -> String? { nil }
 
     func reduce(
-        _ file: FilePath, examined: PhotoExamination, policy: ReducePolicy
+        _ file: FilePath, examined: PhotoFacts, policy: ReducePolicy
     ) throws(PhotoError) -> StoredCopy {
         guard let data = try? Data(contentsOf: URL(filePath: file.string)) else {
             throw PhotoError(.missing, "it is gone")

@@ -40,7 +40,7 @@ import Testing
 
         private let bench: ProjectBench
         private let records = (0..<ProjectChurnTests.count).map(ProjectChurnTests.record)
-        private let state = Mutex(State())
+        private let state = Lock(State())
 
         init(_ bench: ProjectBench) {
             self.bench = bench

@@ -53,7 +53,7 @@ import Testing
 
     /// What a ZIP file would get.
     private final class FakeZip: ZipWriter {
-        let isFinished = Mutex(false)
+        let isFinished = Lock(false)
 
         func begin(_ entry: ZipEntry) throws(ZipError) {}
         func append(_ bytes: UnsafeRawBufferPointer) throws(ZipError) {}

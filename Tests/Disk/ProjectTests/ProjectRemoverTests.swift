@@ -278,7 +278,7 @@ import Testing
 /// The disk as it is, and the names of the threads that look at it.
 private final class ThreadNotingScanner: TreeScanner {
     private let base = FileTreeScanner()
-    private let noted = Mutex<Set<String>>([])
+    private let noted = Lock<Set<String>>([])
 
     var threads: Set<String> { noted.withLock { $0 } }
 

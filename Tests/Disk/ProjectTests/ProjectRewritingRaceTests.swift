@@ -29,7 +29,7 @@ import Testing
     private func calls(
         before: @escaping @Sendable (Int) throws -> Void, after: @escaping @Sendable (Int) throws -> Void = { _ in }
     ) -> FileRewriteCalls {
-        let count = Mutex(0)
+        let count = Lock(0)
         var calls = FileRewriteCalls()
         let exchange = calls.exchange
         calls.exchange = { one, other in
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `the old file is gone for good when its record is`() throws {
-        let steps = Mutex<[String]>([])
+        let steps = Lock<[String]>([])
         var calls = FileRewriteCalls()
         let system = calls
         calls.remove = { file in

@@ -37,7 +37,7 @@ import Testing
         let bench = try ProjectBench()
         try bench.write(texts(["a", "b"]), to: "projects.json")
         // Asked when ours is ready to take the place: another program puts its own there.
-        let asked = Mutex(0)
+        let asked = Lock(0)
         let removed = try ProjectListFile(in: bench.folder).removeAtLast(["a"]) { _ in
             if asked.withLock({
                 $0 += 1; return $0
@@ -134,7 +134,7 @@ import Testing
         for id in doomed {
             _ = try await remover.run {
                 turns.rest()
-                let isDisturbed = Mutex(false)
+                let isDisturbed = Lock(false)
                 // Once for each, when what takes the list's place is ready; and then whenever the list is in the making.
                 let look: (FilePath) -> Bool = { path in
                     let isFirst = isDisturbed.withLock { isDisturbed in

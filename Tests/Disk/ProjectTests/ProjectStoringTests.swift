@@ -88,9 +88,9 @@ import Testing
             #expect((image.state, image.error) == (.skipped, reason))
             // Whoever has not read the list itself tells the same.
             let other = ProjectListSync(ledger: bench.ledger, time: bench.clock.source, logger: bench.words.logger)
-            for shelf in [bench.shelf, other] {
+            for listSync in [bench.listSync, other] {
                 let catalogue = ProjectCatalogue(
-                    ledger: bench.ledger, shelf: shelf, now: { [clock = bench.clock] in clock.now })
+                    ledger: bench.ledger, listSync: listSync, now: { [clock = bench.clock] in clock.now })
                 let entries = try catalogue.entries(in: [bench.folder])
                 #expect(entries.map(\.state) == [.skipped] && entries.map(\.reason) == [reason])
                 #expect(entries.map(\.record.templateName) == ["T a"])
@@ -136,7 +136,7 @@ import Testing
         #expect(try bench.status("a.jpg")?.state == .pending)
         bench.clock.jump(.seconds(2 * 3_600))
         for _ in 1...2 {
-            try bench.shelf.giveUp(in: bench.folder)
+            try bench.listSync.giveUp(in: bench.folder)
             try await bench.pass()
         }
         #expect(bench.words.all.count { $0.contains("project a has been processing for more than 24 h") } == 1)

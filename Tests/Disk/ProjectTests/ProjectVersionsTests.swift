@@ -159,13 +159,13 @@ import Testing
         var known = try #require(try bench.ledger.object(try bench.key("a.jpg")))
         known.sha256 = nil
         let examiner = ObjectExaminer(bench.memory)
-        guard case .intact = try await examiner.look(at: known, reading: .always) else {
+        guard case .intact = try await examiner.examine(known, reading: .always) else {
             Issue.record("it is its own copy")
             return
         }
         known.md5 = ContentDigest(of: Array("image 2.".utf8)).md5
-        let standing = try await examiner.look(at: known, reading: .always)
-        #expect(standing == .broken(.damaged("it was stored as the copy of another file")))
+        let verdict = try await examiner.examine(known, reading: .always)
+        #expect(verdict == .broken(.damaged("it was stored as the copy of another file")))
     }
 
     @Test func `metadata that a rebuild has found of another machine stays as a version, too`() async throws {

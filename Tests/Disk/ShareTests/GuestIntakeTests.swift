@@ -202,7 +202,7 @@ import Testing
         #expect(try await workshop.share(order).id == id)
         #expect(try await ledger { try $0.share(id) }?.takesGuests == false)
         try await send(TellingPhotos.wide, to: id, 0)
-        try await workshop.ender.run(id, .expired)
+        try await workshop.remover.run(id, .expired)
         #expect(try await photos(id).map(\.state) == [.waiting])
     }
 
@@ -213,7 +213,7 @@ import Testing
         let desktop = ShareWorkshop(
             store: store, ledger: LedgerQueue(try Ledger.inMemory()), time: time, owner: "desktop", guestBox: box)
         let found = try #require(try await desktop.others.stray(id))
-        #expect(try await desktop.otherEnder.run(id, found))
+        #expect(try await desktop.otherRemover.run(id, found))
         #expect(try await store.list(prefix: ShareKeys(id).folder, after: nil, limit: 10).objects.isEmpty)
         let waiting = try await desktop.ledger { try $0.waitingGuestPhotos() }
         #expect(try content(box.file(of: try #require(waiting.first))) == TellingPhotos.wide)
@@ -282,7 +282,7 @@ import Testing
         let id = try await share()
         try await workshop.service.round()
         try await send(TellingPhotos.wide, to: id, 2)
-        try await workshop.ender.run(id, .revoked)
+        try await workshop.remover.run(id, .revoked)
         let waiting = try await photos(id)
         #expect(waiting.map(\.state) == [.waiting])
         let kept = decisions.box.file(of: try #require(waiting.first))

@@ -43,7 +43,7 @@ import Testing
         #expect(try await guests.take(id) == 1)
         #expect(try await photos(id).map(\.slot) == [4, 5])
         #expect(reads(of: keys.guest(4)) == 1 && reads(of: keys.guest(5)) == 2)
-        try await workshop.ender.run(id, .revoked)
+        try await workshop.remover.run(id, .revoked)
         #expect(left(id).isEmpty)
         #expect(reads(of: keys.guest(4)) == 1 && reads(of: keys.guest(5)) == 2)
     }
@@ -55,7 +55,7 @@ import Testing
         await time.advance(by: .seconds(4_000))
         let page = InMemoryStore(now: { clock.now })
         try await send(TellingPhotos.wide, to: id, 0, in: page)
-        store.add(StoreFault(.head, key: key.rawValue, number: 1, .meanwhile { memory.bringBack(key, from: page) }))
+        store.add(StoreFault(.head, key: key.rawValue, number: 1, .meanwhile { memory.recover(key, from: page) }))
         let guests = try #require(workshop.guests)
         #expect(try await guests.take(id) == 0)
         #expect(try await guests.take(id) == 1)
@@ -91,7 +91,7 @@ import Testing
     {
         let id = try await share()
         let guests = try #require(workshop.guests)
-        try await workshop.ender.run(id, .revoked)
+        try await workshop.remover.run(id, .revoked)
         try await send(TellingPhotos.wide, to: id, 0)
         try await OverShares(in: store, ledger: ledger, guests: guests).remove()
         #expect(left(id).isEmpty)
@@ -105,7 +105,7 @@ import Testing
         var (ids, locks): ([ShareID], [FileDescriptor]) = ([], [])
         for _ in 0..<2 {
             let id = try await share()
-            try await workshop.ender.run(id, .revoked)
+            try await workshop.remover.run(id, .revoked)
             ids.append(id)
         }
         for id in ids {
@@ -126,7 +126,7 @@ import Testing
     @Test func `what waits here of a share that is over waits after a rebuild, too`() async throws {
         let id = try await share()
         try await send(TellingPhotos.wide, to: id, 3)
-        try await workshop.ender.run(id, .revoked)
+        try await workshop.remover.run(id, .revoked)
         let rebuilt = ShareWorkshop(
             store: store, ledger: LedgerQueue(try Ledger.inMemory()), time: time, guestBox: box)
         try await rebuilt.service.round()
@@ -161,7 +161,7 @@ import Testing
         let id = try await share()
         let file = try tree.makeFolder("state/guests/\(id)/0.jpg")
         try await send(TellingPhotos.wide, to: id, 1)
-        try await workshop.ender.run(id, .revoked)
+        try await workshop.remover.run(id, .revoked)
         #expect(left(id).isEmpty)
         #expect(try await ledger { try $0.share(id) }?.state == .revoked)
         #expect(try await photos(id).map(\.slot) == [1])
@@ -193,11 +193,11 @@ import Testing
         let id = try await share()
         try await send(TellingPhotos.wide, to: id, 0)
         let lock = try #require(try box.lock(id))
-        await #expect(throws: ShareError.inOtherHands(id)) { try await workshop.ender.run(id, .revoked) }
+        await #expect(throws: ShareError.inOtherHands(id)) { try await workshop.remover.run(id, .revoked) }
         let ending = try #require(try await ledger { try $0.share(id) })
         #expect(ending.state == .revoking && ending.problem == nil)
         try lock.close()
-        try await workshop.ender.run(id, .revoked)
+        try await workshop.remover.run(id, .revoked)
         #expect(left(id).isEmpty)
         #expect(try await photos(id).map(\.state) == [.waiting])
     }

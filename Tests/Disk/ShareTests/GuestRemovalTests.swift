@@ -58,7 +58,7 @@ import Testing
         try await send(1, to: id, 1)
         let gate = Gate()
         store.add(StoreFault(.get, key: ShareKeys(id).guest(1).rawValue, number: 1, .hold(gate)))
-        async let removal: Void = workshop.ender.run(id, .revoked)
+        async let removal: Void = workshop.remover.run(id, .revoked)
         await gate.waitForArrivals(1)
         // One lies over what was taken in a moment ago, one is at a place of its own.
         try await send(2, to: id, 0)
@@ -86,7 +86,7 @@ import Testing
         if isAsked {
             _ = try await guests.take(id, .asked)
         } else {
-            try await workshop.ender.run(id, .revoked)
+            try await workshop.remover.run(id, .revoked)
         }
         #expect(try tree.read(file) == photo(0))
         #expect(left(id).isEmpty != isAsked)
@@ -96,7 +96,7 @@ import Testing
         let id = try await share()
         let (memory, keys) = (memory, ShareKeys(id))
         try await send(0, to: id, 0)
-        let sent = Mutex(0)
+        let sent = Lock(0)
         let clock = time
         let outbox = InMemoryStore(now: { clock.now })
         for number in 1...20 { try await send(number, to: id, number, in: outbox) }
@@ -109,15 +109,15 @@ import Testing
                         count += 1
                         return count
                     }
-                    memory.bringBack(keys.guest(number), from: outbox)
+                    memory.recover(keys.guest(number), from: outbox)
                 }
             ]
         }
         let box = GuestIntake.Box(tree.path("state/guests"), freeBytes: { _ in nil })
         let hurried = ShareWorkshop(store: busy, ledger: ledger, time: time, guestBox: box)
-        await #expect(throws: StoreError.self) { try await hurried.ender.run(id, .revoked) }
+        await #expect(throws: StoreError.self) { try await hurried.remover.run(id, .revoked) }
         #expect(try await ledger { try $0.share(id) }?.state == .revoking)
-        try await workshop.ender.run(id, .revoked)
+        try await workshop.remover.run(id, .revoked)
         let wanted = Set((0...sent.withLock { $0 }).map { SHA256Digest(of: photo($0)) })
         #expect(try await Set(photos(id).map(\.sha256)) == wanted)
         #expect(left(id) == [])
@@ -134,7 +134,7 @@ import Testing
         // As long as the share lasts it may be mended.
         await #expect(throws: StoreError.self) { try await workshop.guests?.take(id) }
         #expect(try await photos(id).map(\.slot) == [1])
-        try await workshop.ender.run(id, .expired)
+        try await workshop.remover.run(id, .expired)
         let all = try await photos(id)
         #expect(all.map(\.state) == [.refused, .waiting] && all.map(\.slot) == [0, 1])
         #expect(all.first?.reason?.contains("scripted by the test") == true)
@@ -147,7 +147,7 @@ import Testing
         let id = try await share()
         try await send(0, to: id, 3)
         memory.makeUnreadable(ShareKeys(id).guest(3))
-        try await workshop.ender.run(id, .revoked)
+        try await workshop.remover.run(id, .revoked)
         #expect(try await photos(id).map(\.state) == [.refused])
         #expect(left(id) == [])
     }
@@ -158,10 +158,10 @@ import Testing
         let key = ShareKeys(id).guest(0).rawValue
         store.add(StoreFault(.get, key: key, number: 1, .failBefore(.accessDenied)))
         store.add(StoreFault(.head, key: ShareKeys(id).manifest.rawValue, .failBefore(.accessDenied)))
-        await #expect(throws: StoreError.self) { try await workshop.ender.run(id, .revoked) }
+        await #expect(throws: StoreError.self) { try await workshop.remover.run(id, .revoked) }
         #expect(left(id) == ["guests/0"])
         #expect(try await photos(id).isEmpty)
-        try await workshop.ender.run(id, .revoked)
+        try await workshop.remover.run(id, .revoked)
         #expect(try await photos(id).map(\.state) == [.waiting])
         #expect(left(id) == [])
     }
@@ -171,11 +171,11 @@ import Testing
         try await send(0, to: id, 0)
         try await send(1, to: id, 1)
         try tree.makeFolder("state/guests/\(id)/.0.new.sync-agent-part")
-        await #expect(throws: (any Error).self) { try await workshop.ender.run(id, .revoked) }
+        await #expect(throws: (any Error).self) { try await workshop.remover.run(id, .revoked) }
         #expect(left(id) == ["guests/0"])
         #expect(try await photos(id).map(\.slot) == [1])
         try tree.path("state/guests/\(id)/.0.new.sync-agent-part").removeFolder()
-        try await workshop.ender.run(id, .revoked)
+        try await workshop.remover.run(id, .revoked)
         #expect(try await photos(id).map(\.state) == [.waiting, .waiting])
         #expect(left(id) == [])
     }
@@ -183,7 +183,7 @@ import Testing
     @Test func `a disk without room ends no round, neither at the end of a share nor after it`() async throws {
         let id = try await share()
         try await send(0, to: id, 0)
-        await #expect(throws: GuestIntake.NoRoom.self) { try await full.ender.run(id, .revoked) }
+        await #expect(throws: GuestIntake.NoRoom.self) { try await full.remover.run(id, .revoked) }
         try await full.service.round()
         #expect(left(id) == ["guests/0"])
         #expect(try await ledger { try $0.share(id) }?.state == .revoking)
@@ -207,7 +207,7 @@ import Testing
         async throws
     {
         let id = try await share()
-        try await workshop.ender.run(id, .revoked)
+        try await workshop.remover.run(id, .revoked)
         try await send(0, to: id, 0)
         await time.advance(by: .seconds(400))
         try await full.service.round()
@@ -223,7 +223,7 @@ import Testing
         let id = try await share()
         let other = LedgerQueue(try Ledger.inMemory())
         let found = try #require(try await desktop(other).others.stray(id))
-        _ = try await desktop(other).otherEnder.run(id, found)
+        _ = try await desktop(other).otherRemover.run(id, found)
         try await send(0, to: id, 0)
         await time.advance(by: .seconds(400))
         try await desktop(other, freeBytes: 1 << 30).service.round()
@@ -241,7 +241,7 @@ import Testing
         let other = LedgerQueue(try Ledger.inMemory())
         let cramped = desktop(other, freeBytes: 1 << 30)
         let found = try #require(try await cramped.others.stray(id))
-        await #expect(throws: GuestIntake.NoRoom.self) { _ = try await cramped.otherEnder.run(id, found) }
+        await #expect(throws: GuestIntake.NoRoom.self) { _ = try await cramped.otherRemover.run(id, found) }
         try await cramped.service.round()
         let problem = try #require(try await other { try $0.guestProblems() }.first)
         #expect(problem.share == id && problem.problem.contains("make room"))
@@ -259,7 +259,7 @@ import Testing
         let machine = desktop(other)
         let found = try #require(try await machine.others.stray(id))
         let lock = try #require(try machine.guestBox?.lock(id))
-        await #expect(throws: ShareError.inOtherHands(id)) { _ = try await machine.otherEnder.run(id, found) }
+        await #expect(throws: ShareError.inOtherHands(id)) { _ = try await machine.otherRemover.run(id, found) }
         try await machine.service.round()
         // It is nothing to tell.
         #expect(try await other { try $0.guestProblems() }.isEmpty)

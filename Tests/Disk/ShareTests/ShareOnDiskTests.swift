@@ -94,7 +94,7 @@ import Testing
 
     @Test func `a share that is revoked leaves no file`() async throws {
         let (share, _) = try await share(.reduced)
-        try await workshop.ender.run(share.id, .revoked)
+        try await workshop.remover.run(share.id, .revoked)
         #expect(try tree.files(below: "store").filter { $0.contains("shares/\(share.id)/") } == [])
         // The user's other machines are told.
         #expect(try tree.files(below: "store").contains { $0.contains("\(share.id).ended.json") })

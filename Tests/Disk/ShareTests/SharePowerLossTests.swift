@@ -32,7 +32,7 @@ import Testing
         let workshop = ShareWorkshop(store: RecordedStore(memory, timeline), ledger: queue, time: time)
         let id = try await workshop.share(order(workshop, Array(names.prefix(3)))).id
         #expect(try await workshop.share(order(workshop, Array(names.suffix(3)))).id == id)
-        try await workshop.ender.run(id, .revoked)
+        try await workshop.remover.run(id, .revoked)
         #expect(memory.keysOfShares.isEmpty)
         ledger.database.remove(transactionObserver: timeline)
         try ledger.close()
@@ -77,7 +77,7 @@ import Testing
     /// The next process takes everything back.
     private func revoke(_ state: Timeline.State, _ name: String) async throws {
         try await withNext(state, name) { workshop, memory, ledger in
-            for share in try ledger.unendedShares() { try await workshop.ender.run(share.id, .revoked) }
+            for share in try ledger.unendedShares() { try await workshop.remover.run(share.id, .revoked) }
             #expect(memory.keysOfShares.isEmpty, "\(name)")
         }
     }
@@ -139,8 +139,8 @@ private final class Timeline: TransactionObserver, Sendable {
 
     private let tree: TemporaryTree
     private let memory: InMemoryStore
-    private let moments = Mutex(Moments())
-    private let known = Mutex<[FilePath: Set<String>]>([:])
+    private let moments = Lock(Moments())
+    private let known = Lock<[FilePath: Set<String>]>([:])
 
     init(of tree: TemporaryTree, _ memory: InMemoryStore) throws {
         (self.tree, self.memory) = (tree, memory)

@@ -33,7 +33,7 @@ import Testing
                 atPath: tree.path("state").string, withIntermediateDirectories: true)
             ledger = try Ledger(at: tree.path("state/ledger.sqlite"))
             queue = LedgerQueue(ledger)
-            let number = Mutex(0)
+            let number = Lock(0)
             store = WatchedStore(memory) {
                 let state = number.withLock { number in
                     number += 1
@@ -91,7 +91,7 @@ import Testing
         try world.photo("9.jpg", 21)
         #expect(try await world.share(["1.jpg", "2.jpg", "3.jpg", "4.jpg", "5.jpg", "9.jpg"]) == id)
         #expect(world.store.changes > first)
-        try await world.workshop.ender.run(id, .revoked)
+        try await world.workshop.remover.run(id, .revoked)
         #expect(world.memory.keys.filter { $0.rawValue.hasPrefix("shares/") }.isEmpty)
     }
 }
@@ -111,7 +111,7 @@ enum SmallPhoto {
 private final class WatchedStore: ObjectStore {
     private let base: InMemoryStore
     private let look: @Sendable () throws -> Void
-    private let count = Mutex(0)
+    private let count = Lock(0)
 
     init(_ base: InMemoryStore, look: @escaping @Sendable () throws -> Void) {
         self.base = base

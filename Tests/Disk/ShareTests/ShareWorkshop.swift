@@ -25,7 +25,7 @@ struct ShareWorkshop: Sendable {
             ledger: ledger, owner: ClaimOwner(name: owner, hasEnded: { [owner] in $0 != owner }), time: time.source)
     }
     private var logger: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
-    var ender: ShareRemover {
+    var remover: ShareRemover {
         ShareRemover(store: store, ledger: ledger, notes: notes, lease: lease, guests: guests)
     }
     var guests: GuestIntake? {
@@ -40,7 +40,7 @@ struct ShareWorkshop: Sendable {
         ShareNotes(store: store, ledger: ledger, keys: .ana, name: "laptop", time: time.source)
     }
 
-    var otherEnder: OtherShareRemover {
+    var otherRemover: OtherShareRemover {
         OtherShareRemover(store: store, ledger: ledger, notes: notes, guests: guests, time: time.source)
     }
     /// - Precondition: only strays are looked for: no catalogue is read.
@@ -53,8 +53,8 @@ struct ShareWorkshop: Sendable {
     /// The agent's part.
     var service: ShareService {
         ShareService(
-            publisher: publisher, ender: ender, notes: notes,
-            others: otherEnder,
+            publisher: publisher, remover: remover, notes: notes,
+            others: otherRemover,
             guests: guests, ledger: ledger, scanner: FileTreeScanner(),
             pool: BlockingPool(name: "files", threads: 1), notifiers: Notifiers([], logger: logger),
             patience: LedgerPatience(ledger: ledger, time: time.source, logger: logger), time: time.source,
@@ -92,12 +92,12 @@ struct ShareWorkshop: Sendable {
         result: SharePublisher.Publication, proposal: ShareProposal, id: ShareID
     ) {
         let pool = BlockingPool(name: "share", threads: 3)
-        let desk = SharePlanner(
+        let planner = SharePlanner(
             store: store, ledger: ledger, reducer: PhotoFileReducer(), maker: SharedPhotoMaker(), pool: pool,
             lease: lease,
             maximumPhotos: 50, expireDays: 30, time: time.source)
-        let proposal = try await desk.propose(order)
-        let id = try await desk.accept(proposal)
+        let proposal = try await planner.propose(order)
+        let id = try await planner.accept(proposal)
         return (try await publisher.run(id), proposal, id)
     }
 }

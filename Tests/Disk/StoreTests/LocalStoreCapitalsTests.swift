@@ -64,7 +64,7 @@ struct LocalStoreCapitalsTests {
             #expect(error?.message.contains("move-store") == true)
         }
         try await store.delete(lower)
-        try await store.tidy()
+        try await store.abortStaleUploads()
         #expect(try await store.head(upper)?.sha256 == ContentDigest(of: bytes).sha256)
         #expect(try await store.bytes(of: upper) == bytes)
         #expect(try tree.files(below: "store/staging") == [])
@@ -95,7 +95,7 @@ struct LocalStoreCapitalsTests {
     }
 
     @Test func `no file is made to ask about capitals where keys differ in more`() async throws {
-        let asked = Mutex(0)
+        let asked = Lock(0)
         let store = LocalStore(
             root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5),
             capitalsProbe: { _ in
@@ -142,7 +142,7 @@ struct LocalStoreCapitalsTests {
         // Of a version that did not know of such disks: both records named one file.
         try tree.write(record, to: "store/staging/0123456789abcdef.json")
         try tree.age("store/staging/0123456789abcdef.json", bySeconds: 4_000)
-        try await makeStore().tidy()
+        try await makeStore().abortStaleUploads()
         #expect(try tree.files(below: "store/staging") == [])
         #expect(try await store.bytes(of: upper) == bytes)
     }

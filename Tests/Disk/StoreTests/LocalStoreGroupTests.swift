@@ -40,7 +40,7 @@ struct LocalStoreGroupTests {
     private func put(
         _ orders: [PutOrder], in store: LocalStore, onAnswer: @escaping @Sendable () -> Void = {}
     ) throws -> [StoreError.Code?] {
-        let answers = Mutex<[Int: Result<PutReceipt, any Error>]>([:])
+        let answers = Lock<[Int: Result<PutReceipt, any Error>]>([:])
         let puts = orders.enumerated().map { index, order in
             SmallPut(order: order, flag: CancellationFlag()) { answer in
                 answers.withLock { $0[index] = answer }
@@ -65,7 +65,7 @@ struct LocalStoreGroupTests {
     }
 
     @Test func `a group takes each step together, and syncs each folder once`() async throws {
-        let steps = Mutex<[LocalStoreStep]>([])
+        let steps = Lock<[LocalStoreStep]>([])
         let store = store { step in steps.withLock { $0.append(step) } }
         try await store.store([1], at: ObjectKey("users/ana/photos/first"))
         steps.withLock { $0 = [] }
@@ -130,7 +130,7 @@ struct LocalStoreGroupTests {
 
     /// Told before them, some failures in a row would pass for a store that takes nothing.
     @Test func `what fails is not told before what is stored beside it`() throws {
-        let (told, toldBefore) = (Mutex(0), Mutex<Int?>(nil))
+        let (told, toldBefore) = (Lock(0), Lock<Int?>(nil))
         let store = store { step in
             if step == .committed { toldBefore.withLock { $0 = told.withLock { $0 } } }
         }

@@ -10,12 +10,12 @@ import Testing
 @Suite
 struct LocalStoreIdentityTests {
     /// What a ledger remembers.
-    private final class Memory: StoreIDMemory {
-        private let id: Mutex<String?>
+    private final class KnownID: StoreIDStore {
+        private let id: Lock<String?>
         private let hasObjects: Bool
 
         init(_ id: String? = nil, hasObjects: Bool = false) {
-            self.id = Mutex(id)
+            self.id = Lock(id)
             self.hasObjects = hasObjects
         }
 
@@ -40,7 +40,7 @@ struct LocalStoreIdentityTests {
         key = try ObjectKey("a")
     }
 
-    private func makeStore(_ memory: Memory?, _ access: LocalStoreAccess = .founds) -> LocalStore {
+    private func makeStore(_ memory: KnownID?, _ access: LocalStoreAccess = .founds) -> LocalStore {
         LocalStore(
             root: tree.path("store"), now: { Date() }, restoreDuration: .seconds(5), access: access, memory: memory)
     }
@@ -58,13 +58,13 @@ struct LocalStoreIdentityTests {
     }
 
     @Test func `the first store gets an id, and whoever uses it remembers it`() async throws {
-        let memory = Memory()
+        let memory = KnownID()
         let store = makeStore(memory)
         try await store.store([1], at: key)
         let id = try #require(memory.storeID())
         #expect(id.utf8.count == 36)
         #expect(String(decoding: try tree.read("store/sync-agent-store.json"), as: UTF8.self).contains(id))
-        let other = Memory()
+        let other = KnownID()
         #expect(try await makeStore(other).head(key) != nil)
         #expect(other.storeID() == id)
     }
@@ -76,7 +76,8 @@ struct LocalStoreIdentityTests {
     {
         if isFolderThere { try tree.makeFolder("store") }
         await refused(
-            makeStore(Memory(hasObjects ? nil : "some", hasObjects: hasObjects)), "not the store that this ledger knows"
+            makeStore(KnownID(hasObjects ? nil : "some", hasObjects: hasObjects)),
+            "not the store that this ledger knows"
         )
         #expect(try tree.files() == [])
         #expect(FileManager.default.fileExists(atPath: tree.path("store").string) == isFolderThere)
@@ -85,16 +86,16 @@ struct LocalStoreIdentityTests {
 
     @Test(arguments: [LocalStoreAccess.reads, .writes])
     func `what only looks, or writes to what is there, makes nothing`(access: LocalStoreAccess) async throws {
-        await refused(makeStore(Memory(), access), "is not there yet")
+        await refused(makeStore(KnownID(), access), "is not there yet")
         try tree.makeFolder("store")
-        await refused(makeStore(Memory(), access), "is not there yet")
+        await refused(makeStore(KnownID(), access), "is not there yet")
         #expect(try FileManager.default.contentsOfDirectory(atPath: tree.path("store").string) == [])
     }
 
     @Test(arguments: [true, false])
     func `another store in its place is refused with both ids, and not written to`(knowsBefore: Bool) async throws {
-        try await makeStore(Memory()).store([1], at: key)
-        let memory = Memory(knowsBefore ? "11111111-known" : nil)
+        try await makeStore(KnownID()).store([1], at: key)
+        let memory = KnownID(knowsBefore ? "11111111-known" : nil)
         let store = makeStore(memory)
         if !knowsBefore {
             try await store.store([2], at: ObjectKey("b"))
@@ -115,7 +116,7 @@ struct LocalStoreIdentityTests {
     }
 
     @Test func `nothing is written below a mount point whose disk has gone`() async throws {
-        let store = makeStore(Memory())
+        let store = makeStore(KnownID())
         try await store.store([1], at: key)
         try FileManager.default.moveItem(atPath: tree.path("store").string, toPath: tree.path("disk").string)
         try tree.makeFolder("store")
@@ -134,7 +135,7 @@ struct LocalStoreIdentityTests {
     {
         try await makeStore(nil).store([1], at: key)
         try tree.write(#"{"about":"?","format":1}"#, to: "store/sync-agent-store.json")
-        let memory = Memory(hasObjects: true)
+        let memory = KnownID(hasObjects: true)
         #expect(try await makeStore(memory, .reads).head(key) != nil)
         #expect(memory.storeID() == nil)
         #expect(

@@ -13,9 +13,9 @@ import Testing
 struct LocalStoreSyncTests {
     /// What a store syncs, in order; the n-th sync of a folder fails as a disk's.
     private final class Syncs: Sendable {
-        private let state: Mutex<(failing: Int?, folders: [FilePath])>
+        private let state: Lock<(failing: Int?, folders: [FilePath])>
 
-        init(failing: Int? = nil) { state = Mutex((failing, [])) }
+        init(failing: Int? = nil) { state = Lock((failing, [])) }
 
         var folders: [FilePath] { state.withLock { $0.folders } }
 
@@ -170,7 +170,7 @@ struct LocalStoreSyncTests {
         // And when the hour is over, there is one file again.
         let later = LocalStore(
             root: tree.path("store"), now: { Date().addingTimeInterval(7_200) }, restoreDuration: .seconds(5))
-        try await later.tidy()
+        try await later.abortStaleUploads()
         #expect(try await later.bytes(of: key) == [1, 2, 3])
         #expect(try tree.files(below: "store/objects").count == 1)
         #expect(try tree.files(below: "store/staging") == [])
@@ -190,7 +190,7 @@ struct LocalStoreSyncTests {
         #expect(try await store.bytes(of: key) == [1, 2, 3])
         let later = LocalStore(
             root: tree.path("store"), now: { Date().addingTimeInterval(7_200) }, restoreDuration: .seconds(5))
-        try await later.tidy()
+        try await later.abortStaleUploads()
         #expect(try await later.bytes(of: key) == [1, 2, 3])
         #expect(try tree.files(below: "store/objects") == ["users/ana/photos/photo.dat"])
         #expect(try tree.files(below: "store/staging") == [])

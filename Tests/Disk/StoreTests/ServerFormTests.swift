@@ -28,7 +28,7 @@ import Testing
         #expect(form.keyPrefix == "\(folder)/" && form.slots.map(\.name) == ["0", "1", "2"])
         let browser = Browser(form: form, transport: transport)
         let body = String(repeating: "a", count: attempt == .tooLarge ? 101 : 100)
-        let look = try await browser.look(1)
+        let look = try await browser.check(1)
         let status = try await browser.send(
             body, type: attempt == .otherType ? "text/html" : "image/jpeg", by: 1,
             as: attempt == .otherKey ? "\(folder)/2" : attempt == .otherBucketKey ? "users/ana" : nil)
@@ -42,8 +42,8 @@ import Testing
             #expect((200..<300).contains(status) && listed == [keys[1]])
             let stored = try await store.bytes(of: keys[1])
             #expect(String(decoding: stored, as: UTF8.self) == body)
-            #expect(try await browser.look(1) == 200)
-            #expect(try await browser.look(0) == 404)
+            #expect(try await browser.check(1) == 200)
+            #expect(try await browser.check(0) == 404)
         } else if server.checksForms {
             #expect((400..<500).contains(status) && listed.isEmpty, "\(attempt): \(status)")
         }
@@ -67,7 +67,7 @@ private struct Browser {
     let transport: CurlTransport
 
     /// - Returns: the status of a HEAD.
-    func look(_ index: Int) async throws -> Int {
+    func check(_ index: Int) async throws -> Int {
         let slot = form.slots[index]
         let text = form.look.before + slot.name + form.look.after + slot.lookSignature + form.lookEnd
         return try await transport.send(HTTPRequest(.head, try Self.url(text)), target: .memory(limit: 1 << 20)).status

@@ -26,7 +26,7 @@ enum TestServer: String, Sendable, CaseIterable, CustomTestStringConvertible {
     static let secret = environment["SYNC_AGENT_TEST_SECRET", default: ""]
 
     /// One store for all tests: they share its connections, as the uploads of an agent do.
-    private static let stores = Mutex<[TestServer: S3Store]>([:])
+    private static let stores = Lock<[TestServer: S3Store]>([:])
 
     var endpoint: String? { Self.environment[variable] }
 

@@ -98,7 +98,7 @@ struct BlockingPoolTests {
     }
 
     @Test func `how many threads there may be is asked with the first work, and once`() async throws {
-        let asked = Mutex(0)
+        let asked = Lock(0)
         let count: @Sendable () -> Int = {
             asked.withLock { $0 += 1 }
             return 2
@@ -130,7 +130,7 @@ struct BlockingPoolTests {
             }
         }
         let queued = Task.immediate { await pool.finish { 42 } }
-        let isDone = Mutex(false)
+        let isDone = Lock(false)
         pool.add { isDone.withLock { $0 = true } }
         let end = Task.immediate { await pool.shutDown() }
         try barrier.writeEnd.writeAll([0])
@@ -145,7 +145,7 @@ struct BlockingPoolTests {
     @Test func `where the system gives no thread, work is done where it is handed in, until there is one again`()
         async throws
     {
-        let isFull = Mutex(true)
+        let isFull = Lock(true)
         let pool = BlockingPool(name: "test", threads: 2) { (name, body) throws(Errno) in
             if isFull.withLock({ $0 }) { throw .resourceTemporarilyUnavailable }
             return try OwnedThread.start(name: name, body)
@@ -192,6 +192,14 @@ struct BlockingPoolTests {
         await #expect(processExitsWith: .success) {
             let calls = Countdown()
             let cache = IdleMemory.addCache { _ = calls.fires() }
+            // A look that comes again and again is no work.
+            let glances = BlockingPool(ofGlances: "glances", patience: .milliseconds(20))
+            #expect(try await glances.run { 42 } == 42)
+            try await eventually("the end of the thread") {
+                ThreadNames.now { $0.hasPrefix("glances") }.isEmpty ? () : nil
+            }
+            #expect(calls.count == 0)
+            await glances.shutDown()
             let pool = BlockingPool(name: "test", threads: 1, patience: .milliseconds(20)) {
                 (name, body) throws(Errno) in
                 try OwnedThread.start(name: name, body)

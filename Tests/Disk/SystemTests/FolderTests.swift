@@ -75,7 +75,7 @@ import Testing
         (.ioError, .ioFailed), (.noSuchFileOrDirectory, .unsupported), (.fileExists, .taken),
     ])
     func `what the disk refuses is asked once for each folder`(errno: Errno, code: FolderError.Code) throws {
-        let asked = Mutex<[FilePath]>([])
+        let asked = Lock<[FilePath]>([])
         var calls = Folder.Calls()
         calls.make = { path, _ throws(Errno) in
             asked.withLock { $0.append(path) }
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `each new name is on the disk before the next one is made`() throws {
-        let steps = Mutex<[String]>([])
+        let steps = Lock<[String]>([])
         let root = tree.path("a").removingLastComponent()
         var calls = Folder.Calls()
         let (make, sync) = (calls.make, calls.sync)
@@ -122,7 +122,7 @@ import Testing
 
     @Test(arguments: 2...4)
     func `a folder whose name is not on the disk is not left for the next run`(failing: Int) throws {
-        let count = Mutex(0)
+        let count = Lock(0)
         var calls = Folder.Calls()
         let sync = calls.sync
         calls.sync = { path throws(Errno) in

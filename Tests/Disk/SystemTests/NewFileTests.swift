@@ -172,7 +172,7 @@ import Testing
     @Test(arguments: [true, false])
     func `where its name never shows the hidden file, it ends, and the folder is told`(isMissing: Bool) throws {
         let other = try FileStatus(at: tree.write("other", to: "b.txt"))
-        let looks = Mutex(0)
+        let looks = Lock(0)
         let told = #expect(throws: Errno.self) {
             _ = try NewFile(
                 for: path,

@@ -6,10 +6,10 @@ import Testing
 /// Work at disks that hang.
 extension PooledWorkTests {
     /// Looks each second for so many, at which no thread uses the processor.
-    private func look(_ watch: StepWatch, _ clocks: Clocks, seconds: Int) {
+    private func check(_ watch: StepWatch, _ clocks: Clocks, seconds: Int) {
         for _ in 0..<seconds {
             clocks.advance(wall: .seconds(1), processor: .zero)
-            watch.look()
+            watch.check()
         }
     }
 
@@ -29,13 +29,13 @@ extension PooledWorkTests {
             }
         }
         await entry.wait()
-        look(watch, clocks, seconds: 9)
+        check(watch, clocks, seconds: 9)
         try trap.open()
         await entry.wait()
         // It has given a sign meanwhile.
-        look(watch, clocks, seconds: 10)
+        check(watch, clocks, seconds: 10)
         #expect(told.count == 0)
-        look(watch, clocks, seconds: 1)
+        check(watch, clocks, seconds: 1)
         await #expect(throws: NoSignOfLife.self) { try await answer.value }
         #expect(told.count == 1)
         #expect(watch.stuck == 0)
@@ -45,7 +45,7 @@ extension PooledWorkTests {
     }
 
     @Test func `work that was given up finds that it shall stop when its disk answers`() async throws {
-        let (clocks, trap, entry, isStopped) = (Clocks(), try Trap(), Entry(), Mutex(false))
+        let (clocks, trap, entry, isStopped) = (Clocks(), try Trap(), Entry(), Lock(false))
         let watch = clocks.watch
         let pool = BlockingPool(name: "test", threads: 1, watch: watch)
         let answer = Task {
@@ -57,7 +57,7 @@ extension PooledWorkTests {
             }
         }
         await entry.wait()
-        look(watch, clocks, seconds: 10)
+        check(watch, clocks, seconds: 10)
         await #expect(throws: NoSignOfLife.self) { try await answer.value }
         try trap.open()
         await entry.wait()
@@ -79,12 +79,12 @@ extension PooledWorkTests {
             return 1
         }
         await entry.wait()
-        look(watch, clocks, seconds: 60)
+        check(watch, clocks, seconds: 60)
         try trap.open()
         await entry.wait()
         for _ in 0..<60 {
             clocks.advance(wall: .seconds(1), processor: .milliseconds(1))
-            watch.look()
+            watch.check()
         }
         try trap.open()
         #expect(try await answer == 1)
@@ -101,7 +101,7 @@ extension PooledWorkTests {
         }
         await entry.wait()
         clocks.advance(wall: .seconds(3_600), processor: .zero)
-        watch.look()
+        watch.check()
         try trap.open()
         #expect(try await answer == 1)
     }
@@ -121,7 +121,7 @@ extension PooledWorkTests {
                 }
             }
             await entry.wait(for: 2)
-            look(watch, clocks, seconds: 10)
+            check(watch, clocks, seconds: 10)
             for _ in 1...4 { #expect(try await pool.run { 2 } == 2) }
             for _ in 1...2 { try trap.open() }
             let sum = try await group.reduce(0, +)
@@ -146,7 +146,7 @@ extension PooledWorkTests {
         }
         await entry.wait()
         #expect(!watch.isIdle)
-        look(watch, clocks, seconds: 10)
+        check(watch, clocks, seconds: 10)
         #expect(watch.isIdle)
         try trap.open()
         #expect(try await answer == 1)

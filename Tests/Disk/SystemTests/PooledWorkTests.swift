@@ -9,7 +9,7 @@ import Testing
 @Suite struct PooledWorkTests {
     /// Clocks that a test moves: those of all threads at once.
     final class Clocks: Sendable {
-        private let reading = Mutex(StepWatch.Reading(wall: .zero, processor: .zero))
+        private let reading = Lock(StepWatch.Reading(wall: .zero, processor: .zero))
 
         func advance(wall: Duration, processor: Duration) {
             reading.withLock { reading in
@@ -67,10 +67,10 @@ import Testing
         let answer = Task { try await stuck(pool, trap, entry) }
         await entry.wait()
         clocks.advance(wall: .seconds(59), processor: .seconds(59))
-        watch.look()
+        watch.check()
         #expect(watch.stuck == 0)
         clocks.advance(wall: .seconds(1), processor: .seconds(1))
-        watch.look()
+        watch.check()
         let error = await #expect(throws: PhotoError.self) { try await answer.value }
         #expect(error?.code == .tooSlow)
         #expect(watch.stuck == 1)
@@ -86,7 +86,7 @@ import Testing
         await entry.wait()
         #expect(try await pool.run { 2 } == 2)
         clocks.advance(wall: .seconds(60), processor: .seconds(60))
-        watch.look()
+        watch.check()
         _ = await #expect(throws: PhotoError.self) { try await answer.value }
         await pool.shutDown()
         #expect(watch.stuck == 1)
@@ -104,7 +104,7 @@ import Testing
         let queued = Task.immediate { await pool.finish { 42 } }
         let end = Task.immediate { await pool.shutDown() }
         clocks.advance(wall: .seconds(60), processor: .seconds(60))
-        watch.look()
+        watch.check()
         #expect(await queued.value == 42)
         await end.value
         _ = await #expect(throws: PhotoError.self) { try await answer.value }
@@ -118,7 +118,7 @@ import Testing
         async let answer = stuck(pool, trap, entry)
         await entry.wait()
         clocks.advance(wall: .seconds(3_600), processor: .seconds(4))
-        watch.look()
+        watch.check()
         try trap.open()
         #expect(try await answer == 1)
         #expect(watch.stuck == 0)
@@ -139,7 +139,7 @@ import Testing
         }
         await entry.wait()
         clocks.advance(wall: .seconds(59), processor: .seconds(59))
-        watch.look()
+        watch.check()
         try trap.open()
         #expect(try await answer == 1)
     }
@@ -169,7 +169,7 @@ import Testing
     func `cancelled work behind that of a disk is not waited for, where its pool is made for that`(
         isCancelledFirst: Bool
     ) async throws {
-        let (trap, entry, starts, begun) = (try Trap(), Entry(), Entry(), Mutex(false))
+        let (trap, entry, starts, begun) = (try Trap(), Entry(), Entry(), Lock(false))
         let pool = BlockingPool(name: "test", threads: 2, abandoningAfter: .seconds(60)) { (name, body) throws(Errno) in
             guard name == "test-1" else {
                 // What needs a second one is queued.
@@ -275,8 +275,8 @@ import Testing
         }
         await entry.wait()
         clocks.advance(wall: .seconds(60), processor: .seconds(60))
-        watch.look()
-        watch.look()
+        watch.check()
+        watch.check()
         _ = await #expect(throws: PhotoError.self) { try await answer.value }
         #expect(releases.count == 1)
         try trap.open()
@@ -291,13 +291,13 @@ import Testing
             for _ in 0..<StepWatch.mostStuck { group.addTask { try await stuck(pool, trap, entry) } }
             await entry.wait(for: StepWatch.mostStuck)
             clocks.advance(wall: .seconds(60), processor: .seconds(60))
-            watch.look()
+            watch.check()
             // Those who wait have had their answers before it ends.
             #expect(ends.count == 0)
             for _ in 0..<StepWatch.mostStuck {
                 await #expect(throws: PhotoError.self) { try await group.next() }
             }
-            watch.look()
+            watch.check()
             #expect(ends.count == 1)
         }
         for _ in 0..<StepWatch.mostStuck { try trap.open() }

@@ -151,7 +151,7 @@ import Testing
             // Two pages each time: one request for a thousand objects, and none for an object.
             #expect(server.requests.count == 4)
             #expect(server.requests.allSatisfy { $0.operation == .listObjectsV2 })
-            let noted = Mutex<[UInt8]>([])
+            let noted = Lock<[UInt8]>([])
             _ = try await store.get(try ObjectKey("k10600"), range: nil) { part in
                 noted.withLock { $0 += Array(part) }
             }

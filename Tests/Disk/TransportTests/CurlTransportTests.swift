@@ -57,6 +57,24 @@ import Testing
         }
     }
 
+    @Test func `A connection that is too old to be used again is closed, though nobody asks for another`()
+        async throws
+    {
+        let closed = Countdown()
+        var settings = TransportSettings()
+        settings.idleConnectionAge = .zero
+        try await withServer(settings: settings) { connection in
+            while connection.readHead() != nil { connection.write(Self.ok) }
+            _ = closed.fires()
+        } work: { transport, server in
+            for count in 1...3 {
+                let response = try await transport.send(HTTPRequest(.get, url(server)), target: .memory(limit: 5))
+                #expect(response.newConnections == 1)
+                try await eventually("the end of the connection") { closed.count == count ? () : nil }
+            }
+        }
+    }
+
     @Test func `Paths, queries and headers arrive as they were given`() async throws {
         let heads = Noted<RequestHead>()
         try await withServer { connection in

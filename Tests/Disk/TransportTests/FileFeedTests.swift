@@ -1,4 +1,5 @@
 import Dispatch
+import FoundationEssentials
 import SyncCore
 import SyncDigest
 import SyncTestSupport
@@ -11,10 +12,10 @@ import Testing
 /// Files on disks that stop answering while they are sent.
 @Suite struct FileFeedTests {
     private static let stored = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-    private let wall = Mutex(Duration.zero)
+    private let wall = Lock(Duration.zero)
     private let gate = DispatchSemaphore(value: 0)
     /// How often somebody has come to the gate.
-    private let entries = Mutex(0)
+    private let entries = Lock(0)
 
     /// Of all threads; none of them uses the processor.
     private var watch: StepWatch {
@@ -28,7 +29,7 @@ import Testing
     private func passPatience(_ watch: StepWatch) {
         for _ in 0..<Int(SignOfLife.patience / .seconds(1)) {
             wall.withLock { $0 += .seconds(1) }
-            watch.look()
+            watch.check()
         }
     }
 
@@ -189,7 +190,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `A request that is over does not wait for a disk that hangs`(isCancelled: Bool) async throws {
-        let (tree, isOver) = (try TemporaryTree(), Mutex(false))
+        let (tree, isOver) = (try TemporaryTree(), Lock(false))
         try tree.write([UInt8].noise(3_000_000), to: "film.mp4")
         let body = HTTPBody(try tree.body("film.mp4"))
         let server = try takeAll(noting: Noted<[UInt8]>())
@@ -213,6 +214,35 @@ import Testing
         await ending.value
         if isCancelled { await transport.close() }
         await server.stop()
+    }
+
+    @Test func `A file that was sent is closed by the threads that read, and nobody waits for that`() async throws {
+        let (tree, entries, name) = (try TemporaryTree(), Lock(0), "closed-by-its-readers.jpg")
+        try tree.write([UInt8].noise(1_000), to: name)
+        let reads = SourceReads(pool: BlockingPool(name: "bodies", threads: 1, watch: StepWatch()))
+        let body = HTTPBody(try tree.body(name))
+        let feed = try #require(try await FileFeed.open(body, by: reads, onRead: { _ in }))
+        async let other: Void = reads.run("/other.jpg", Self.stamp(device: 1)) { [gate] in
+            entries.withLock { $0 += 1 }
+            gate.wait()
+        }
+        // It goes on when the test ends early, too.
+        defer { gate.signal() }
+        try await eventually("the only thread") { entries.withLock { $0 } == 1 ? () : nil }
+        feed.close()
+        #expect(try Self.isOpen(name))
+        gate.signal()
+        try await other
+        try await eventually("its end") { try Self.isOpen(name) ? nil : () }
+        await reads.pool.shutDown()
+    }
+
+    /// Whether this process has a file of that name open.
+    private static func isOpen(_ name: String) throws -> Bool {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").contains { descriptor in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+            return target?.hasSuffix("/\(name)") ?? false
+        }
     }
 
     @Test func `A request that sends a file can be cancelled`() async {

@@ -268,7 +268,7 @@ import Testing
     func `An upload is remembered until it is over`(faults: [String: [Fault]], left: [String]) async throws {
         let tree = try TemporaryTree()
         let body = try file(tree, [UInt8].noise(Self.size))
-        let memory = TransientMemory()
+        let memory = InMemoryEndpointFacts()
         let noted = Noted<[StoredUpload]>()
         let server = PartServer(faults, beforePart: { noted.note(memory.unfinishedUploads()) })
         try await withStore(server.serve, memory: memory) { store in
@@ -277,7 +277,7 @@ import Testing
             // What this process has in hand is its own to end; what it gave up is not.
             let steps = server.stepsBesideParts
             #expect(memory.unfinishedUploads().map(\.id) == left)
-            try await store.tidy()
+            try await store.abortStaleUploads()
             #expect(server.stepsBesideParts == steps + left.map { _ in "abort" })
         }
         #expect(noted.all.allSatisfy { $0.map(\.id) == ["up-1"] && $0.map(\.key.rawValue) == ["f/film"] })
@@ -285,7 +285,7 @@ import Testing
         #expect(memory.unfinishedUploads().map(\.id) == left)
         guard !left.isEmpty else { return }
         let next = PartServer()
-        try await withStore(next.serve, memory: memory) { try await $0.tidy() }
+        try await withStore(next.serve, memory: memory) { try await $0.abortStaleUploads() }
         #expect(next.steps == ["abort"])
         #expect(next.head(of: "abort")?.line == "DELETE /b/f/film?uploadId=up-1 HTTP/1.1")
         #expect(memory.unfinishedUploads().isEmpty)
@@ -294,7 +294,7 @@ import Testing
     @Test func `A cancelled upload is noted and forgotten all the same`() async throws {
         let tree = try TemporaryTree()
         let body = try file(tree, [UInt8].noise(Self.size))
-        let memory = TransientMemory()
+        let memory = InMemoryEndpointFacts()
         let arrived = Noted<Bool>()
         let server = PartServer([
             "part 1": [.silence { arrived.note(true) }], "abort": [.reply(500), .reply(500), .reply(204)],

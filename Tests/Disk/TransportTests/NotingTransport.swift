@@ -7,7 +7,7 @@ import Synchronization
 final class NotingTransport: HTTPTransport {
     private static let created = "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"
 
-    private let noted = Mutex<[HTTPRequest]>([])
+    private let noted = Lock<[HTTPRequest]>([])
 
     var requests: [HTTPRequest] { noted.withLock { $0 } }
 

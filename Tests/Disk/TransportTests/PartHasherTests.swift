@@ -37,7 +37,8 @@ import Testing
             FilePatches.Patch(10..<20, head: [1]), FilePatches.Patch(900_000..<2_100_000, head: [2, 3]),
         ])
         bytes.withUnsafeMutableBytes { patches.apply(to: $0, at: 0) }
-        let hasher = try PartHasher(file, stamp: try tree.stamp("film.mp4"), patches: patches)
+        let reads = SourceReads(pool: BlockingPool(name: "parts", threads: 1))
+        let hasher = try PartHasher(file, stamp: try tree.stamp("film.mp4"), patches: patches, closedBy: reads)
         for range in [0..<1_000_000, 1_000_000..<2_000_000, 2_000_000..<2_500_000] {
             let part = try hasher.body(of: Int64(range.lowerBound)..<Int64(range.upperBound))
             #expect(part.digest == ContentDigest(of: Array(bytes[range])))

@@ -24,7 +24,7 @@ final class PartServer: Sendable {
         var parts: [Int: [UInt8]] = [:]
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
     private let listing: String
     private let tellsDigests: Bool
     private let confirmedEncryption: String?
@@ -40,7 +40,7 @@ final class PartServer: Sendable {
         _ faults: [String: [Fault]] = [:], leftovers: String = "", confirmedEncryption: String? = nil,
         tellsDigests: Bool = false, beforePart: @escaping @Sendable () -> Void = {}
     ) {
-        state = Mutex(State(faults: faults))
+        state = Lock(State(faults: faults))
         self.confirmedEncryption = confirmedEncryption
         self.tellsDigests = tellsDigests
         self.beforePart = beforePart

@@ -51,7 +51,7 @@ struct RequestHead: Hashable, Sendable {
 
 /// Something that a thread notes and a test waits for.
 final class Noted<Value: Sendable>: Sendable {
-    private let values = Mutex<[Value]>([])
+    private let values = Lock<[Value]>([])
     private let stream: AsyncStream<Value>
     private let continuation: AsyncStream<Value>.Continuation
 

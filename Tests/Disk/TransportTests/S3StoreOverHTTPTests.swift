@@ -70,7 +70,7 @@ import Testing
         try tree.makeFolder(".aws")
         try tree.write("[default]\naws_access_key_id = AKIDFILE\naws_secret_access_key = s\n", to: ".aws/credentials")
         let most = 32
-        let heads = Mutex(0)
+        let heads = Lock(0)
         let allAreHere = DispatchSemaphore(value: 0)
         let server = try LoopbackServer { connection in
             while connection.readHead() != nil {

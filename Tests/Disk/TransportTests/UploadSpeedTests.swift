@@ -84,7 +84,7 @@ import Testing
         let table = try BandwidthTimetable("08:00,16k:16k 18:00,off:off", atLeast: 1)
         let zone = try #require(TimeZone(identifier: "UTC"))
         // Monday, 5 January 1970, at 17:59.
-        let clock = Mutex(Date(timeIntervalSince1970: 4 * 86_400 + 17 * 3_600 + 59 * 60))
+        let clock = Lock(Date(timeIntervalSince1970: 4 * 86_400 + 17 * 3_600 + 59 * 60))
         let transport = try CurlTransport(
             settings: TransportSettings(stallTimeout: .seconds(600), uploadBytesPerSecond: table.lowestUpload),
             rates: { table.rates(at: clock.withLock { $0 }, in: zone) })

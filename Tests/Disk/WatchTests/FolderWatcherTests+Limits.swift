@@ -57,9 +57,9 @@ extension FolderWatcherTests {
     {
         try tree.makeFolder("a/b/c")
         try tree.makeFolder("d")
-        let limit = Mutex(2)
+        let limit = Lock(2)
         var calls = WatchCalls.system
-        let given = Mutex<Set<Int32>>([])
+        let given = Lock<Set<Int32>>([])
         calls.addWatch = { (queue, folder) throws(Errno) in
             let watch = try WatchCalls.system.addWatch(queue, folder)
             let isAllowed = given.withLock { given in
@@ -118,7 +118,7 @@ extension FolderWatcherTests {
         try tree.makeFolder("bad/deep")
         try tree.makeFolder("good")
         let refused = try #require(FolderIdentity(at: bad))
-        let isRefusing = Mutex(true)
+        let isRefusing = Lock(true)
         var calls = WatchCalls.system
         calls.addWatch = { (queue, folder) throws(Errno) in
             if folder.identity == refused, isRefusing.withLock({ $0 }) { throw .ioError }
@@ -206,10 +206,10 @@ extension FolderWatcherTests {
         calls.startThread = { (_, _) throws(Errno) in throw .resourceTemporarilyUnavailable }
         let watcher = FolderWatcher(pollInterval: .seconds(30), checkInterval: .seconds(5), calls: calls)
         await watcher.start([tree.root])
-        #expect(await watcher.next() == [.tree(tree.root)])
+        #expect(await watcher.next(of: tree.root) == [.tree(tree.root)])
         #expect(watcher.reports().first?.note?.contains("only the regular rescan finds changes") == true)
         await watcher.stop()
-        #expect(await watcher.next() == nil)
+        #expect(await watcher.next(of: tree.root) == nil)
     }
 }
 
@@ -220,7 +220,7 @@ private final class ReadScript: Sendable {
         var holds = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let gate = DispatchSemaphore(value: 0)
 
     /// The next events are lost, and the kernel says so.

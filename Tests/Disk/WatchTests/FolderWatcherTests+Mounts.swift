@@ -11,7 +11,7 @@ extension FolderWatcherTests {
     func `a root is scanned and watched anew when something is mounted below, at or above it`(place: String)
         async throws
     {
-        let other = Mutex<[String]>([])
+        let other = Lock<[String]>([])
         var calls = WatchCalls.system
         // A system that does not tell of mounts: the table is looked at with every check.
         calls.mountEvents = { nil }

@@ -28,7 +28,7 @@ extension FolderWatcherTests {
     }
 
     @Test func `a file that no event has told of has its root polled, and one that was told has not`() async throws {
-        let isDeaf = Mutex(false)
+        let isDeaf = Lock(false)
         var calls = WatchCalls.system
         calls.readQueue = { (queue, buffer) throws(Errno) in
             let count = try WatchCalls.system.readQueue(queue, buffer)
@@ -74,7 +74,7 @@ extension FolderWatcherTests {
     {
         let bad = try tree.makeFolder("bad")
         let refused = try #require(FolderIdentity(at: bad))
-        let isDeaf = Mutex(false)
+        let isDeaf = Lock(false)
         var calls = WatchCalls.system
         calls.addWatch = { (queue, folder) throws(Errno) in
             if folder.identity == refused { throw .ioError }
@@ -107,7 +107,7 @@ extension FolderWatcherTests {
     @Test func `what an earlier agent has found out has a root polled from the beginning, until it is opened anew`()
         async throws
     {
-        let table = Mutex<[UInt8]>([])
+        let table = Lock<[UInt8]>([])
         var calls = WatchCalls.system
         calls.mountEvents = { nil }
         calls.mountTable = { table.withLock { $0 } }
@@ -127,9 +127,9 @@ extension FolderWatcherTests {
     }
 
     @Test func `a root of which the kernel tells nothing is polled, until it tells`() async throws {
-        let isSilent = Mutex(true)
+        let isSilent = Lock(true)
         var calls = WatchCalls.system
-        calls.tellsOfOpening = { _ in isSilent.withLock { !$0 } }
+        calls.reportsOpening = { _ in isSilent.withLock { !$0 } }
         try await withWatcher([tree.root], pollInterval: .milliseconds(20), calls: calls) { watcher, log in
             let report = try #require(watcher.reports().first)
             #expect(report.mode == .polling)
@@ -141,7 +141,7 @@ extension FolderWatcherTests {
     }
 
     @Test func `this kernel tells that a folder is opened`() throws {
-        #expect(WatchCalls.system.tellsOfOpening(try DirectoryHandle(root: tree.root)) == true)
+        #expect(WatchCalls.system.reportsOpening(try DirectoryHandle(root: tree.root)) == true)
     }
 
     @Test(.enabled(if: geteuid() == 0, "mounting needs root"))

@@ -147,18 +147,19 @@ import Testing
     @Test func `the consumer wakes with nil when the watcher stops`() async throws {
         let watcher = FolderWatcher()
         await watcher.start([tree.root])
-        _ = await watcher.next()
-        async let waiting = watcher.next()
+        let root = tree.root
+        _ = await watcher.next(of: root)
+        async let waiting = watcher.next(of: root)
         await watcher.stop()
         #expect(await waiting == nil)
-        #expect(await watcher.next() == nil)
+        #expect(await watcher.next(of: root) == nil)
         #expect(watcher.reports().map(\.root) == [tree.root])
         await watcher.stop()
     }
 
     @Test func `setting watches tells that it gets on, in one large folder, too`() async throws {
         for index in 0..<300 { try tree.write("\(index).jpg", "") }
-        let told = Mutex<[FilePath]>([])
+        let told = Lock<[FilePath]>([])
         let watcher = FolderWatcher(progress: { root in told.withLock { $0.append(root) } })
         await watcher.start([tree.root])
         await watcher.stop()
@@ -180,7 +181,7 @@ import Testing
         start.cancel()
         await start.value
         await watcher.stop()
-        #expect(await watcher.next() == nil)
+        #expect(await watcher.next(of: root) == nil)
     }
 
     @Test func `two hundred starts and stops leave no thread and no descriptor`() async throws {

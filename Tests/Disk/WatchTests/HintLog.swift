@@ -29,15 +29,21 @@ struct HintLog {
     @discardableResult
     mutating func take() async throws -> [ChangeHint] {
         let watcher = watcher
+        let roots = watcher.reports().map(\.root)
         let hints = await withTaskGroup(of: [ChangeHint]?.self) { group in
-            group.addTask { await watcher.next() }
-            // Cancelled, `next()` answers nil.
+            for root in roots { group.addTask { await watcher.next(of: root) } }
+            // Cancelled, `next(of:)` answers nil.
             group.addTask {
                 await Patience.runOut()
                 return nil
             }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
+            var hints: [ChangeHint]?
+            // What has come for another root at the same time is taken, too.
+            while let found = await group.next() {
+                if let found { hints = (hints ?? []) + found }
+                group.cancelAll()
+            }
+            return hints
         }
         guard let hints else {
             throw TimedOut(description: "no hint for \(Patience.limit); so far: \(seen.suffix(50))")

@@ -94,4 +94,15 @@ import Testing
         mailbox.post([.file("/r/b")], of: root)
         #expect(await mailbox.next() == nil)
     }
+
+    @Test func `what is hinted at below a root waits for its own consumer, and can be taken without waiting`() async {
+        let mailboxes = HintMailboxes()
+        for root: FilePath in ["/a", "/b"] { mailboxes[root].post([.file(root.appending("1"))], of: root) }
+        #expect(mailboxes["/b"].take() == [.file("/b/1")])
+        #expect(mailboxes["/b"].take() == [])
+        #expect(await mailboxes["/a"].next() == [.file("/a/1")])
+        mailboxes.close()
+        #expect(await mailboxes["/a"].next() == nil)
+        #expect(await mailboxes["/c"].next() == nil)
+    }
 }

@@ -86,7 +86,7 @@ import Testing
         let isDue = [pace.isDue(at: .seconds(3_629)), pace.isDue(at: .seconds(3_659))]
         #expect(isDue == [false, true])
         other.begin(["/a"], spent: .zero, at: .seconds(30))
-        other.hurry(at: .seconds(40))
+        other.pollNow(at: .seconds(40))
         let isOtherDue = other.isDue(at: .seconds(40))
         #expect(isOtherDue)
     }

@@ -276,8 +276,8 @@ struct OriginalTests {
         try home.configure(
             try String(contentsOfFile: home.tree.path("config.yaml").string, encoding: .utf8)
                 .replacing("max_dimension: 100", with: "max_dimension: 100, keep_originals: true"))
-        let standing = try #require(try await answer(home, "status", "--json")["originals"] as? Fields)
-        #expect(standing["waiting"] as? Int == 4)
+        let status = try #require(try await answer(home, "status", "--json")["originals"] as? Fields)
+        #expect(status["waiting"] as? Int == 4)
         #expect(try await answer(home, "sync", "--json")["originals"] as? Int == 3)
         #expect(try await restored(home, "--original", one.string) == ["1.jpg": try #require(photos[one])])
     }

@@ -22,7 +22,7 @@ struct RestoreWaitTests {
     }
 
     /// A home whose notices go to the file `told`.
-    private func tellingHome() async throws -> (home: AgentHome, told: FilePath) {
+    private func homeWithNotices() async throws -> (home: AgentHome, told: FilePath) {
         let home = try await archivedHome(restoring: 1)
         let script = try home.tree.writeProgram(Self.program, to: "tell")
         let told = home.tree.path("told")
@@ -282,7 +282,7 @@ struct RestoreWaitTests {
     }
 
     @Test func `the agent follows a job, saves it and tells of it once, also when it is started again`() async throws {
-        let (home, told) = try await tellingHome()
+        let (home, told) = try await homeWithNotices()
         let agent = try await home.startAgent()
         #expect(try await home.restore("Rome", "--output", home.tree.path("back").string).items.count == 4)
         _ = try await home.restore { $0.state == "ready" && $0.saved == 4 }
@@ -310,7 +310,7 @@ struct RestoreWaitTests {
     }
 
     @Test func `of a job in which something failed it is told as of a failure`() async throws {
-        let (home, told) = try await tellingHome()
+        let (home, told) = try await homeWithNotices()
         #expect(try await home.restore("Rome").items.count == 4)
         // Gone from the store, past the agent.
         try #require(try home.store.photoRecordPaths().first).remove()

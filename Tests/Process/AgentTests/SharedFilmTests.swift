@@ -18,7 +18,7 @@ struct SharedFilmTests {
         _ = try await home.pass()
     }
 
-    private func tells(_ bytes: [UInt8]) -> [String] {
+    private func traces(_ bytes: [UInt8]) -> [String] {
         Self.secrets.filter { bytes.firstRange(of: Array($0.utf8)) != nil }
     }
 
@@ -38,7 +38,7 @@ struct SharedFilmTests {
         let objects = try home.store.objects().filter { $0.key.hasPrefix("shares/\(id)/") }
         let films = objects.filter { $0.key.hasSuffix(".mp4") || $0.key.hasSuffix(".mov") }
         #expect(films.count == 2)
-        for object in objects { #expect(tells(try home.store.bytes(of: object)) == [], "\(object.key)") }
+        for object in objects { #expect(traces(try home.store.bytes(of: object)) == [], "\(object.key)") }
         let page = String(
             decoding: try home.store.bytes(of: try #require(objects.first { $0.key.hasSuffix("index.html") })),
             as: UTF8.self)
@@ -56,7 +56,7 @@ struct SharedFilmTests {
         #expect(arrived.count == 2)
         for name in arrived {
             let bytes = try home.friendsFolder("Paris").appending(name).bytes
-            #expect(tells(bytes) == [], "\(name)")
+            #expect(traces(bytes) == [], "\(name)")
             let original = try film(name.hasSuffix(".mov") ? "apple.mov" : "place.mp4")
             #expect(bytes.count == original.count)
             #expect(bytes.firstRange(of: Array("mdat".utf8)) == original.firstRange(of: Array("mdat".utf8)))
@@ -144,6 +144,6 @@ struct SharedFilmTests {
             ["-v", "error", "-i", home.friendsFolder("Paris").appending(arrived).string, "-f", "framemd5", "-"],
             home: home)
         #expect(String(decoding: sums, as: UTF8.self).split(separator: "\n").count { !$0.hasPrefix("#") } == 30)
-        #expect(tells(try home.friendsFolder("Paris").appending(arrived).bytes) == [])
+        #expect(traces(try home.friendsFolder("Paris").appending(arrived).bytes) == [])
     }
 }

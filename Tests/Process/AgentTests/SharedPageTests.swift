@@ -46,7 +46,7 @@ import Testing
         .lexicallyNormalized()
     private static let hostile = #"<script>alert(1)</script> & "Zürich""#
 
-    private func look(at link: String, _ home: AgentHome, _ options: String...) async throws -> Look {
+    private func check(_ link: String, _ home: AgentHome, _ options: String...) async throws -> Look {
         let output = try await Tool.run(
             Self.script, [link, "--out", home.tree.path("pictures").string] + options, home: home)
         return try JSONDecoder().decode(Look.self, from: Data(output))
@@ -58,7 +58,7 @@ import Testing
         try await TwoMachines.run(at: .web) { machines in
             try await machines.sharer.takeTrip(photos: 5)
             let link = try #require(try await machines.sharer.share().page)
-            let look = try await look(at: link, machines.sharer)
+            let look = try await check(link, machines.sharer)
             #expect(look.consoleErrors == [] && look.foreignRequests == [] && look.scrollsSideways == [])
             #expect(look.photos == 5 && look.loaded == 5 && look.loadedWithoutScript == 5 && !look.ended)
             #expect(look.title.contains("Paris France"))
@@ -85,7 +85,7 @@ import Testing
         try await TwoMachines.run(at: .web) { machines in
             try await machines.sharer.takeTrip(photos: 2)
             let link = try #require(try await machines.sharer.share().page)
-            let look = try await look(at: link, machines.sharer, "--readers")
+            let look = try await check(link, machines.sharer, "--readers")
             #expect(look.consoleErrors == [])
             let (found, chosen) = (try #require(look.readers), try #require(look.chosen))
             let readers = [
@@ -115,7 +115,7 @@ import Testing
             try await machines.sharer.takeTrip(photos: 2)
             let share = try await machines.sharer.share()
             machines.web?.replace("data-ends=\"\(share.expiresAt.prefix(4))", with: "data-ends=\"2020")
-            let look = try await look(at: try #require(share.page), machines.sharer)
+            let look = try await check(try #require(share.page), machines.sharer)
             #expect(look.ended && look.consoleErrors == [] && look.foreignRequests == [])
         }
     }
@@ -136,7 +136,7 @@ import Testing
             let link = try #require(share.page)
             let manifest = try await machines.manifest(try #require(share.shareId))
             #expect(manifest.locationName == Self.hostile && manifest.sharedBy == "<img src=x onerror=alert(2)>")
-            let look = try await look(at: link, sharer)
+            let look = try await check(link, sharer)
             #expect(look.consoleErrors == [] && look.foreignRequests == [] && look.photos == 2)
             #expect(look.title.contains(Self.hostile))
             #expect(look.archive?.damaged == nil && look.archive?.names.allSatisfy { !$0.contains("<") } == true)

@@ -14,11 +14,11 @@ import Testing
     }
 
     private func report(
-        _ policy: TierPolicy, standing: [LifecycleRule]?, prices: PriceTable? = nil
+        _ policy: TierPolicy, inStore: [LifecycleRule]?, prices: PriceTable? = nil
     ) -> LifecycleReport {
-        let plan = standing.map { LifecyclePlan(from: LifecycleConfiguration(rules: $0), policy: policy) }
+        let plan = inStore.map { LifecyclePlan(from: LifecycleConfiguration(rules: $0), policy: policy) }
         return LifecycleReport(
-            policy, plan: plan, foreignIDs: standing?.map(\.id).filter { !policy.ruleIDs.contains($0) } ?? [],
+            policy, plan: plan, foreignIDs: inStore?.map(\.id).filter { !policy.ruleIDs.contains($0) } ?? [],
             floor: LifecycleReport.Floor(policy.floor, prices: prices), applied: false)
     }
 
@@ -29,7 +29,7 @@ import Testing
     func `who carries the rules out, and which are still to be written`(
         mode: TierMode, keepsRules: Bool, who: String, byAgent: Int, missing: Int
     ) {
-        let report = report(policy(mode), standing: keepsRules ? [] : nil)
+        let report = report(policy(mode), inStore: keepsRules ? [] : nil)
         #expect(report.carriedOutBy == who)
         #expect(report.rules.count { $0.state == .byAgent } == byAgent)
         #expect(report.rules.count { $0.state == .missing } == missing)
@@ -37,17 +37,17 @@ import Testing
 
     @Test func `a difference has a mark for each rule`() {
         let policy = policy(.bucket)
-        var standing = policy.bucketRules
-        standing[0].content = .foreign("<Rule></Rule>")
-        standing.removeLast()
-        standing.append(LifecycleRule(id: "theirs\n", content: .foreign("")))
-        let lines = view.difference(report(policy, standing: standing))
+        var inStore = policy.bucketRules
+        inStore[0].content = .foreign("<Rule></Rule>")
+        inStore.removeLast()
+        inStore.append(LifecycleRule(id: "theirs\n", content: .foreign("")))
+        let lines = view.difference(report(policy, inStore: inStore))
         #expect(
             lines.filter { !$0.hasPrefix(" ") } == [
                 "~ sync-agent-photos-ana", "= sync-agent-originals-ana", "= sync-agent-gallery-ana",
                 "= sync-agent-shares", "+ sync-agent-uploads", "1 rule of others, left as they are: theirs\\u{a}",
             ])
-        let gone = view.difference(report(self.policy(.off), standing: Array(policy.bucketRules.prefix(1))))
+        let gone = view.difference(report(self.policy(.off), inStore: Array(policy.bucketRules.prefix(1))))
         #expect(gone.first == "- sync-agent-photos-ana")
     }
 
@@ -59,17 +59,17 @@ import Testing
                 .deepArchive: ClassPrices(perGBMonth: 0.001, putPer1000: 0.5),
             ], egressPerGB: 0.09)
         let policy = policy(.bucket, prices: prices)
-        let floor = report(policy, standing: [], prices: prices).floor
+        let floor = report(policy, inStore: [], prices: prices).floor
         #expect(floor.configuredBytes == 131_072)
         #expect(floor.bytes == floor.breakEvenBytes)
         #expect(floor.sentence.contains("131072") == false && floor.sentence.contains("is 128 KiB, and by Amazon's"))
-        #expect(report(self.policy(.bucket), standing: []).floor.breakEvenBytes == nil)
+        #expect(report(self.policy(.bucket), inStore: []).floor.breakEvenBytes == nil)
     }
 
     @Test(arguments: [TierMode.bucket, .agent, .off])
     func `it fits 80 columns`(mode: TierMode) {
-        let standing = [LifecycleRule(id: String(repeating: "x ", count: 100), content: .foreign(""))]
-        let report = report(policy(mode), standing: standing)
+        let inStore = [LifecycleRule(id: String(repeating: "x ", count: 100), content: .foreign(""))]
+        let report = report(policy(mode), inStore: inStore)
         for line in view.rules(report, in: store) + view.difference(report) {
             #expect(TextLayout.width(line) <= 80, "\(line)")
         }

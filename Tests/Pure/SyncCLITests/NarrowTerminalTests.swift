@@ -65,7 +65,7 @@ import Testing
     @Test func `a vacation has its name, days, count and state`() throws {
         let ledger = try Ledger.inMemory()
         let folder = try #require(try ledger.register([WatchedFolder(kind: .vacations, path: "/trips")]).first)
-        _ = try ledger.sight(
+        _ = try ledger.observe(
             folder.id, file: "Llanfairpwllgwyngyll on the sea_2024-01-01_2024-01-09/a.jpg",
             stamp: FileStamp(device: 1, inode: 1, size: 9, modified: 1), stillThere: { _ in false }, at: now)
         let vacations = StatusReport.vacations(try ledger.vacations(), shared: [:])

@@ -7,7 +7,7 @@ import Testing
 @testable import SyncCLI
 
 @Suite struct ProgressLineTests {
-    private let clock = Mutex(Duration.zero)
+    private let clock = Lock(Duration.zero)
 
     /// What a line writes, with a clock that stands still but for what `body` moves.
     private func written(

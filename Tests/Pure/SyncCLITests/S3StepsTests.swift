@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `An examined store does not believe what earlier runs learned, and is remembered all the same`() {
-        let memory = TransientMemory()
+        let memory = InMemoryEndpointFacts()
         memory.remember("delete-many", value: "no", of: "place")
         let examined = IgnoringStoredFacts(base: memory)
         #expect(examined.facts(of: "place").isEmpty)

@@ -16,7 +16,7 @@ import Testing
         let folder = try #require(try ledger.register([WatchedFolder(kind: .vacations, path: root)]).first)
         for (number, name) in folders.enumerated() {
             let stamp = FileStamp(device: 1, inode: UInt64(number), size: 9, modified: 1)
-            let isQueued = try ledger.sight(
+            let isQueued = try ledger.observe(
                 folder.id, file: FilePath("\(name)/a.jpg"), stamp: stamp, stillThere: { _ in false },
                 at: Date(timeIntervalSince1970: 0))
             #expect(isQueued)

@@ -13,8 +13,8 @@ import Testing
             sha256: try #require(SHA256Digest(bytes: Array(repeating: 2, count: 32))))
     }
 
-    private func examined(_ type: MediaType) -> PhotoExamination {
-        PhotoExamination(
+    private func examined(_ type: MediaType) -> PhotoFacts {
+        PhotoFacts(
             stamp: FileStamp(device: 1, inode: 2, size: 3, modified: 4), type: type, digest: digest)
     }
 

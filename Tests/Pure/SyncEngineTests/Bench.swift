@@ -48,7 +48,7 @@ struct Bench {
 
     /// What the pipeline told, in order.
     final class Events: Sendable {
-        private let list = Mutex<[PipelineEvent]>([])
+        private let list = Lock<[PipelineEvent]>([])
 
         func note(_ event: PipelineEvent) { list.withLock { $0.append(event) } }
         var all: [PipelineEvent] { list.withLock { $0 } }

@@ -31,10 +31,10 @@ import Testing
         let (service, folder) = (service, bench.folders[0])
         looks.begin(folder)
         await bench.time.advance(by: DiskLooks.patience - .seconds(1))
-        try await service.tell()
+        try await service.report()
         #expect(try problem(of: 0) == nil)
         await bench.time.advance(by: .seconds(1))
-        for _ in 0..<2 { try await service.tell() }
+        for _ in 0..<2 { try await service.report() }
         #expect(try problem(of: 0)?.hasPrefix("\(Bench.gallery): it could not be looked at since ") == true)
         #expect(try !bench.ledger.isAllWell(bench.ledger.overview(), .ana, at: bench.time.now))
         #expect(lines.all.count == 1)
@@ -49,7 +49,7 @@ import Testing
     @Test func `a folder that cannot be looked at is told in the same words when the clock is set meanwhile`()
         async throws
     {
-        let (source, shift) = (bench.time.source, Mutex(TimeInterval.zero))
+        let (source, shift) = (bench.time.source, Lock(TimeInterval.zero))
         let time = TimeSource(
             now: { source.now() + shift.withLock { $0 } }, monotonic: source.monotonic, sleep: source.sleep,
             random: source.random)
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `what gives signs of life is no silence`() async throws {
         let (folder, lanes) = (bench.folders[0], DiskLanes(sharing: BlockingPool(name: "looks", threads: 1)))
-        let (hasBegun, gate, end) = (Mutex(false), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (hasBegun, gate, end) = (Lock(false), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         async let look: Void = looks.run(at: folder, on: lanes) {
             hasBegun.withLock { $0 = true }
             gate.wait()
@@ -115,7 +115,7 @@ import Testing
     @Test func `a pass goes on with the others, and ends when the folder that does not answer has had its time`()
         async throws
     {
-        let (service, gate, isAsked) = (service, DispatchSemaphore(value: 0), Mutex(false))
+        let (service, gate, isAsked) = (service, DispatchSemaphore(value: 0), Lock(false))
         defer { gate.signal() }
         let (photo, note) = (Bench.gallery.appending("a.jpg"), Bench.projects.appending("readme"))
         bench.disk.write("sunset", to: photo)
@@ -134,13 +134,13 @@ import Testing
         async let scanned = pass.takeIn()
         try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
         await bench.time.advance(by: DiskLooks.turn)
-        try await service.tell()
+        try await service.report()
         // To its end: it would have no answer for as long as the first one.
         try await eventually("the look at the other") {
             try bench.states()[note.string] == .pending && !looks.isBusy(Bench.projects) ? () : nil
         }
         await bench.time.advance(by: DiskLooks.patience)
-        try await service.tell()
+        try await service.report()
         let result = try await scanned
         #expect(result.silent == [Bench.gallery] && result.problems.map(\.path) == [Bench.gallery])
         #expect(result.queued == 1)
@@ -162,7 +162,7 @@ import Testing
     @Test func `what the other folders have brought in can be stored while a pass waits for one that does not answer`()
         async throws
     {
-        let (service, gate, isAsked) = (service, DispatchSemaphore(value: 0), Mutex(false))
+        let (service, gate, isAsked) = (service, DispatchSemaphore(value: 0), Lock(false))
         let photo = Bench.vacations.appending("Rome/1.jpg")
         bench.disk.write("sunset", to: photo)
         bench.disk.onScan { folder in
@@ -170,7 +170,7 @@ import Testing
             isAsked.withLock { $0 = true }
             gate.wait()
         }
-        let (lanes, waits) = (DiskLanes(name: "pass"), Mutex<[Set<FilePath>]>([]))
+        let (lanes, waits) = (DiskLanes(name: "pass"), Lock<[Set<FilePath>]>([]))
         let pass = SyncPass(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk, disks: lanes,
             settle: .zero, looks: looks, time: bench.time.source)
@@ -178,7 +178,7 @@ import Testing
         defer { gate.signal() }
         try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
         await bench.time.advance(by: DiskLooks.turn)
-        try await service.tell()
+        try await service.report()
         let silent = try await eventually("the wait for it") { waits.withLock { $0.first } }
         #expect(silent == [Bench.gallery])
         try await bench.makePipeline(looks: looks).run(.untilDone(patience: .zero))
@@ -196,7 +196,7 @@ import Testing
         bench.disk.write("sunset", to: trip.appending("a.jpg"))
         looks.begin(folder)
         await bench.time.advance(by: DiskLooks.patience)
-        try await service.tell()
+        try await service.report()
         #expect(try problem(of: 0) != nil)
         looks.note(folder)
         looks.end(folder)
@@ -217,7 +217,7 @@ import Testing
         bench.disk.setUnreadable(hidden)
         looks.begin(folder)
         await bench.time.advance(by: DiskLooks.patience)
-        try await service.tell()
+        try await service.report()
         looks.note(folder)
         looks.end(folder)
         let late = Bench.gallery.appending("b.jpg")
@@ -238,7 +238,7 @@ import Testing
     @Test func `work that was given up writes nothing into the ledger when it comes back`() async throws {
         let (ledger, folder, gate) = (bench.ledger, bench.folders[0], DispatchSemaphore(value: 0))
         defer { gate.signal() }
-        let (isAsked, isRefused) = (Mutex(false), Mutex<Bool?>(nil))
+        let (isAsked, isRefused) = (Lock(false), Lock<Bool?>(nil))
         let pool = BlockingPool(name: "looks", threads: 1, abandoningAfter: .milliseconds(50))
         let look = Task {
             try await pool.run {

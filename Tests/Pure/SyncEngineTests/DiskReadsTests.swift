@@ -15,7 +15,7 @@ import Testing
     private let bench: Bench
     private let looks: DiskLooks
     /// Of all threads; none of them uses the processor.
-    private let wall = Mutex(Duration.zero)
+    private let wall = Lock(Duration.zero)
     private let gate = DispatchSemaphore(value: 0)
 
     init() throws {
@@ -31,7 +31,7 @@ import Testing
     private func pass(_ span: Duration, _ watch: StepWatch) {
         for _ in 0..<Int(span / .seconds(1)) {
             wall.withLock { $0 += .seconds(1) }
-            watch.look()
+            watch.check()
         }
     }
 
@@ -88,7 +88,7 @@ import Testing
         bench.disk.write("photo", to: Bench.gallery.appending("1.jpg"))
         bench.disk.write("other", to: Bench.vacations.appending("Rome/1.jpg"))
         let (entries, signal) = AsyncStream<Void>.makeStream()
-        let reader = Mutex<pthread_t?>(nil)
+        let reader = Lock<pthread_t?>(nil)
         bench.disk.onExamine { path in
             if path.starts(with: Bench.gallery) { reader.withLock { $0 = pthread_self() } }
         }

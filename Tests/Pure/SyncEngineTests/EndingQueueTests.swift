@@ -29,7 +29,7 @@ import Testing
 
     @Test func `what was added is written before what is written is told to be, in its order, once each`() async throws
     {
-        let told = Mutex<[Int64]>([])
+        let told = Lock<[Int64]>([])
         let queue = EndingQueue(ledger: LedgerQueue(bench.ledger)) { ending in
             told.withLock { $0.append(ending.claim.photoID) }
         }
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `what is added is written by a thread of the ledger, and by nobody's task`() async throws {
-        let names = Mutex<Set<String>>([])
+        let names = Lock<Set<String>>([])
         let queue = EndingQueue(ledger: LedgerQueue(bench.ledger)) { _ in
             let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
             names.withLock { _ = $0.insert(name ?? "unknown") }
@@ -54,8 +54,8 @@ import Testing
     }
 
     @Test func `what is behind is bounded`() async throws {
-        let added = Mutex(0)
-        let most = Mutex(0)
+        let added = Lock(0)
+        let most = Lock(0)
         let queue = EndingQueue(ledger: LedgerQueue(bench.ledger)) { _ in added.withLock { $0 -= 1 } }
         for claim in try claims(200) {
             added.withLock { $0 += 1 }
@@ -73,7 +73,7 @@ import Testing
         let ledger = try Ledger(at: tree.path("ledger.sqlite"))
         _ = try ledger.register([WatchedFolder(kind: .gallery, path: Bench.gallery)])
         let claim = try claims(1)[0]
-        let told = Mutex(0)
+        let told = Lock(0)
         let queue = EndingQueue(ledger: LedgerQueue(ledger)) { _ in told.withLock { $0 += 1 } }
         try await queue.write([skipped(claim)])
         try ledger.close()

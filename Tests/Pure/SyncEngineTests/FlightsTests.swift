@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct FlightsTests {
     @Test func `with more slots those who wait come at once, with fewer nobody before enough have ended`() async {
-        let (slots, gate, inside) = (Slots(1), Gate(), Mutex(0))
+        let (slots, gate, inside) = (Slots(1), Gate(), Lock(0))
         await withTaskGroup(of: Void.self) { group in
             for _ in 1...5 {
                 group.addTask {

@@ -304,10 +304,10 @@ import Testing
         try await plug()
         bench.disk.setDrive(Self.card, isMounted: false)
         let presence = FolderPresence(ledger: bench.ledger, scanner: bench.disk)
-        let gone = try presence.look(at: folder).whyKept("SD/x.jpg")
+        let gone = try presence.check(folder).whyKept("SD/x.jpg")
         #expect(gone?.contains("make the folder (mkdir /pictures/gallery/SD), put a file, such as a note") == true)
         bench.disk.makeFolder(Self.card)
-        let empty = try presence.look(at: folder).whyKept("SD/x.jpg")
+        let empty = try presence.check(folder).whyKept("SD/x.jpg")
         #expect(empty?.contains("where it does not come back, put a file, such as a note, there") == true)
     }
 

@@ -220,10 +220,10 @@ import Testing
 
     @Test func `a file that was just written and is no photo has no turn in the queue once it is whole`() async throws {
         bench.disk.write("text", to: Self.note, modifiedSeconds: Int64(bench.time.now.timeIntervalSince1970))
-        #expect(try look()[0].queued == 0)
+        #expect(try check()[0].queued == 0)
         #expect(try bench.status(Self.note)?.state == .pending)
         await bench.time.advance(by: .seconds(2))
-        let result = try look()[0]
+        let result = try check()[0]
         #expect(result.queued == 0 && result.skipped == 1)
         #expect(try bench.status(Self.note)?.state == .skipped)
     }
@@ -250,7 +250,7 @@ import Testing
 
     private static let note = Bench.gallery.appending("notes.txt")
 
-    private func look(_ time: TimeSource? = nil) throws -> [FolderScan.Summary] {
+    private func check(_ time: TimeSource? = nil) throws -> [FolderScan.Summary] {
         let scan = FolderScan(
             ledger: bench.ledger, scanner: bench.disk, settle: .seconds(2),
             firstLook: FirstLook(scanner: bench.disk, reducer: bench.disk, time: time ?? bench.time.source))
@@ -259,7 +259,7 @@ import Testing
 
     /// Moves on with each reading.
     private func clock(tickingBy tick: Duration) -> TimeSource {
-        let readings = Mutex(0)
+        let readings = Lock(0)
         let next: @Sendable () -> Int = {
             readings.withLock { count in
                 count += 1
@@ -275,17 +275,17 @@ import Testing
         bench.disk.write("text", to: Self.note)
         bench.disk.write("sunset", to: Bench.gallery.appending("a.jpg"))
         bench.disk.write("text", to: Bench.projects.appending("readme"))
-        let results = try look()
+        let results = try check()
         #expect(results.map(\.skipped) == [1, 0, 0] && results.map(\.queued) == [1, 0, 1])
         let note = try #require(try bench.status(Self.note))
         #expect(note.state == .skipped && note.attempts == 0)
         #expect(note.why == "neither a photo nor a video; it stays on this machine")
         try await bench.makePipeline().run(.untilDone(patience: .zero))
         #expect(bench.disk.examined.compactMap(\.lastComponent?.string).sorted() == ["a.jpg", "readme"])
-        #expect(try look().map(\.skipped) == [0, 0, 0])
+        #expect(try check().map(\.skipped) == [0, 0, 0])
         // What it becomes is read.
         bench.disk.write("noon", to: Self.note)
-        #expect(try look().map(\.queued) == [1, 0, 0])
+        #expect(try check().map(\.queued) == [1, 0, 0])
         try await bench.makePipeline().run(.untilDone(patience: .zero))
         #expect(try bench.status(Self.note)?.state == .uploaded)
     }
@@ -304,14 +304,14 @@ import Testing
     @Test func `a file that is being written has its turn in the queue`() throws {
         bench.disk.write("text", to: Self.note)
         bench.disk.setBeingWritten(Self.note, true)
-        #expect(try look()[0].queued == 1)
+        #expect(try check()[0].queued == 1)
         #expect(try bench.status(Self.note)?.state == .pending)
     }
 
     @Test func `where a look takes longer than a turn in the queue, the files have their turns`() throws {
         for index in 0..<100 { bench.disk.write("text \(index)", to: Bench.gallery.appending("\(index)")) }
         let slow = clock(tickingBy: .milliseconds(10))
-        let result = try look(slow)[0]
+        let result = try check(slow)[0]
         #expect(result.skipped == bench.disk.looks && result.skipped < 10)
         #expect(result.queued == 100 - result.skipped)
     }

@@ -29,7 +29,7 @@ import Testing
     /// - Parameter isStuck: whether what is read now is read until ``letGo()``; with how many were read by then.
     private func trap(_ isStuck: @escaping @Sendable (FilePath, Int) -> Bool) {
         let readEnd = pipe.readEnd
-        let read = Mutex(0)
+        let read = Lock(0)
         bench.disk.onExamine { path in
             guard isStuck(path, read.add()) else { return }
             withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { _ = try? readEnd.read(into: $0) }
@@ -58,7 +58,7 @@ import Testing
     {
         bench.disk.write("stuck", to: Bench.gallery.appending("stuck.jpg"))
         trap { path, _ in path.lastComponent?.string == "stuck.jpg" }
-        let handedIn = Mutex(0)
+        let handedIn = Lock(0)
         try await run(storing: 3) { _ in
             if handedIn.add() == 3 { letTimePass() }
         }
@@ -109,7 +109,7 @@ private final class LeapingClock: Sendable {
     }
 
     private let standing = ManualTime()
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     func allowLeap() { state.withLock { $0.mayLeap = true } }
 

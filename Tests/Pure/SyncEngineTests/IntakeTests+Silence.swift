@@ -14,7 +14,7 @@ extension IntakeTests {
         async throws
     {
         let trip = Bench.gallery.appending("trip")
-        let (gate, scans) = (DispatchSemaphore(value: 0), Mutex(0))
+        let (gate, scans) = (DispatchSemaphore(value: 0), Lock(0))
         bench.disk.onScan { folder in
             guard folder == trip else { return }
             let isFirst = scans.withLock { count in
@@ -46,7 +46,7 @@ extension IntakeTests {
     }
 
     @Test func `a folder that does not answer before it is watched is told, too`() async throws {
-        let found = Mutex<DiskLooks.Silence?>(nil)
+        let found = Lock<DiskLooks.Silence?>(nil)
         source.onStart {
             await bench.time.advance(by: DiskLooks.patience)
             found.withLock { $0 = looks.silences().first }
@@ -61,7 +61,7 @@ extension IntakeTests {
     /// Runs the intake while its first look at the gallery waits for a signal.
     /// - Parameter body: comes in when it does. It is given what the look waits for, which goes on at the end of all.
     private func holdingGallery(_ body: @Sendable (_ gate: DispatchSemaphore) async throws -> Void) async throws {
-        let (gate, isAsked, lanes) = (DispatchSemaphore(value: 0), Mutex(false), DiskLanes(name: "intake"))
+        let (gate, isAsked, lanes) = (DispatchSemaphore(value: 0), Lock(false), DiskLanes(name: "intake"))
         defer { gate.signal() }
         bench.disk.onScan { folder in
             guard folder == Bench.gallery, !isAsked.withLock({ exchange(&$0, with: true) }) else { return }
@@ -92,11 +92,11 @@ extension IntakeTests {
     /// - Parameter body: comes in when as many are under way as may be at once. It is given what the scans wait for, and
     ///   the folders whose scan has begun.
     private func holdingScans(
-        of count: Int, _ body: @Sendable (_ gate: DispatchSemaphore, _ begun: Mutex<Set<FilePath>>) async throws -> Void
+        of count: Int, _ body: @Sendable (_ gate: DispatchSemaphore, _ begun: Lock<Set<FilePath>>) async throws -> Void
     ) async throws {
         let roots = (1...count).map { FilePath("/pictures/card\($0)") }
         let folders = try bench.ledger.register(roots.map { WatchedFolder(kind: .gallery, path: $0) })
-        let (gate, begun, lanes) = (DispatchSemaphore(value: 0), Mutex(Set<FilePath>()), DiskLanes(name: "intake"))
+        let (gate, begun, lanes) = (DispatchSemaphore(value: 0), Lock(Set<FilePath>()), DiskLanes(name: "intake"))
         bench.disk.onScan { folder in
             guard begun.withLock({ $0.insert(folder).inserted }) else { return }
             gate.wait()

@@ -13,7 +13,7 @@ import Testing
     let source = ScriptedSource()
     private let skipped = Wakeup()
     /// The thread that has told of it.
-    private let teller = Mutex("")
+    private let teller = Lock("")
     let photo = Bench.gallery.appending("a.jpg")
     let looks: DiskLooks
 

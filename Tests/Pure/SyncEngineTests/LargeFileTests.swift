@@ -109,7 +109,7 @@ import Testing
         // As after an unclean end.
         #expect(try bench.ledger.recoverInterrupted(at: now) == 2)
         await bench.time.advance(by: .seconds(1))
-        let readings = Mutex(Readings())
+        let readings = Lock(Readings())
         let readEnd = pipe.readEnd
         bench.disk.onExamine { path in
             guard Self.isSuspect(path) else { return }

@@ -10,7 +10,7 @@ import Testing
     private struct Refusal: Error {}
 
     private final class Listener: Notifier {
-        private let heard = Mutex<[Notice]>([])
+        private let heard = Lock<[Notice]>([])
         private let failure: (any Error)?
 
         init(failure: (any Error)? = nil) {
@@ -19,7 +19,7 @@ import Testing
 
         var notices: [Notice] { heard.withLock { $0 } }
 
-        func tell(_ notice: Notice) async throws {
+        func deliver(_ notice: Notice) async throws {
             heard.withLock { $0.append(notice) }
             try Task.checkCancellation()
             if let failure { throw failure }
@@ -34,7 +34,7 @@ import Testing
 
     @Test func `everyone is told, and a way that fails is one warning`() async throws {
         let ways = [Listener(), Listener(failure: Refusal()), Listener()]
-        try await notifiers(ways).tell(notice)
+        try await notifiers(ways).deliver(notice)
         #expect(ways.map(\.notices) == Array(repeating: [notice], count: 3))
         #expect(lines.lines.map(\.text) == [#"warning: "3 photos\u{a} are back" could not be told: Refusal()"#])
     }
@@ -49,11 +49,11 @@ import Testing
         let way = Listener()
         let gallery = Notifiers([way], gallery: "http://home:8420/", logger: Logger(label: "test"))
         let notice = Notice(kind, title: "t", message: "So it is.", facts: facts, at: Date(timeIntervalSince1970: 0))
-        try await gallery.tell(notice)
+        try await gallery.deliver(notice)
         let told = try #require(way.notices.first)
         #expect(told.message == "So it is. http://home:8420/\(page)" && told.title == "t")
         #expect(told.facts == facts.merging(["page": "http://home:8420/\(page)"]) { $1 })
-        try await notifiers([way]).tell(notice)
+        try await notifiers([way]).deliver(notice)
         #expect(way.notices.last == notice)
     }
 
@@ -64,7 +64,7 @@ import Testing
         await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 withUnsafeCurrentTask { $0?.cancel() }
-                try await notifiers.tell(notice)
+                try await notifiers.deliver(notice)
             }
             await #expect(throws: CancellationError.self) { try await group.waitForAll() }
         }

@@ -33,7 +33,7 @@ import Testing
     private struct EndlessStore: ReadableStore {
         let objects: [ObjectInfo]
         let token: @Sendable (Int) -> String
-        let asked = Mutex(0)
+        let asked = Lock(0)
 
         var identity: StoreIdentity { StoreIdentity(type: "endless", location: "here") }
 

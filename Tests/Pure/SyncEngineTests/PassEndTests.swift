@@ -160,7 +160,7 @@ import Testing
         await #expect(throws: StoreError.self) { try await pipeline.run(.untilDone(patience: .seconds(10))) }
         let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(4)]
         #expect(clock.pauses == pauses)
-        let seen = Mutex<[Duration]>([])
+        let seen = Lock<[Duration]>([])
         try await testGracefulShutdown { [clock] trigger in
             // The first is of the start, in which somebody asks.
             let second = StoreFault(
@@ -180,7 +180,7 @@ import Testing
 /// A clock on which nobody waits: who sleeps moves it on. The next try of a photo is too far away, and does not come.
 private final class PassClock: Sendable {
     private let standing = ManualTime()
-    private let slept = Mutex<[Duration]>([])
+    private let slept = Lock<[Duration]>([])
 
     /// In their order, but for those that do not end.
     var pauses: [Duration] { slept.withLock { $0 } }

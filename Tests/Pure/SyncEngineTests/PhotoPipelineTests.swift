@@ -72,7 +72,7 @@ import Testing
         try await bench.pass()
         #expect(try bench.status(photo)?.state == .pending)
         bench.disk.setBelowLink(photo, false)
-        try bench.ledger.hurry(at: bench.time.now)
+        try bench.ledger.makeAllDue(at: bench.time.now)
         try await bench.pass()
         #expect(try bench.status(photo)?.state == .uploaded)
     }
@@ -290,7 +290,7 @@ import Testing
         for index in 1...9 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
         for _ in 1...3 {
             try await bench.pass()
-            try bench.ledger.hurry(at: bench.time.now)
+            try bench.ledger.makeAllDue(at: bench.time.now)
         }
         #expect(bench.memory.keys.count == 8)
         let refused = try #require(try bench.status(Bench.gallery.appending("3.jpg")))

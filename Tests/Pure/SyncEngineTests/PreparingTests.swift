@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `a photo that takes its time does not wait for the rest of its group`() async throws {
-        let elapsed = Mutex(Duration.zero)
+        let elapsed = Lock(Duration.zero)
         let count = try await prepared {
             elapsed.withLock { elapsed in
                 elapsed += .seconds(1)

@@ -144,7 +144,7 @@ extension StoreOperation {
         case .link: _ = try await store.link(to: key, lasting: .seconds(60))
         case .uploadForm:
             _ = try await store.uploadForm(for: [key], GuestRules.upload, lasting: .seconds(60))
-        case .tidy: try await store.tidy()
+        case .abortStaleUploads: try await store.abortStaleUploads()
         case .takeBackUploads: try await store.takeBackUploads(below: "")
         }
     }
@@ -152,11 +152,11 @@ extension StoreOperation {
 
 /// Answers to deletions of many keys by script, and is unreachable afterwards.
 private final class RefusingDeletions: WrappedStore {
-    private let state: Mutex<(script: [[String: StoreError.Code]], asked: [[String]])>
+    private let state: Lock<(script: [[String: StoreError.Code]], asked: [[String]])>
     let base: any ObjectStore = InMemoryStore()
 
     init(_ script: [[String: StoreError.Code]]) {
-        state = Mutex((script, []))
+        state = Lock((script, []))
     }
 
     /// The keys of each call.

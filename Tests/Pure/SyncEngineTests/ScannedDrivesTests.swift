@@ -31,7 +31,7 @@ import Testing
 
     /// Does something each time that a scan has come to a folder, before the folder is read.
     private func meanwhile(at place: FilePath, times: Int = 1, _ action: @escaping @Sendable (FakeDisk) -> Void) {
-        let (disk, left) = (bench.disk, Mutex(times))
+        let (disk, left) = (bench.disk, Lock(times))
         disk.onScan { [weak disk] folder in
             guard let disk, folder == place else { return }
             let isDue = left.withLock { left in
@@ -185,15 +185,15 @@ import Testing
         let photos = (1...20).map { Bench.gallery.appending("\($0)").appending("a.jpg") }
         for path in photos { bench.disk.write("photo \(path)", to: path) }
         try await bench.pass()
-        func looks(changing count: Int) throws -> Int {
+        func checks(changing count: Int) throws -> Int {
             for path in photos.prefix(count) { bench.disk.write("another of \(count), \(path)", to: path) }
             let before = bench.disk.mountLooks
             let result = try scan.run(folder, from: folder.path, at: bench.time.now)
             #expect(result.filesSeen == photos.count)
             return bench.disk.mountLooks - before
         }
-        let few = try looks(changing: 1)
-        #expect(try looks(changing: 20) == few)
+        let few = try checks(changing: 1)
+        #expect(try checks(changing: 20) == few)
     }
 
     @Test func `what cannot be looked at is not gone`() async throws {

@@ -15,15 +15,26 @@ final class ScriptedSource: ChangeSource {
         var cause: WatchReport.Cause?
         var scanned: [FilePath] = []
         var onStart: @Sendable () async -> Void = {}
+        /// Of the consumers, by their roots.
+        var changed: [FilePath: Wakeup] = [:]
+
+        mutating func take(of root: FilePath) -> [ChangeHint] {
+            let taken = hints.filter { $0.path.starts(with: root) }
+            hints.removeAll { $0.path.starts(with: root) }
+            return taken
+        }
     }
 
-    private let state = Mutex(State())
-    private let changed = Wakeup()
+    private let state = Lock(State())
     private let time = ManualTime()
 
     func send(_ hints: ChangeHint...) {
         state.withLock { $0.hints += hints }
-        changed.signal()
+        wakeAll()
+    }
+
+    private func wakeAll() {
+        for changed in state.withLock({ Array($0.changed.values) }) { changed.signal() }
     }
 
     func start(_ roots: [FilePath], untold: [FilePath: UntoldFile]) async {
@@ -62,12 +73,14 @@ final class ScriptedSource: ChangeSource {
     var judged: [AppearedFile] { state.withLock { $0.appeared } }
     var knownUntold: [FilePath: UntoldFile]? { state.withLock { $0.knownUntold } }
 
-    func next() async -> [ChangeHint]? {
+    func next(of root: FilePath) async -> [ChangeHint]? {
+        let changed = state.withLock { state in
+            let changed = state.changed[root] ?? Wakeup()
+            state.changed[root] = changed
+            return changed
+        }
         while !Task.isCancelled {
-            let (hints, isStopped) = state.withLock { state in
-                defer { state.hints = [] }
-                return (state.hints, state.isStopped)
-            }
+            let (hints, isStopped) = state.withLock { ($0.take(of: root), $0.isStopped) }
             if isStopped { return nil }
             if !hints.isEmpty { return hints }
             await changed.wait(atMost: nil, time: time.source)
@@ -75,8 +88,10 @@ final class ScriptedSource: ChangeSource {
         return nil
     }
 
+    func take(of root: FilePath) -> [ChangeHint] { state.withLock { $0.take(of: root) } }
+
     func stop() async {
         state.withLock { $0.isStopped = true }
-        changed.signal()
+        wakeAll()
     }
 }

@@ -261,7 +261,7 @@ import Testing
 /// A store whose listings are empty.
 private final class HidingStore: WrappedStore {
     let base: any ObjectStore = InMemoryStore()
-    private let keys = Mutex<Set<ObjectKey>>([])
+    private let keys = Lock<Set<ObjectKey>>([])
     private let kept: String?
 
     /// - Parameter name: the last part of a key that cannot be deleted.

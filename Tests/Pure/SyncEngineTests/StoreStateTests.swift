@@ -24,10 +24,10 @@ import Testing
             Issue.record("the gate is open")
             return
         }
-        try await pipeline.tell(closing, .untilStopped)
+        try await pipeline.report(closing, .untilStopped)
         #expect(try bench.ledger.overview().store?.error != nil)
         #expect(pipeline.gate.noteAccepted(claims[3].photoID) == .opened)
-        try await pipeline.tell(closing, .untilStopped)
+        try await pipeline.report(closing, .untilStopped)
         #expect(try bench.ledger.overview().store?.error == nil)
     }
 
@@ -96,14 +96,14 @@ import Testing
         let since = try #require(try note(bench)?.since)
         for _ in 1...2 {
             await bench.time.advance(by: .seconds(60))
-            try bench.ledger.hurry(at: bench.time.now)
+            try bench.ledger.makeAllDue(at: bench.time.now)
             await #expect(throws: StoreError.self) { try await bench.pass() }
             #expect(try note(bench)?.since == since && note(bench)?.error != nil)
         }
         try bench.ledger.noteStoreAnswer(at: bench.time.now)
         #expect(try note(bench)?.since == since)
         await bench.time.advance(by: .seconds(60))
-        try bench.ledger.hurry(at: bench.time.now)
+        try bench.ledger.makeAllDue(at: bench.time.now)
         try await bench.pass()
         #expect(bench.memory.keys.count == 3)
         #expect(try note(bench)?.error == nil && note(bench)?.since == nil)
@@ -130,7 +130,7 @@ import Testing
         // It holds nothing back, and that it answers is no end of it.
         try bench.ledger.noteStoreAnswer(at: bench.time.now)
         #expect(try self.note(bench)?.error != nil)
-        try bench.ledger.hurry(at: bench.time.now)
+        try bench.ledger.makeAllDue(at: bench.time.now)
         try await bench.pass()
         #expect(bench.memory.keys.count == 1)
         #expect(try self.note(bench)?.error == nil && self.note(bench)?.since == nil)

@@ -15,7 +15,7 @@ import Testing
 @Suite struct StuckPhotoTests {
     private let bench: Bench
     /// Of each thread that has begun a step. Its time passes only in ``trap(_:)``: neighbours in flight have used none.
-    private let readings = Mutex([pthread_t: StepWatch.Reading]())
+    private let readings = Lock([pthread_t: StepWatch.Reading]())
     private let pipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor)
 
     init() throws {
@@ -55,7 +55,7 @@ import Testing
         var iterator = entries.makeAsyncIterator()
         for _ in 1...4 {
             _ = await iterator.next()
-            watch.look()
+            watch.check()
         }
         try await run
         #expect(bench.memory.keys.count == 8)
@@ -95,8 +95,8 @@ import Testing
         try await testGracefulShutdown { trigger in
             async let run: Void = pipeline.run(.untilStopped)
             await gate.waitForArrivals(3)
-            // Whoever waits for more photos sleeps, and does so no more when the agent stops.
-            await bench.time.waitForSleepers(1)
+            // All places are taken by photos that wait for a hand, or somebody waits for more, and does so no more when
+            // the agent stops.
             let before = bench.time.sleeps.count
             trigger.triggerGracefulShutdown()
             _ = try await eventually("the last seconds") { bench.time.sleeps.count > before ? true : nil }

@@ -46,7 +46,7 @@ import Testing
 
     @Test func `a folder that does not answer is told while the pass waits for it`() async throws {
         bench.disk.write("sunset", to: Bench.gallery.appending("a.jpg"))
-        let (gate, isAsked) = (DispatchSemaphore(value: 0), Mutex(false))
+        let (gate, isAsked) = (DispatchSemaphore(value: 0), Lock(false))
         bench.disk.onScan { folder in
             guard folder == Bench.gallery else { return }
             let isFirst = isAsked.withLock { isAsked in

@@ -95,8 +95,8 @@ import Testing
         try await bench.pass()
         bench.memory.damage(key)
         let record = try #require(try bench.ledger.object(key))
-        let standing = try await ObjectExaminer(bench.memory).look(at: record, reading: .always)
-        guard case .broken(let problem) = standing else {
+        let verdict = try await ObjectExaminer(bench.memory).examine(record, reading: .always)
+        guard case .broken(let problem) = verdict else {
             Issue.record("it passes for whole")
             return
         }

@@ -46,7 +46,7 @@ final class Archive {
     }
 
     /// Brings an item that was just planned into a state.
-    func bring(_ item: Int64, to state: RestoreItemState, until: Date? = nil) throws {
+    func move(_ item: Int64, to state: RestoreItemState, until: Date? = nil) throws {
         if state == .expired { try ledger.note(RestoreOutcome(state: .restored), of: [item], at: now) }
         if state == .planned { return }
         try ledger.note(RestoreOutcome(state: state, expiresAt: until), of: [item], at: now)

@@ -85,7 +85,7 @@ import Testing
     ) throws {
         let archive = try Archive()
         _ = try archive.ask(output: output)
-        try archive.bring(1, to: state)
+        try archive.move(1, to: state)
         if isSaved { try archive.ledger.noteSaved(1, at: archive.now) }
         let photo = try lose("/pictures/gallery/0.jpg", in: archive.world)
         let held: [StoredReference] = [.restore(job: 1)]
@@ -98,7 +98,7 @@ import Testing
     @Test func `a lost photo stays known while what is left of it is being restored, and goes with that then`() throws {
         let archive = try Archive()
         _ = try archive.ask()
-        try archive.bring(1, to: .retrieving)
+        try archive.move(1, to: .retrieving)
         let object = try #require(try archive.ledger.object(archive.keys[0]))
         _ = try lose("/pictures/gallery/0.jpg", in: archive.world)
         try archive.ledger.markBroken([BrokenObject(object, .damaged("its bytes are others"))], at: archive.now)
@@ -106,7 +106,7 @@ import Testing
         #expect(photo.state == .lost)
         #expect(try !forget(photo, in: archive.world))
         #expect(try archive.ledger.openDeletions() == [])
-        try archive.bring(1, to: .failed)
+        try archive.move(1, to: .failed)
         #expect(try forget(photo, in: archive.world))
         #expect(try archive.ledger.openDeletions().map(\.key) == archive.keys)
     }

@@ -56,9 +56,9 @@ import Testing
             try hold(Self.photo)
             #expect(try world.scan(settled: { _ in false }).map(\.isEmpty) == [true])
         }
-        let sighted = try world.ledger.sight(
+        let observed = try world.ledger.observe(
             seen([Self.photo]), drive: { _ in .known }, stillThere: world.isThere, at: world.now)
-        #expect(sighted.queued == 1 && sighted.delayed.isEmpty)
+        #expect(observed.queued == 1 && observed.delayed.isEmpty)
         #expect(try world.status(Self.photo)?.queuedAt == met)
         let claims = try world.ledger.claim(limit: 9, at: world.now)
         let stamp = try #require(world.disk[Self.photo])
@@ -106,7 +106,7 @@ import Testing
         let note: FilePath = "/pictures/gallery/notes.txt"
         world.write(note)
         try hold(note)
-        let noted = try world.ledger.sight(
+        let noted = try world.ledger.observe(
             seen([note]), drive: { _ in .known }, stillThere: world.isThere,
             whySkipped: { _ in SkipReason("it is a text") }, at: world.now)
         #expect(noted.queued == 0 && noted.skipped == 1)
@@ -140,7 +140,7 @@ import Testing
     @Test func `what is held is left alone by whoever tries again, and due when nobody sees it whole`() throws {
         world.write(Self.photo)
         try hold(Self.photo, for: .seconds(10))
-        try world.ledger.hurry(at: world.now)
+        try world.ledger.makeAllDue(at: world.now)
         #expect(try world.ledger.retry(nil as [Int64]?) == RetriedPhotos())
         #expect(try claimed() == [])
         #expect(try world.ledger.nextTry(at: world.now) == world.now + 10)
@@ -188,9 +188,9 @@ import Testing
                 files, for: .seconds(10), drive: { _ in .known }, stillThere: world.isThere, at: world.now)
             #expect(try world.ledger.overview().totals[.pending].files == 1_000)
         }
-        let sighted = try world.ledger.sight(
+        let observed = try world.ledger.observe(
             files, drive: { _ in .known }, stillThere: world.isThere, at: world.now)
-        #expect(sighted.queued == 1_000)
+        #expect(observed.queued == 1_000)
         #expect(try world.ledger.check() == [])
     }
 }

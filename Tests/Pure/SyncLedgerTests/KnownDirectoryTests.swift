@@ -60,7 +60,7 @@ import Testing
     @Test func `it is not noted where the ledger has learned more since the comparison`() throws {
         let compared = try #require(try reconcile([Self.photo]))
         let stamp = world.write(Self.photo)
-        _ = try world.ledger.sight(
+        _ = try world.ledger.observe(
             world.folders[0].id, file: "trip/a.jpg", stamp: stamp, stillThere: world.isThere, at: world.now)
         try world.ledger.noteDigests(of: [compared])
         #expect(try known().isEmpty)
@@ -71,13 +71,13 @@ import Testing
         let changes: [() throws -> Void] = [
             {
                 let stamp = world.write(Self.other)
-                _ = try world.ledger.sight(
+                _ = try world.ledger.observe(
                     folder, file: "trip/b.jpg", stamp: stamp, stillThere: world.isThere, at: world.now)
             },
             { _ = try world.ledger.markGone(folder, path: "trip/a.jpg", at: world.now) },
             {
                 let stamp = world.write(Self.photo)
-                _ = try world.ledger.sight(
+                _ = try world.ledger.observe(
                     folder, file: "trip/a.jpg", stamp: stamp, stillThere: world.isThere, at: world.now)
             },
         ]

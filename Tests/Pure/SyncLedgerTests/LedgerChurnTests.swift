@@ -56,7 +56,7 @@ private struct Churn {
             let isQuiet = random.below(3) > 0
             try world.scan(settled: { _ in isQuiet })
             return isQuiet ? "scan" : "scan of what is not whole"
-        case 7: return try sight()
+        case 7: return try observe()
         case 8:
             held += try world.ledger.claim(limit: 1 + random.below(3), at: world.now)
             return "claim"
@@ -68,11 +68,11 @@ private struct Churn {
         }
     }
 
-    private mutating func sight() throws -> String {
+    private mutating func observe() throws -> String {
         guard let path = anyFile(), let stamp = world.disk[path],
             let folder = world.folders.first(where: { path.starts(with: $0.path) })
         else { return "nothing to sight" }
-        _ = try world.ledger.sight(folder.id, file: path, stamp: stamp, stillThere: world.isThere, at: world.now)
+        _ = try world.ledger.observe(folder.id, file: path, stamp: stamp, stillThere: world.isThere, at: world.now)
         return "sight \(path)"
     }
 

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func `what nobody waits for is done on the same threads, before the ledger is closed`() async throws {
-        let thread = Mutex("")
+        let thread = Lock("")
         queue.add { _ in
             let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
             thread.withLock { $0 = name ?? "unknown" }

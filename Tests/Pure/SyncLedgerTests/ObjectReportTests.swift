@@ -52,7 +52,7 @@ import Testing
         _ = try archive.ask()
         let listed = archive.now
         archive.world.now += 1
-        try archive.bring(1, to: .retrieving)
+        try archive.move(1, to: .retrieving)
         let late = try archive.put("users/ana/photos/late.dat")
         let page = [
             ObjectInfo(key: key, size: 1_000, storageClass: .deepArchive),

@@ -28,11 +28,11 @@ import Testing
         try store()
         let first = try #require(try candidates().first)
         #expect(first.file == path && first.stamp.size == 2_000)
-        var standing = try world.ledger.originalsStanding(below: prefix)
-        #expect(standing.waiting == 1 && standing.waitingBytes == 2_000 && standing.kept == 0)
+        var status = try world.ledger.originalsStatus(below: prefix)
+        #expect(status.waiting == 1 && status.waitingBytes == 2_000 && status.kept == 0)
         try keepAll()
-        standing = try world.ledger.originalsStanding(below: prefix)
-        #expect(standing.waiting == 0 && standing.kept == 1 && standing.bytes == 900)
+        status = try world.ledger.originalsStatus(below: prefix)
+        #expect(status.waiting == 0 && status.kept == 1 && status.bytes == 900)
         #expect(try world.ledger.original(of: first.copy.key)?.encoding == .jxl)
         world.write(path, size: 3_000)
         try store()
@@ -47,7 +47,7 @@ import Testing
         // Stored with the SHA-256 of the file.
         try world.storeAll()
         #expect(try candidates() == [])
-        #expect(try world.ledger.originalsStanding(below: prefix).waiting == 0)
+        #expect(try world.ledger.originalsStatus(below: prefix).waiting == 0)
         #expect(try world.state(path) == .uploaded)
     }
 
@@ -271,7 +271,7 @@ import Testing
     @Test func `one that was begun and is not kept is told, until it is, or its file is another one`() throws {
         world.write(path)
         try store()
-        func begun() throws -> Int { try world.ledger.originalsStanding(below: prefix).begun }
+        func begun() throws -> Int { try world.ledger.originalsStatus(below: prefix).begun }
         let candidate = try #require(try candidates().first)
         let key = try #require(candidate.copy.key.original)
         #expect(try begun() == 0)

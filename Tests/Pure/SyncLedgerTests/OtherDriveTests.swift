@@ -31,14 +31,14 @@ extension SeenDrive {
             stillThere: world.isThere, at: world.now)
     }
 
-    private func sight(_ path: FilePath, isWhole: Bool = true, on drive: SeenDrive) throws -> SightedFiles {
+    private func observe(_ path: FilePath, isWhole: Bool = true, on drive: SeenDrive) throws -> ObservedFiles {
         let files = [SettledFile(folder: world.folders[0].id, path: path, stamp: try #require(world.disk[path]))]
         if isWhole {
-            return try world.ledger.sight(files, drive: { _ in drive }, stillThere: world.isThere, at: world.now)
+            return try world.ledger.observe(files, drive: { _ in drive }, stillThere: world.isThere, at: world.now)
         }
         try world.ledger.hold(
             files, for: .seconds(10), drive: { _ in drive }, stillThere: world.isThere, at: world.now)
-        return SightedFiles()
+        return ObservedFiles()
     }
 
     @Test func `what is not there is not gone, another size waits, and what is new is taken in`() throws {
@@ -119,7 +119,7 @@ extension SeenDrive {
         #expect(try world.ledger.knownDirectories(of: folder, below: "").count == 1)
         let changes = try world.ledger.database.read { $0.totalChangesCount }
         _ = try reconcile(Self.photo) { Self.first }
-        #expect(try sight(Self.photo, on: Self.first).queued == 1)
+        #expect(try observe(Self.photo, on: Self.first).queued == 1)
         #expect(try world.ledger.database.read { $0.totalChangesCount } == changes)
         // A command may see more of a drive than a service does.
         let more = SeenDrive.found(DriveIdentity(.disk, uuid: "1111", fsid: "7"), at: FilePath(), isExpected: true)
@@ -216,8 +216,8 @@ extension SeenDrive {
         try before.prepare(Self.photo, in: world)
         let known = try #require(world.disk[Self.photo])
         world.write(Self.photo, size: 5)
-        let sighted = try sight(Self.photo, isWhole: isWhole, on: .other)
-        #expect(sighted.queued == 0 && sighted.waiting == (isWhole ? 1 : 0))
+        let observed = try observe(Self.photo, isWhole: isWhole, on: .other)
+        #expect(observed.queued == 0 && observed.waiting == (isWhole ? 1 : 0))
         #expect(try world.state(Self.photo) == before)
         world.put(known, at: Self.photo)
         #expect(try world.scan().map(\.unchanged) == [1])
@@ -227,7 +227,7 @@ extension SeenDrive {
     func `one of which nothing is to be kept is taken in`(before: PhotoState) throws {
         try before.prepare(Self.photo, in: world)
         world.write(Self.photo, size: 5)
-        #expect(try sight(Self.photo, on: .other).waiting == 0)
+        #expect(try observe(Self.photo, on: .other).waiting == 0)
         #expect(try world.state(Self.photo) == .pending)
     }
 
@@ -235,14 +235,14 @@ extension SeenDrive {
     func `a file that is copied to the drive is whole with another size than it was met with`(tellsBirth: Bool) throws {
         var stamp = FileStamp(device: 7, inode: 9, size: 10, modified: 3, changed: 3, born: tellsBirth ? 3 : nil)
         world.put(stamp, at: Self.new)
-        _ = try sight(Self.new, isWhole: false, on: .other)
+        _ = try observe(Self.new, isWhole: false, on: .other)
         (stamp.size, stamp.modified, stamp.changed) = (1_000, 4, 4)
         world.put(stamp, at: Self.new)
-        #expect(try sight(Self.new, on: .other).queued == 1)
+        #expect(try observe(Self.new, on: .other).queued == 1)
         #expect(try world.storeAll().map(\.stamp) == [stamp])
         // Without a birth it may be another one by now.
         (stamp.size, stamp.modified, stamp.changed) = (2_000, 5, 5)
         world.put(stamp, at: Self.new)
-        #expect(try sight(Self.new, on: .other).waiting == (tellsBirth ? 0 : 1))
+        #expect(try observe(Self.new, on: .other).waiting == (tellsBirth ? 0 : 1))
     }
 }

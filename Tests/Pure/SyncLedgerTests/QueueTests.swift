@@ -150,7 +150,7 @@ import Testing
         let claim = try #require(try world.ledger.claim(limit: 1, at: world.now).first)
         try world.ledger.commit(claim, outcome: .postponed("away", until: .distantFuture), at: world.now)
         #expect(try world.ledger.claim(limit: 1, at: world.now).isEmpty)
-        try world.ledger.hurry(at: world.now)
+        try world.ledger.makeAllDue(at: world.now)
         #expect(try world.ledger.claim(limit: 1, at: world.now).map(\.attempts) == [2])
     }
 
@@ -187,7 +187,7 @@ import Testing
         world.write("/pictures/gallery/3.jpg")
         try world.scan()
         world.now += 60
-        try world.ledger.hurry(at: world.now)
+        try world.ledger.makeAllDue(at: world.now)
         #expect(try names(world.ledger.claim(limit: 3, at: world.now)) == ["3.jpg", "2.jpg", "1.jpg"])
     }
 

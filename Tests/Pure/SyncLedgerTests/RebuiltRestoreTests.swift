@@ -65,10 +65,10 @@ import Testing
     @Test func `a restore that is under way goes on as it was, and a second time nothing is new`() throws {
         try ask()
         old.world.now += 5
-        try old.bring(1, to: .retrieving)
-        try old.bring(2, to: .retrieving)
+        try old.move(1, to: .retrieving)
+        try old.move(2, to: .retrieving)
         old.world.now += 50
-        try old.bring(2, to: .restored, until: ready)
+        try old.move(2, to: .restored, until: ready)
         let new = try Archive(Self.names)
         for _ in 0..<2 {
             try read(into: new)
@@ -88,8 +88,8 @@ import Testing
     @Test func `one of which all can be read is over, and is not announced once more`() throws {
         try ask()
         for item: Int64 in 1...3 {
-            try old.bring(item, to: .retrieving)
-            try old.bring(item, to: .restored, until: ready)
+            try old.move(item, to: .retrieving)
+            try old.move(item, to: .restored, until: ready)
         }
         let new = try Archive(Self.names)
         try read(into: new)

@@ -63,7 +63,7 @@ import Testing
     func `an object can be asked for again when its item is over`(state: RestoreItemState, isFree: Bool) throws {
         let archive = try Archive()
         _ = try archive.ask()
-        try archive.bring(1, to: state)
+        try archive.move(1, to: state)
         #expect(try (archive.ledger.openRestoreItem(for: archive.keys[0]) == nil) == isFree)
         #expect(try (archive.ask().job != nil) == isFree)
     }
@@ -73,10 +73,10 @@ import Testing
         _ = try archive.ask(for: [archive.keys[0]])
         _ = try archive.ask(for: Array(archive.keys.dropFirst()), output: "/out")
         let (soon, late) = (archive.now + 100, archive.now + 200)
-        try archive.bring(2, to: .restored, until: late)
+        try archive.move(2, to: .restored, until: late)
         archive.world.now += 10
-        try archive.bring(3, to: .restored, until: soon)
-        try archive.bring(4, to: .failed)
+        try archive.move(3, to: .restored, until: soon)
+        try archive.move(4, to: .failed)
         try archive.ledger.noteSaved(3, at: archive.now)
         let jobs = try archive.ledger.restoreJobs(limit: 5)
         #expect(jobs.map(\.job.id.rawValue) == [2, 1])
@@ -107,12 +107,12 @@ import Testing
         for id in [job, other] { #expect(try archive.ledger.noteMark(of: id, in: "/out")) }
         #expect(try summary().isMarked && summary().mark == mark)
         // One is saved, and one is to come.
-        try archive.bring(1, to: .restored)
+        try archive.move(1, to: .restored)
         try archive.ledger.noteSaved(1, at: archive.now)
         #expect(try archive.ledger.endedRestoreMarks() == [])
-        try archive.bring(2, to: .restored)
+        try archive.move(2, to: .restored)
         #expect(try archive.ledger.endedRestoreMarks() == [])
-        try archive.bring(2, to: .expired)
+        try archive.move(2, to: .expired)
         let ended = EndedRestoreMark(job: job, file: FilePath("/out").appending(mark), madeFolders: 0)
         #expect(try archive.ledger.endedRestoreMarks() == [ended])
         #expect(try !archive.ledger.noteMark(of: job, in: "/out"))
@@ -192,7 +192,7 @@ import Testing
         archive.world.now += 5
         let made = archive.now
         _ = try archive.ask(for: [archive.keys[1], archive.keys[2]], tier: .bulk)
-        try archive.bring(1, to: .retrieving)
+        try archive.move(1, to: .retrieving)
         archive.world.now += 5
         let id = RestoreJobID(rawValue: 2)
         #expect(try archive.ledger.openRestoreJobs().map(\.claimableAt) == [nil, .distantPast])
@@ -213,7 +213,7 @@ import Testing
         #expect(job.looks == 2)
         #expect(job.claimableAt == lapse)
 
-        try archive.bring(1, to: .restored)
+        try archive.move(1, to: .restored)
         #expect(try archive.ledger.openRestoreJobs().map(\.id) == [id])
         #expect(try archive.ledger.retrievingItems(of: id).map(\.id) == [2])
     }

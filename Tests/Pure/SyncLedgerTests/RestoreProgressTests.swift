@@ -10,7 +10,7 @@ import Testing
     func `what is over is not opened again by a late answer`(before: RestoreItemState, told: RestoreItemState) throws {
         let archive = try Archive()
         _ = try archive.ask()
-        try archive.bring(1, to: before)
+        try archive.move(1, to: before)
         try archive.ledger.note(RestoreOutcome(state: told), of: [1], at: archive.now)
         let accepts = before.isOpen || before == .restored && (told == .restored || told == .expired)
         #expect(try archive.items().map(\.state) == [accepts ? told : before])
@@ -113,7 +113,7 @@ import Testing
         try archive.put("c", in: .deepArchive, restore: .restored(until: nil))
         try archive.put("d", in: .deepArchive, restore: .inProgress)
         _ = try archive.ask(for: [archive.keys[0]])
-        try archive.bring(1, to: .restored, until: end)
+        try archive.move(1, to: .restored, until: end)
         #expect(try archive.ledger.expireRestores(at: end - 0.001) == 0)
         #expect(try archive.restore() == .restored(until: end))
         #expect(try archive.ledger.expireRestores(at: end) == 2)
@@ -129,8 +129,8 @@ import Testing
         let archive = try Archive(["a", "b"])
         let end = archive.now + 50
         _ = try archive.ask(output: "/out")
-        try archive.bring(1, to: .restored, until: end)
-        try archive.bring(2, to: .restored, until: archive.now + 5)
+        try archive.move(1, to: .restored, until: end)
+        try archive.move(2, to: .restored, until: archive.now + 5)
         #expect(try archive.ledger.expireRestores(at: archive.now + 300_000_000) == 2)
         #expect(try archive.items().map(\.state) == [.expired, .expired])
         // The second one has ended meanwhile.
@@ -146,7 +146,7 @@ import Testing
     @Test func `copies of another store do not come back`() throws {
         let archive = try Archive(["a"])
         _ = try archive.ask()
-        try archive.bring(1, to: .restored, until: archive.now + 50)
+        try archive.move(1, to: .restored, until: archive.now + 50)
         try archive.ledger.adopt(store: "s3://two", id: nil, isCopy: true)
         try archive.ledger.expireRestores(at: archive.now)
         #expect(try archive.items().map(\.state) == [.expired])
@@ -158,7 +158,7 @@ import Testing
         _ = try archive.ask(for: [archive.keys[0]])
         _ = try archive.ask(for: [archive.keys[1], archive.keys[2]], output: "/out")
         _ = try archive.ask(for: [archive.keys[3], archive.keys[4]], output: "/out")
-        for item in [1, 2, 3, 5] as [Int64] { try archive.bring(item, to: .restored) }
+        for item in [1, 2, 3, 5] as [Int64] { try archive.move(item, to: .restored) }
         let list = { try archive.ledger.unsavedRestoredItems(after: $0, limit: $1).map(\.id) }
         #expect(try list(nil, 2) == [2, 3])
         #expect(try list(archive.items()[2], 2) == [5])
@@ -185,7 +185,7 @@ import Testing
         }
         let draft = RestoreJobDraft(requestedBy: "ana", tier: .bulk, days: 7, output: "/slow", items: items)
         _ = try archive.ledger.addRestoreJob(draft, as: slow, at: archive.now)
-        for item in 1...4 as ClosedRange<Int64> { try archive.bring(item, to: .restored) }
+        for item in 1...4 as ClosedRange<Int64> { try archive.move(item, to: .restored) }
         var (listed, last): ([Int64], RestoreItem?) = ([], nil)
         while let item = try archive.ledger.unsavedRestoredItems(after: last, limit: 1).first {
             listed.append(item.id)
@@ -198,11 +198,11 @@ import Testing
         let archive = try Archive(["a", "b", "c"])
         let job = try #require(try archive.ask(output: "/out").job).id
         #expect(try archive.ledger.noteMark(of: job, in: "/out"))
-        for item in 1...3 as ClosedRange<Int64> { try archive.bring(item, to: .restored) }
+        for item in 1...3 as ClosedRange<Int64> { try archive.move(item, to: .restored) }
         #expect(try archive.ledger.beginSaving(1, by: "me"))
         #expect(try archive.ledger.beginSaving(2, by: "me"))
         // That it is readable is noted again, and takes it out of nobody's hand.
-        try archive.bring(1, to: .restored)
+        try archive.move(1, to: .restored)
         let left = try #require(try archive.ledger.stopSaving(job)).left
         #expect(left.map(\.isBeingSaved) == [true, true, false])
         #expect(try archive.items().map(\.isGivenUp) == [false, false, true])
@@ -225,7 +225,7 @@ import Testing
     @Test func `what was given up is told by a second look, with what else is to be told of it`() throws {
         let archive = try Archive(["a", "b", "c", "d"])
         let job = try #require(try archive.ask(output: "/out").job).id
-        for item in 1...3 as ClosedRange<Int64> { try archive.bring(item, to: .restored) }
+        for item in 1...3 as ClosedRange<Int64> { try archive.move(item, to: .restored) }
         try archive.ledger.noteSaved(1, at: archive.now)
         let slower = RestoreOutcome(state: .restored, note: "in a slower tier")
         try archive.ledger.note(slower, of: [2], at: archive.now)
@@ -242,7 +242,7 @@ import Testing
     @Test func `a ledger that is made anew tells which photos were still to be saved`() throws {
         let archive = try Archive(["a", "b", "c"])
         _ = try archive.ask(output: "/out")
-        for item in 1...2 as ClosedRange<Int64> { try archive.bring(item, to: .restored) }
+        for item in 1...2 as ClosedRange<Int64> { try archive.move(item, to: .restored) }
         try archive.ledger.noteSaved(1, at: archive.now)
         var state = CatalogState()
         for line in try archive.ledger.catalogState() { _ = state.take(line) }
@@ -258,7 +258,7 @@ import Testing
     @Test func `what a killed process had in hand is not waited for`() throws {
         let archive = try Archive(["a"])
         let job = try #require(try archive.ask(output: "/out").job).id
-        try archive.bring(1, to: .restored)
+        try archive.move(1, to: .restored)
         #expect(try archive.ledger.beginSaving(1, by: "killed"))
         try archive.ledger.releaseClaim(of: 1)
         #expect(try archive.items().map(\.isBeingSaved) == [true], "that is for what was not asked for")
@@ -272,7 +272,7 @@ import Testing
     @Test func `what a killed process had in hand is given up from the same transaction on`() throws {
         let archive = try Archive(["a", "b", "c"])
         let job = try #require(try archive.ask(output: "/out").job).id
-        for item in 1...3 as ClosedRange<Int64> { try archive.bring(item, to: .restored) }
+        for item in 1...3 as ClosedRange<Int64> { try archive.move(item, to: .restored) }
         #expect(try archive.ledger.beginSaving(1, by: "killed") && archive.ledger.beginSaving(2, by: "me"))
         #expect(try archive.ledger.restoreJob(job)?.job.stoppedOutput == nil)
         let ended = try archive.ledger.stopSaving(job, releasing: { $0 == "killed" })
@@ -288,7 +288,7 @@ import Testing
         for _ in 1...2 {
             _ = try archive.ask()
             for item in try archive.items().filter(\.state.isOpen) {
-                try archive.bring(item.id, to: .restored, until: early)
+                try archive.move(item.id, to: .restored, until: early)
             }
         }
         let info = ObjectInfo(

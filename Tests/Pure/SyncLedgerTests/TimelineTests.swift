@@ -96,7 +96,7 @@ import Testing
     @Test func `each state is one that the ledger tells`() throws {
         let archive = try Archive(["users/ana/photos/a.dat", "users/ana/photos/b.dat", "users/ana/photos/c.dat"])
         _ = try archive.ask(for: [archive.keys[0]])
-        try archive.bring(1, to: .retrieving)
+        try archive.move(1, to: .retrieving)
         let states: [TimelineFilter.State: Int] = [
             .archived: 2, .retrieving: 1, .restored: 0, .stored: 0, .waiting: 0, .failed: 0, .missing: 0,
         ]

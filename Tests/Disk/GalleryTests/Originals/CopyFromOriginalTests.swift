@@ -144,10 +144,10 @@ import Testing
             let poor = try await makeCopies(rule(limit))
             #expect(poor.made == 0 && !poor.isOverBudget && poor.unaffordable.map(\.usd) == [2])
         }
-        #expect(try bench.ledger.verificationStanding(at: bench.time.now).spentUSD == 0)
+        #expect(try bench.ledger.verificationStatus(at: bench.time.now).spentUSD == 0)
         #expect(try await makeCopies(rule(10)).made == 1)
         // The original, and the look at what is replaced.
-        #expect(try bench.ledger.verificationStanding(at: bench.time.now).spentUSD == 2)
+        #expect(try bench.ledger.verificationStatus(at: bench.time.now).spentUSD == 2)
         bench.memory.damage(copy)
         try await verify()
         let spent = try await makeCopies(rule(3))

@@ -16,7 +16,7 @@ import Testing
     private var archived: [ObjectKey] { bench.memory.keys.filter { $0.rawValue.hasPrefix("gallery-archive/") } }
 
     /// Whether the store holds so many digits in a row, signs among them left out.
-    private func tells(_ digits: String) throws -> Bool {
+    private func holds(_ digits: String) throws -> Bool {
         for key in bench.memory.keys {
             let values = try #require(bench.memory.info(key)).metadata.values
             for text in values + [key.rawValue] {
@@ -37,7 +37,7 @@ import Testing
         let pseudonym = try Pseudonyms(bench.ledger).event(id)
         #expect(archived == [try bench.key(pseudonym)])
         #expect(bench.memory.info(try bench.key(pseudonym))?.metadata["event-id"] == pseudonym)
-        #expect(try !tells("5123777001"))
+        #expect(try !holds("5123777001"))
         // The same event once more, as after a kill: it is found, and not stored again.
         try bench.write(bench.event(id, photo: try RetentionBench.photo(1)), to: "again.json")
         try await bench.sync()
@@ -54,7 +54,7 @@ import Testing
         let summary = try await bench.cleanUp()
         #expect(summary.archived == 1 && summary.skipped.isEmpty)
         #expect(archived == [try bench.key("e1", profile: try Pseudonyms(bench.ledger).profile(profile))])
-        #expect(try !tells("5123777001"))
+        #expect(try !holds("5123777001"))
     }
 
     @Test func `a user, a type and a title tell no number`() async throws {
@@ -69,7 +69,7 @@ import Testing
         #expect(metadata["user"] == "ana" && metadata["event-type"] == nil)
         #expect(metadata["task-title"]?.hasPrefix("Call Ana, …") == true)
         #expect(metadata["task-title"]?.hasSuffix("at noon") == true)
-        #expect(try !tells("23777001") && !tells("5123777001"))
+        #expect(try !holds("23777001") && !holds("5123777001"))
     }
 
     @Test func `an id made of the clock stays as it is`() async throws {

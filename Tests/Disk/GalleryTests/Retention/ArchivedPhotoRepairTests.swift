@@ -62,7 +62,7 @@ import Testing
         let digest = ContentDigest(of: bytes)
         let photo = PreparedPhoto(
             bytes,
-            examined: PhotoExamination(
+            examined: PhotoFacts(
                 stamp: FileStamp(device: 0, inode: 0, size: 0, modified: 0), type: .jpeg,
                 digest: ContentDigest(md5: md5, sha256: digest.sha256)),
             plan: PlannedUpload(key: key, condition: .ifAbsent, type: .jpeg),

@@ -12,7 +12,7 @@ import Testing
         let events = (0..<64).map { bench.event("e\($0)", age: Double(200 - $0)) }
         try bench.write("[\(events.joined(separator: ","))]", to: "all.json")
         try await bench.sync()
-        let (system, exchanges) = (FileRewriteCalls(), Mutex(0))
+        let (system, exchanges) = (FileRewriteCalls(), Lock(0))
         var calls = FileRewriteCalls()
         calls.exchange = { one, other in
             exchanges.withLock { $0 += 1 }

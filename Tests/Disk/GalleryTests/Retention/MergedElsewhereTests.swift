@@ -46,7 +46,7 @@ import Testing
         let isHere = ledger === bench.ledger
         let merge = ProfileMerge(
             store: bench.store, ledger: LedgerQueue(ledger), keys: keys, book: try book(ledger),
-            agreement: MergeAgreement(others: { [] }, tell: {}),
+            agreement: MergeAgreement(others: { [] }, publish: {}),
             moves: isHere ? moves : nil, time: bench.time.source)
         #expect(try await merge.run(from, into: profile, isDryRun: false).left == [])
     }

@@ -47,7 +47,7 @@ import Testing
     }
 
     /// Calls of which the n-th goes wrong, and everything after it when the process was killed.
-    private static func calls(_ number: Int, _ mishap: Mishap, counted: Mutex<Int>) -> FileRewriteCalls {
+    private static func calls(_ number: Int, _ mishap: Mishap, counted: Lock<Int>) -> FileRewriteCalls {
         @Sendable func step<Value>(_ work: () throws -> Value) throws -> Value {
             let now = counted.withLock { count in
                 count += 1
@@ -80,7 +80,7 @@ import Testing
 
     @Test(arguments: Mishap.allCases)
     private func `no step with a file loses anything`(mishap: Mishap) async throws {
-        let counted = Mutex(0)
+        let counted = Lock(0)
         let whole = try RetentionBench()
         try await Self.fill(whole)
         try await whole.cleanUp(calls: Self.calls(.max, .failed, counted: counted))
@@ -90,7 +90,7 @@ import Testing
         for step in 1...steps {
             let bench = try RetentionBench()
             try await Self.fill(bench)
-            let calls = Self.calls(step, mishap, counted: Mutex(0))
+            let calls = Self.calls(step, mishap, counted: Lock(0))
             do {
                 let summary = try await bench.cleanUp(calls: calls)
                 #expect(mishap == .failed && !summary.errors.isEmpty, "step \(step)")
@@ -114,13 +114,13 @@ import Testing
             try await bench.sync()
             return bench
         }
-        let counted = Mutex(0)
+        let counted = Lock(0)
         try await filled().cleanUp(calls: Self.calls(.max, .failed, counted: counted))
         let steps = counted.withLock { $0 }
         #expect(steps >= 8)
         for step in 1...steps {
             let bench = try await filled()
-            _ = try? await bench.cleanUp(calls: Self.calls(step, mishap, counted: Mutex(0)))
+            _ = try? await bench.cleanUp(calls: Self.calls(step, mishap, counted: Lock(0)))
             let summary = try await bench.cleanUp()
             #expect(summary.errors.isEmpty && summary.skipped.isEmpty, "step \(step): \(summary)")
             #expect(
@@ -186,7 +186,7 @@ import Testing
             try bench.write(bench.event("e\(number)", photo: try RetentionBench.photo(number)), to: name)
         }
         try await bench.sync()
-        let (system, syncs) = (FileRewriteCalls(), Mutex(0))
+        let (system, syncs) = (FileRewriteCalls(), Lock(0))
         var calls = FileRewriteCalls()
         calls.syncFolder = { folder in
             syncs.withLock { $0 += 1 }
@@ -205,7 +205,7 @@ import Testing
     @Test func `where the folder cannot be synced after the text has gone, the event is not signed off`() async throws {
         let bench = try RetentionBench()
         try await Self.fill(bench)
-        let (system, count) = (FileRewriteCalls(), Mutex(0))
+        let (system, count) = (FileRewriteCalls(), Lock(0))
         var calls = FileRewriteCalls()
         // Three files are exchanged before.
         calls.syncFolder = { folder in
@@ -230,7 +230,7 @@ import Testing
         let written = "[\(bench.event("b", photo: try RetentionBench.photo(2))), \(bench.event("new", age: 2))]"
         var calls = FileRewriteCalls()
         let system = FileRewriteCalls()
-        let isFirst = Mutex(true)
+        let isFirst = Lock(true)
         calls.exchange = { one, other in
             // The last moment: what is exchanged is no longer what was read.
             if other == file, isFirst.withLock({ $0 }) { try Data(written.utf8).write(to: URL(filePath: file.string)) }

@@ -55,7 +55,7 @@ import Testing
         try bench.write("[\(bench.event("e1"))]", to: "one.json")
         try await bench.sync()
         let text = "[\(bench.event("e1", age: 10))]"
-        let (gallery, isFirst) = (bench.gallery, Mutex(true))
+        let (gallery, isFirst) = (bench.gallery, Lock(true))
         // The plan is made; the file is another one when it is read for the cut.
         let summary = try await bench.retention().run(olderThan: 90) { _ in
             guard
@@ -307,7 +307,7 @@ import Testing
         let file = bench.gallery.appending("one.json")
         let system = FileRewriteCalls()
         var calls = system
-        let isThere = Mutex(false)
+        let isThere = Lock(false)
         calls.exchange = { one, other in
             if isThere.withLock({
                 let was = $0; $0 = true; return !was

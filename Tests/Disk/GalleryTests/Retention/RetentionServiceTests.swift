@@ -12,7 +12,7 @@ import Testing
 @Suite struct RetentionServiceTests {
     /// Counts the runs, each of which takes the lock.
     private final class Runs: Sendable {
-        private let moments = Mutex<[Date]>([])
+        private let moments = Lock<[Date]>([])
 
         func note(_ moment: Date) { moments.withLock { $0.append(moment) } }
         var all: [Date] { moments.withLock { $0 } }
@@ -20,7 +20,7 @@ import Testing
 
     private let runs = Runs()
     /// So many times the disk is full when the lock is to be taken.
-    private let failures = Mutex(0)
+    private let failures = Lock(0)
 
     private static func date(_ text: String) throws -> Date { try Date(text, strategy: .iso8601) }
 

@@ -17,7 +17,7 @@ import Testing
     init() throws {
         worker = try ScriptedWorker()
         // As patient as the program: a worker may be long in coming up on a busy machine.
-        pictures = PictureWorkers(programs: [worker.program], memory: DecodingMemory(bytes: limits.memory))
+        pictures = PictureWorkers(programs: [worker.program], memory: DecodingBudget(bytes: limits.memory))
     }
 
     private func decode(_ source: PictureSource, by workers: PictureWorkers? = nil) throws(PhotoError) -> PixelSize {
@@ -36,7 +36,7 @@ import Testing
         while true {
             let hasty = PictureWorkers(
                 programs: [worker.program], patience: .init(wall: wall, processor: processor),
-                memory: DecodingMemory(bytes: limits.memory))
+                memory: DecodingBudget(bytes: limits.memory))
             if let first = process(of: hasty) { return (hasty, first) }
             hasty.close()
             wall = wall * 2
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test func `without a program there is nothing to decode with`() {
-        let none = PictureWorkers(programs: ["/nowhere/worker"], memory: DecodingMemory(bytes: 1 << 30))
+        let none = PictureWorkers(programs: ["/nowhere/worker"], memory: DecodingBudget(bytes: 1 << 30))
         #expect(none.program == nil)
         let error = #expect(throws: PhotoError.self) {
             try none.decoded(ScriptedWorker.reply(), as: .png, within: limits) { (picture) throws(PhotoError) in

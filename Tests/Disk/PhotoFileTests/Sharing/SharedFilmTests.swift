@@ -63,9 +63,9 @@ import Testing
     /// - Parameter timeout: ffmpeg, and what stands for it, runs behind all others, on a machine that may be busy.
     private func poster(
         of name: String, path: String, timeout: Duration = .seconds(300),
-        tell: @escaping @Sendable (String) -> Void = { _ in }, tries: Int = 1
+        report: @escaping @Sendable (String) -> Void = { _ in }, tries: Int = 1
     ) throws -> StoredCopy? {
-        let frames = try #require(FilmFrames(path: path, timeout: timeout, tell: tell))
+        let frames = try #require(FilmFrames(path: path, timeout: timeout, report: report))
         let maker = SharedPhotoMaker(frames: frames)
         var poster: StoredCopy?
         for _ in 0..<tries { poster = try maker.poster(of: try film(name), lasting: .milliseconds(1_200)) }
@@ -94,10 +94,10 @@ import Testing
     func `a program that fails, hangs or writes rubbish makes no poster, and that is told once`(
         script: String, words: String
     ) throws {
-        let told = Mutex<[String]>([])
+        let told = Lock<[String]>([])
         let poster = try poster(
             of: "place.mp4", path: try path(with: script), timeout: .seconds(script.contains("sleep") ? 2 : 300),
-            tell: { text in told.withLock { $0.append(text) } }, tries: 2)
+            report: { text in told.withLock { $0.append(text) } }, tries: 2)
         #expect(poster == nil)
         let texts = told.withLock { $0 }
         #expect(texts.count == 1)

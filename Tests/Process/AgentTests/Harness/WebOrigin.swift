@@ -7,12 +7,12 @@ import SystemPackage
 /// store's `objects/`: it knows files, and nothing of records.
 final class WebOrigin: Sendable {
     private let server: WebServer
-    private let root: Mutex<FilePath?>
-    private let change: Mutex<(old: String, new: String)?>
+    private let root: Lock<FilePath?>
+    private let change: Lock<(old: String, new: String)?>
 
     init() throws {
-        let root = Mutex<FilePath?>(nil)
-        let change = Mutex<(old: String, new: String)?>(nil)
+        let root = Lock<FilePath?>(nil)
+        let change = Lock<(old: String, new: String)?>(nil)
         server = try WebServer { request in
             let name = request.target.prefix { $0 != "?" }.dropFirst()
             guard let folder = root.withLock({ $0 }), let path = folder.lexicallyResolving(FilePath(String(name))),

@@ -52,6 +52,11 @@ import Testing
         #expect(pauses == [.seconds(7), .seconds(60)])
     }
 
+    @Test func `a round that left nothing to be done comes again when the ledger may have changed`() async throws {
+        let pauses = try await pauses(after: [{ .change(every: .seconds(7)) }, { .round(after: .seconds(60)) }])
+        #expect(pauses == [.seconds(7), .seconds(60)])
+    }
+
     @Test func `a store that is away is asked less and less often, and as before when it is back`() async throws {
         let isAway: @Sendable () throws -> ServiceLoop.Next = {
             throw StoreError(.serverFailed, operation: "get", message: "away")

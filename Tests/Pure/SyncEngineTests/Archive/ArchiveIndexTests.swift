@@ -69,11 +69,11 @@ import Testing
     @Test func `class and restore are those of now`() async throws {
         let key = try await bench.put("a", "2025-03-31T23:59:59Z")
         await settle()
-        #expect(try await photos().map(\.standing) == [.readable])
+        #expect(try await photos().map(\.status) == [.readable])
         bench.memory.setClass(.deepArchive, of: key)
-        #expect(try await photos().map(\.standing) == [.archived])
+        #expect(try await photos().map(\.status) == [.archived])
         bench.memory.setClass(.deepArchive, restore: .restored(until: nil), of: key)
-        #expect(try await photos().map(\.standing) == [.restored])
+        #expect(try await photos().map(\.status) == [.restored])
         #expect(bench.store.count(.head) == 1)
     }
 

@@ -227,21 +227,21 @@ import Testing
     }
 
     @Test(arguments: [
-        (StorageClass.standard, RestoreState.none, ArchivedGalleryPhoto.Standing.readable),
+        (StorageClass.standard, RestoreState.none, ArchivedGalleryPhoto.Status.readable),
         (.glacierInstantRetrieval, .none, .readable),
         (.deepArchive, .none, .archived),
         (.glacier, .inProgress, .retrieving),
         (.deepArchive, .restored(until: nil), .restored),
     ])
     func `class and restore tell whether it can be read`(
-        storageClass: StorageClass, restore: RestoreState, standing: ArchivedGalleryPhoto.Standing
+        storageClass: StorageClass, restore: RestoreState, status: ArchivedGalleryPhoto.Status
     ) async throws {
         let key = try await bench.put(
             "x", "2026-01-01T00:00:00Z", title: "Pills", class: storageClass, restore: restore)
         let memory = try #require(try await bench.list.page(ArchiveFilter(), limit: 1).photos.first)
         #expect(memory.key == key)
-        #expect(memory.standing == standing)
-        #expect(memory.isReadable == (standing == .readable || standing == .restored))
+        #expect(memory.status == status)
+        #expect(memory.isReadable == (status == .readable || status == .restored))
         #expect(memory.title == "Pills")
         #expect(try memory.archivedAt == ArchiveBench.date("2025-12-31T03:00:00Z"))
         #expect((memory.width, memory.height) == (40, 30))

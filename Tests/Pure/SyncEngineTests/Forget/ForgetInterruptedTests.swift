@@ -73,7 +73,7 @@ import Testing
         request: (operation: StoreOperation, number: Int)
     ) async throws {
         try await prepare()
-        let (ledger, copies) = (bench.ledger, Mutex<[Ledger]>([]))
+        let (ledger, copies) = (bench.ledger, Lock<[Ledger]>([]))
         bench.store.add(
             StoreFault(
                 request.operation, number: request.number,
@@ -127,7 +127,7 @@ import Testing
         #expect(try bench.status(back)?.error?.contains("being deleted for good") == true)
         #expect(!bench.disk.reduced.contains(back))
         #expect(try await forget.deletions().run().deleted.map(\.key) == [key])
-        try bench.ledger.hurry(at: bench.time.now)
+        try bench.ledger.makeAllDue(at: bench.time.now)
         try await bench.pass()
         #expect(try bench.status(back)?.state == .uploaded)
         #expect(try forget.isStored("sunset"))
@@ -145,7 +145,7 @@ import Testing
         bench.disk.write("sunset", to: back)
         let (ledger, time) = (bench.ledger, bench.time)
         let gone = plan.photos.map { (id: $0.id, state: $0.state) }
-        let begun = Mutex<[ObjectKey]>([])
+        let begun = Lock<[ObjectKey]>([])
         let begin: @Sendable () -> Void = {
             guard begun.withLock({ $0.isEmpty }) else { return }
             if isKnown { _ = try? ledger.beginForget(gone, at: time.now) }

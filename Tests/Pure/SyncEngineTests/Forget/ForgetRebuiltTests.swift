@@ -159,7 +159,7 @@ import Testing
         photos.forEach(bench.disk.remove)
         bench.disk.makeFolder(usb)
         let ledger = try await rebuilt(tellsDrives: false).ledger
-        let (looks, usb) = (Mutex(0), usb)
+        let (looks, usb) = (Lock(0), usb)
         bench.disk.onScan { folder in if folder == usb { looks.withLock { $0 += 1 } } }
         let plan = try await plan(ledger)
         #expect(plan.photos.isEmpty && plan.refused.count == 2)

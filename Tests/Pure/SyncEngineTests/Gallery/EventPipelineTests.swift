@@ -69,7 +69,7 @@ import Testing
         #expect(try bench.status(Self.file)?.state == .pending)
         disk.onPhoto { _ in }
         disk.setBelowLink(Self.file, false)
-        try bench.ledger.hurry(at: bench.time.now)
+        try bench.ledger.makeAllDue(at: bench.time.now)
         try await bench.pass()
         #expect(try bench.status(Self.file)?.state == .uploaded)
         #expect(try bench.ledger.eventCounts().photos == [.stored: 2])

@@ -14,13 +14,13 @@ import Testing
     private static let share = try? ShareManifestRules(asked: nil).check(Array(text.utf8), foundAt: nil)
 
     private func step(
-        _ noted: String?, _ standing: MirrorStatus, isForced: Bool = false,
+        _ noted: String?, _ status: MirrorStatus, isForced: Bool = false,
         name: FilePath.Component = "001_old.jpg"
     ) throws -> MirrorStep {
         let share = try #require(Self.share)
         let note = noted.map { (name: name, sha256: $0) }
         return MirrorPlan(names: MirrorName(share), isForced: isForced)
-            .step(for: share.photos[0], noted: note, standing: standing)
+            .step(for: share.photos[0], noted: note, status: status)
     }
 
     private static let sha256 = String(repeating: "ab", count: 32)
@@ -45,9 +45,9 @@ import Testing
     }
 
     @Test(arguments: [MirrorStatus.same, .changed, .missing])
-    func `Another photo in the same place comes beside the first`(standing: MirrorStatus) throws {
+    func `Another photo in the same place comes beside the first`(status: MirrorStatus) throws {
         let other = String(repeating: "cd", count: 32)
-        #expect(try step(other, standing) == .download("001_2024-06-15_Paris_abababab.jpg", overwrites: false))
+        #expect(try step(other, status) == .download("001_2024-06-15_Paris_abababab.jpg", overwrites: false))
     }
 
     @Test func `By a name that the share tells, nothing is replaced that was not put there`() throws {
@@ -55,18 +55,18 @@ import Testing
         let share = try ShareManifestRules(asked: nil).check(Array(text.utf8), foundAt: nil)
         let photo = share.photos[0]
         let plan = MirrorPlan(names: MirrorName(share), originals: OriginalNames(share), isForced: true)
-        #expect(plan.step(for: photo, noted: nil, standing: .missing) == .download("IMG_1.jpg", overwrites: false))
+        #expect(plan.step(for: photo, noted: nil, status: .missing) == .download("IMG_1.jpg", overwrites: false))
         let ours: (name: FilePath.Component, sha256: String) = ("IMG_1.jpg", Self.sha256)
-        #expect(plan.step(for: photo, noted: ours, standing: .changed) == .download("IMG_1.jpg", overwrites: true))
+        #expect(plan.step(for: photo, noted: ours, status: .changed) == .download("IMG_1.jpg", overwrites: true))
         let other: (name: FilePath.Component, sha256: String) = ("IMG_1.jpg", String(repeating: "cd", count: 32))
         #expect(
-            plan.step(for: photo, noted: other, standing: .same)
+            plan.step(for: photo, noted: other, status: .same)
                 == .download("IMG_1_001_abababab.jpg", overwrites: false))
         // And without the wish for names it stays what it is.
         let plain = MirrorPlan(names: MirrorName(share), isForced: false)
-        #expect(plain.step(for: photo, noted: ours, standing: .same) == .alreadyThere("IMG_1.jpg"))
+        #expect(plain.step(for: photo, noted: ours, status: .same) == .alreadyThere("IMG_1.jpg"))
         #expect(
-            plain.step(for: photo, noted: nil, standing: .missing)
+            plain.step(for: photo, noted: nil, status: .missing)
                 == .download("001_2024-06-15_Paris.jpg", overwrites: false))
     }
 
@@ -84,8 +84,8 @@ import Testing
     @Test(arguments: ["notes.txt", "002_old.jpg", "001_old.txt", "0001_old.jpg", ".bashrc"])
     func `A note of a name that this photo never had is none`(name: String) throws {
         let name = try #require(FilePath.Component(name))
-        for standing in [MirrorStatus.same, .changed, .missing] {
-            let step = try step(Self.sha256, standing, isForced: true, name: name)
+        for status in [MirrorStatus.same, .changed, .missing] {
+            let step = try step(Self.sha256, status, isForced: true, name: name)
             #expect(step == .download("001_2024-06-15_Paris.jpg", overwrites: true))
         }
     }

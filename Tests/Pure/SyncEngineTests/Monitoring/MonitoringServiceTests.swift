@@ -13,8 +13,8 @@ import Testing
 
     private let bench: Bench
     private let passes = Wakeup()
-    private let beats = Mutex(0)
-    private let isHeard = Mutex(true)
+    private let beats = Lock(0)
+    private let isHeard = Lock(true)
     private let lines = LogLines()
 
     init() throws { bench = try Bench() }
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `a pass that was not good is nobody's to hear`() async throws {
-        #expect(try await service.tellPass(isGood: false))
+        #expect(try await service.reportPass(isGood: false))
         #expect(beats.withLock { $0 } == 0)
     }
 
@@ -44,7 +44,7 @@ import Testing
         let service = service
         for (hears, count) in [(false, 1), (false, 1), (true, 1), (false, 2)] {
             isHeard.withLock { $0 = hears }
-            #expect(try await service.tellPass(isGood: true) == hears)
+            #expect(try await service.reportPass(isGood: true) == hears)
             #expect(lines.all.count == count)
         }
         #expect(lines.lines.first?.text == "warning: the heartbeat is not heard: Silence()")

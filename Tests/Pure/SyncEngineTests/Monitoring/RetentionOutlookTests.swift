@@ -38,9 +38,9 @@ import Testing
         let midnight = Date(timeIntervalSince1970: 101 * Self.day)
         let now = midnight + 7_200
         #expect(
-            try outlook.standing(bench.ledger, at: now)
-                == RetentionStanding(events: 1, kept: 1, overdue: 1, lastRunAt: nil, nextRunAt: midnight + Self.day))
+            try outlook.status(bench.ledger, at: now)
+                == RetentionStatus(events: 1, kept: 1, overdue: 1, lastRunAt: nil, nextRunAt: midnight + Self.day))
         try bench.ledger.noteDailyRun(RetentionService.task, scheduledAt: midnight, at: midnight + 60)
-        #expect(try outlook.standing(bench.ledger, at: now).lastRunAt == midnight + 60)
+        #expect(try outlook.status(bench.ledger, at: now).lastRunAt == midnight + 60)
     }
 }

@@ -11,7 +11,7 @@ import Testing
 @Suite struct TroubleAnnouncerTests {
     private let bench: Bench
     private let listener = RestoreBench.Listener()
-    private let free = Mutex<Int64?>(10 << 30)
+    private let free = Lock<Int64?>(10 << 30)
 
     init() throws { bench = try Bench() }
 

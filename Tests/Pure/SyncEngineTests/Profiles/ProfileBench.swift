@@ -55,7 +55,7 @@ struct ProfileBench {
 
     func merge(
         _ from: String = "grandma", into other: String = uuid, isDryRun: Bool = false,
-        agreement: MergeAgreement = MergeAgreement(others: { [] }, tell: {})
+        agreement: MergeAgreement = MergeAgreement(others: { [] }, publish: {})
     ) async throws -> ProfileMerge.Summary {
         let merge = ProfileMerge(
             store: archive.store, ledger: queue, keys: archive.keys, book: try book(), agreement: agreement,

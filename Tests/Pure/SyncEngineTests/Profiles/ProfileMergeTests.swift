@@ -242,7 +242,7 @@ import Testing
         OtherMerge(machine: "laptop", profile: from, into: other, isAnnounced: announced)
     }
 
-    private func agreement(_ merges: [OtherMerge]) -> MergeAgreement { MergeAgreement(others: { merges }, tell: {}) }
+    private func agreement(_ merges: [OtherMerge]) -> MergeAgreement { MergeAgreement(others: { merges }, publish: {}) }
 
     @Test func `what leads the other way round on another machine is refused, in one step or in several`() async throws
     {
@@ -273,7 +273,7 @@ import Testing
     @Test func `a merge is told before it begins, and one that cannot be told is not`() async throws {
         struct Away: Error {}
         let key = try await bench.archive.put("one", ProfileBench.created, profile: "grandma")
-        let away = MergeAgreement(others: { [] }, tell: { throw Away() })
+        let away = MergeAgreement(others: { [] }, publish: { throw Away() })
         await #expect(throws: Away.self) { try await bench.merge(agreement: away) }
         #expect(bench.keys == [key.rawValue])
         #expect(try bench.ledger.profileNotes().merges.isEmpty && !bench.ledger.withdrawMerge())
@@ -281,7 +281,7 @@ import Testing
         let told = Observed<[CatalogLine]>([])
         let agreement = MergeAgreement(
             others: { [] },
-            tell: {
+            publish: {
                 let state = try ledger.catalogState()
                 told.change { $0 += state }
             })

@@ -112,7 +112,7 @@ import Testing
         #expect(try bench.ledger.object(key) == nil)
         #expect(try bench.ledger.overview().lost == 0)
         #expect(try bench.status(other)?.state == .uploaded)
-        #expect(try bench.ledger.verificationStanding(at: bench.time.now).missing == 0)
+        #expect(try bench.ledger.verificationStatus(at: bench.time.now).missing == 0)
         #expect(try bench.ledger.check() == [])
     }
 
@@ -206,7 +206,7 @@ import Testing
         try await bench.pass()
         let record = try #require(try bench.ledger.object(key))
         await #expect(throws: StoreError.self) {
-            _ = try await ObjectExaminer(DenyingHead(bench.memory)).look(at: record, reading: .inDoubt)
+            _ = try await ObjectExaminer(DenyingHead(bench.memory)).examine(record, reading: .inDoubt)
         }
     }
 
@@ -216,12 +216,12 @@ import Testing
         record.etag = record.etag ?? "as it was stored"
         bench.memory.setClass(.deepArchive, of: key)
         let examiner = ObjectExaminer(CopiedInPlace(bench.memory))
-        let standing = try await examiner.look(at: record, reading: .inDoubt)
-        let isIntact = if case .intact = standing { true } else { false }
+        let verdict = try await examiner.examine(record, reading: .inDoubt)
+        let isIntact = if case .intact = verdict { true } else { false }
         #expect(isIntact)
         // Nothing moved this one: somebody has put other bytes there.
         record.storageClass = .deepArchive
-        let other = try await examiner.look(at: record, reading: .inDoubt)
+        let other = try await examiner.examine(record, reading: .inDoubt)
         #expect(other == .broken(.damaged("the store tells another ETag than when it was stored")))
     }
 

@@ -46,9 +46,9 @@ import Testing
         let result = try await verifier().run(.percent(100), costingAtMost: nil)
         #expect(result.checked == 2 && result.intact == 2 && result.broken.isEmpty)
         #expect(result.bytes == 7)
-        let standing = try bench.ledger.verificationStanding(at: bench.time.now)
-        #expect(standing.checked == 2)
-        #expect(standing.oldest == bench.time.now)
+        let status = try bench.ledger.verificationStatus(at: bench.time.now)
+        #expect(status.checked == 2)
+        #expect(status.oldest == bench.time.now)
     }
 
     @Test func `rot that no digest of the store tells is found, and the photo is stored again`() async throws {
@@ -61,12 +61,12 @@ import Testing
         #expect(result.broken.first { $0.key == keys[0] }?.path == Bench.gallery.appending("sun.jpg"))
         #expect(result.broken.first { $0.key == keys[0] }?.problem.isDamage == true)
         #expect(result.broken.first { $0.key == keys[1] }?.problem == .missing)
-        let standing = try bench.ledger.verificationStanding(at: bench.time.now)
-        #expect(standing.damaged == 1 && standing.missing == 1)
+        let status = try bench.ledger.verificationStatus(at: bench.time.now)
+        #expect(status.damaged == 1 && status.missing == 1)
         try await bench.pass()
         #expect(bench.memory.content(keys[0]) == Array("SUN".utf8))
         #expect(bench.memory.content(keys[1]) == Array("MOON".utf8))
-        let mended = try bench.ledger.verificationStanding(at: bench.time.now)
+        let mended = try bench.ledger.verificationStatus(at: bench.time.now)
         #expect(mended.damaged == 0 && mended.missing == 0)
     }
 
@@ -109,7 +109,7 @@ import Testing
             time: back.source)
         let result = try await verifier.run(.percent(100), costingAtMost: nil)
         #expect(result.checked == 2 && result.broken.map(\.key) == [keys[1]])
-        #expect(try bench.ledger.verificationStanding(at: back.now).oldest == back.now)
+        #expect(try bench.ledger.verificationStatus(at: back.now).oldest == back.now)
     }
 
     @Test func `the budget is kept, and what was spent is remembered for the month`() async throws {
@@ -117,9 +117,9 @@ import Testing
         let result = try await verifier(prices: prices).run(.percent(100), costingAtMost: 2.5)
         #expect(result.checked == 2 && result.isOverBudget)
         #expect(result.costUSD == 2)
-        #expect(try bench.ledger.verificationStanding(at: bench.time.now).spentUSD == 2)
+        #expect(try bench.ledger.verificationStatus(at: bench.time.now).spentUSD == 2)
         let nextMonth = bench.time.now.addingTimeInterval(32 * 86_400)
-        #expect(try bench.ledger.verificationStanding(at: nextMonth).spentUSD == 0)
+        #expect(try bench.ledger.verificationStatus(at: nextMonth).spentUSD == 0)
     }
 
     @Test func `what is being read is paid for already, so that two processes keep one month's limit`() async throws {
@@ -130,13 +130,13 @@ import Testing
         let run = Task { try await first.run(.keys([keys[0], keys[1]]), costingAtMost: nil, ofMonth: 2.5) }
         await gate.waitForArrivals(1)
         // Whoever is killed now has spent it.
-        #expect(try bench.ledger.verificationStanding(at: bench.time.now).spentUSD == 2)
+        #expect(try bench.ledger.verificationStatus(at: bench.time.now).spentUSD == 2)
         let other = try await second.run(.keys([keys[2]]), costingAtMost: nil, ofMonth: 2.5)
         #expect(other.checked == 0 && other.isOverBudget && other.costUSD == 0)
         gate.open()
         let result = try await run.value
         #expect(result.checked == 2 && !result.isOverBudget && result.costUSD == 2)
-        #expect(try bench.ledger.verificationStanding(at: bench.time.now).spentUSD == 2)
+        #expect(try bench.ledger.verificationStatus(at: bench.time.now).spentUSD == 2)
     }
 
     @Test func `what a look has not cost that was broken off is there again, in the month of the payment`() throws {
@@ -144,8 +144,8 @@ import Testing
         #expect(try bench.ledger.payForLooks([1, 0, 1, 1], ofMonth: 2.5, at: first) == 3)
         #expect(try bench.ledger.payForLooks([0, 1], ofMonth: 2.5, at: first) == 1)
         try bench.ledger.correctCost(byUSD: -1.5, at: first)
-        #expect(try bench.ledger.verificationStanding(at: first).spentUSD == 0.5)
-        #expect(try bench.ledger.verificationStanding(at: next).spentUSD == 0)
+        #expect(try bench.ledger.verificationStatus(at: first).spentUSD == 0.5)
+        #expect(try bench.ledger.verificationStatus(at: next).spentUSD == 0)
     }
 
     @Test func `what is archived is held against what the store says, and never restored or read`() async throws {
@@ -260,6 +260,6 @@ import Testing
         await #expect(throws: StoreError.self) {
             try await verifier(prices: prices).run(.percent(100), costingAtMost: nil)
         }
-        #expect(try bench.ledger.verificationStanding(at: bench.time.now).spentUSD == 1)
+        #expect(try bench.ledger.verificationStatus(at: bench.time.now).spentUSD == 1)
     }
 }

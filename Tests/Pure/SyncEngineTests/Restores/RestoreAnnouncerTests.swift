@@ -15,7 +15,7 @@ import Testing
 
     private func run(after seconds: Double = 0) async throws {
         await bench.time.advance(by: .seconds(seconds))
-        _ = try await bench.follower.step()
+        _ = try await bench.poller.step()
         // A new one each time, as after a restart.
         try await bench.announcer.run()
     }
@@ -50,7 +50,7 @@ import Testing
         try bench.ask(for: await bench.add(1))
         try await run()
         await bench.time.advance(by: .seconds(60))
-        _ = try await bench.follower.step()
+        _ = try await bench.poller.step()
         let announcers = (0..<8).map { _ in bench.announcer }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for announcer in announcers { group.addTask { try await announcer.run() } }
@@ -117,11 +117,11 @@ import Testing
     }
 
     /// A job of two photos that can be read, and are to be saved.
-    private func bringTwo() async throws -> [RestoreItem] {
+    private func makeTwoReadable() async throws -> [RestoreItem] {
         try bench.ask(for: await bench.add(2), output: "/out")
         try await run()
         await bench.time.advance(by: .seconds(60))
-        _ = try await bench.follower.step()
+        _ = try await bench.poller.step()
         return try bench.items()
     }
 
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func `a copy that ended before it was saved is told of, also where as many others are saved`() async throws {
-        let items = try await bringTwo()
+        let items = try await makeTwoReadable()
         try bench.ledger.noteSaved(items[0].id, at: bench.time.now)
         try end(items[1])
         try await run()
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func `the end of a copy that was saved ends no job of which another one is to be saved`() async throws {
-        let items = try await bringTwo()
+        let items = try await makeTwoReadable()
         try bench.ledger.noteSaved(items[0].id, at: bench.time.now)
         try end(items[0])
         try await run()
@@ -156,7 +156,7 @@ import Testing
         try bench.ask(for: await bench.add(2), days: 1)
         try await run()
         await bench.time.advance(by: .seconds(60))
-        _ = try await bench.follower.step()
+        _ = try await bench.poller.step()
         // The agent is off from here on.
         try await run(after: 10 * 86_400)
         #expect(
@@ -169,8 +169,8 @@ import Testing
         try await run()
         try await run(after: 60)
         try await run(beforeExpiry: 3_600)
-        let changer = RestoreUpgrader(store: bench.store, ledger: bench.queue, time: bench.time.source)
-        _ = try await changer.run(bench.propose(["Paris"], days: 10, extends: true))
+        let upgrader = RestoreUpgrader(store: bench.store, ledger: bench.queue, time: bench.time.source)
+        _ = try await upgrader.run(bench.propose(["Paris"], days: 10, extends: true))
         try await run()
         #expect(bench.listener.kinds == [.restoreReady, .restoreExpiring])
         try await run(beforeExpiry: 3_600)

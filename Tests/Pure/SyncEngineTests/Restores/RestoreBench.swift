@@ -22,7 +22,7 @@ final class RestoreBench: Sendable {
     let listener = Listener()
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     private let folder: FolderRecord
-    private let lastInode = Mutex<UInt64>(0)
+    private let lastInode = Lock<UInt64>(0)
 
     /// - Parameters:
     ///   - restoreDuration: how long the store takes for each restore.
@@ -44,19 +44,19 @@ final class RestoreBench: Sendable {
 
     /// Hears notices.
     final class Listener: Notifier {
-        private let heard = Mutex<[Notice]>([])
+        private let heard = Lock<[Notice]>([])
 
         var notices: [Notice] { heard.withLock { $0 } }
         var kinds: [Notice.Kind] { notices.map(\.kind) }
 
-        func tell(_ notice: Notice) async throws { heard.withLock { $0.append(notice) } }
+        func deliver(_ notice: Notice) async throws { heard.withLock { $0.append(notice) } }
     }
 
     // MARK: Photos
 
     /// A file that waits for its upload.
-    func sight(_ name: String, _ text: String? = nil) throws {
-        _ = try ledger.sight(
+    func observe(_ name: String, _ text: String? = nil) throws {
+        _ = try ledger.observe(
             folder.id, file: FilePath(name), stamp: stamp(ofBytes: (text ?? name).utf8.count),
             stillThere: { _ in true }, at: time.now)
     }
@@ -74,7 +74,7 @@ final class RestoreBench: Sendable {
     func add(_ name: String, _ text: String? = nil, in storageClass: StorageClass = .deepArchive) async throws
         -> ObjectKey
     {
-        try sight(name, text)
+        try observe(name, text)
         let claims = try ledger.claim(limit: .max, at: time.now)
         return try await upload(#require(claims.last), text ?? name, in: storageClass)
     }
@@ -155,7 +155,7 @@ final class RestoreBench: Sendable {
 
     var sender: RestoreSender { RestoreSender(store: store, ledger: queue, owner: owner, time: time.source) }
 
-    var follower: RestorePoller {
+    var poller: RestorePoller {
         RestorePoller(store: store, ledger: queue, sender: sender, interval: Self.interval, time: time.source)
     }
 
@@ -163,7 +163,7 @@ final class RestoreBench: Sendable {
         RestoreAnnouncer(ledger: queue, notifiers: Notifiers([listener], logger: logger), time: time.source)
     }
 
-    var desk: RestorePlanner {
+    var planner: RestorePlanner {
         RestorePlanner(
             store: store, ledger: queue, prices: Self.prices,
             pool: BlockingPool(name: "originals", threads: 1), time: time.source)
@@ -171,8 +171,8 @@ final class RestoreBench: Sendable {
 
     var service: RestoreService {
         RestoreService(
-            follower: follower,
-            delivery: RestoreDownloader(
+            poller: poller,
+            downloader: RestoreDownloader(
                 store: store, ledger: queue, owner: owner, pool: BlockingPool(name: "downloads", threads: 1),
                 time: time.source),
             announcer: announcer, patience: patience, time: time.source, logger: logger)
@@ -206,7 +206,7 @@ final class RestoreBench: Sendable {
         _ names: [String], _ wish: TierChoice = .tier(.bulk), days: Int = 7, extends: Bool = false,
         output: FilePath? = nil
     ) async throws -> RestoreProposal {
-        try await desk.propose(
+        try await planner.propose(
             RestoreOrder(
                 names: names, wish: wish, days: days, extends: extends, output: output, requestedBy: "ana"),
             in: Self.places)

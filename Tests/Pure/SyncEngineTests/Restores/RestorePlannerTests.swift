@@ -20,7 +20,7 @@ import Testing
         let keys = try await bench.add(3)
         let proposal = try await bench.propose(["Paris"])
         #expect(Set(proposal.candidates.map(\.key)) == Set(keys))
-        let job = try #require(try await bench.desk.accept(proposal).job)
+        let job = try #require(try await bench.planner.accept(proposal).job)
         #expect(try bench.items(of: job.id).map(\.state) == [.planned, .planned, .planned])
         #expect(job.estimatedHours == 48)
         #expect(bench.store.count(.restore) == 0)
@@ -51,7 +51,7 @@ import Testing
     @Test func `rush takes the fastest tier of each class`() async throws {
         try await bench.add("Paris/1.jpg", in: .glacier)
         try await bench.add("Paris/2.jpg")
-        let job = try #require(try await bench.desk.accept(bench.propose(["Paris"], .rush)).job)
+        let job = try #require(try await bench.planner.accept(bench.propose(["Paris"], .rush)).job)
         #expect(job.tier == .expedited)
         let items = try bench.items(of: job.id)
         #expect(Set(items.map(\.tier)) == [.expedited, .standard])
@@ -69,10 +69,10 @@ import Testing
 
     @Test func `asking twice is already retrieving, before it was sent and after`() async throws {
         try await bench.add("Paris/1.jpg")
-        let first = try #require(try await bench.desk.accept(bench.propose(["Paris"])).job)
+        let first = try #require(try await bench.planner.accept(bench.propose(["Paris"])).job)
         let planned = try await bench.propose(["Paris"])
         #expect(skips(planned) == [.alreadyRetrieving(.bulk)])
-        #expect(try await bench.desk.accept(planned).job == nil)
+        #expect(try await bench.planner.accept(planned).job == nil)
         try await bench.sender.run(job: first.id)
         #expect(skips(try await bench.propose(["Paris/1.jpg"])) == [.alreadyRetrieving(.bulk)])
     }
@@ -84,7 +84,7 @@ import Testing
         let both = try await bench.propose(["Paris"])
         let again = try await bench.propose(["Paris"])
         var made: [(job: RestoreJob?, collided: [ObjectKey])] = []
-        for proposal in [one, both, again] { made.append(try await bench.desk.accept(proposal)) }
+        for proposal in [one, both, again] { made.append(try await bench.planner.accept(proposal)) }
         #expect(try made.map { try $0.job.map { try bench.items(of: $0.id).count } } == [1, 1, nil])
         #expect(made.map(\.collided.count) == [0, 1, 2])
     }
@@ -97,7 +97,7 @@ import Testing
         bench.memory.setClass(.deepArchive, restore: .restored(until: end), of: back)
         let plain = try await bench.propose(["Paris"])
         #expect(Set(skips(plain)) == [.notArchived(.standard), .alreadyReadable(until: end)])
-        let job = try #require(try await bench.desk.accept(bench.propose(["Paris"], output: "/out")).job)
+        let job = try #require(try await bench.planner.accept(bench.propose(["Paris"], output: "/out")).job)
         let states = Dictionary(uniqueKeysWithValues: try bench.items(of: job.id).map { ($0.key, $0) })
         #expect(states[cold]?.state == .planned)
         #expect(states[warm]?.state == .restored)
@@ -107,7 +107,7 @@ import Testing
 
     @Test func `nothing to do makes no job`() async throws {
         try await bench.add("Paris/1.jpg", in: .standard)
-        #expect(try await bench.desk.accept(bench.propose(["Paris", "nothing"])).job == nil)
+        #expect(try await bench.planner.accept(bench.propose(["Paris", "nothing"])).job == nil)
         #expect(try bench.ledger.restoreJobs(limit: 9) == [])
     }
 
@@ -153,7 +153,7 @@ import Testing
             groups == [
                 .faster: RestoreRequest(days: 3, tier: .standard), .longer: RestoreRequest(days: 10, tier: .bulk),
             ])
-        #expect(try await bench.desk.accept(proposal).job == nil)
+        #expect(try await bench.planner.accept(proposal).job == nil)
     }
 
     @Test func `a large album is weighed with one listing for each thousand`() async throws {

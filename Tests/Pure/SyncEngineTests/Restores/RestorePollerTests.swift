@@ -16,7 +16,7 @@ import Testing
 
     private func step(after seconds: Int = 0, urgent: Bool = false) async throws {
         await bench.time.advance(by: .seconds(seconds))
-        _ = try await bench.follower.step(isUrgent: urgent)
+        _ = try await bench.poller.step(isUrgent: urgent)
     }
 
     @Test func `a job goes from planned to restored to expired`() async throws {
@@ -34,13 +34,13 @@ import Testing
     }
 
     @Test func `when the next round is due is told, and nothing when no job is open`() async throws {
-        #expect(try await bench.follower.step().next == nil)
+        #expect(try await bench.poller.step().next == nil)
         try bench.ask(for: await bench.add(1))
-        let due = try #require(try await bench.follower.step().next)
+        let due = try #require(try await bench.poller.step().next)
         #expect(due > bench.time.now)
         #expect(due <= bench.time.now.addingTimeInterval(60))
         await bench.time.advance(by: .seconds(60))
-        #expect(try await bench.follower.step().next == nil)
+        #expect(try await bench.poller.step().next == nil)
     }
 
     @Test func `several jobs are looked at with one listing`() async throws {
@@ -70,11 +70,11 @@ import Testing
         let bench = try RestoreBench(restoreDuration: .seconds(3_600), tellsDuration: true, restoresInLists: false)
         let keys = try await bench.add(2)
         try bench.ask(for: keys)
-        _ = try await bench.follower.step()
+        _ = try await bench.poller.step()
         bench.store.add(StoreFault(.head, key: keys[0].rawValue, .failBefore(.badDigest, isOfRecord: true)))
         bench.store.add(StoreFault(.head, key: keys[1].rawValue, .failBefore(.badDigest)))
         await bench.time.advance(by: .seconds(60))
-        let refused = try await bench.follower.step(isUrgent: true).unanswered
+        let refused = try await bench.poller.step(isUrgent: true).unanswered
         #expect(refused.map(\.key) == [keys[1].rawValue])
         #expect(try bench.states() == [.failed, .retrieving])
     }
@@ -83,13 +83,13 @@ import Testing
         let bench = try RestoreBench(restoreDuration: .seconds(60), tellsDuration: true, restoresInLists: false)
         let keys = try await bench.add(1)
         try bench.ask(for: keys)
-        _ = try await bench.follower.step()
+        _ = try await bench.poller.step()
         bench.store.add(StoreFault(.head, numbers: 1...2, .sayAbsent))
         await bench.time.advance(by: .seconds(60))
-        _ = try await bench.follower.step(isUrgent: true)
+        _ = try await bench.poller.step(isUrgent: true)
         #expect(try bench.states() == [.retrieving])
         #expect(try bench.ledger.object(keys[0])?.problem == nil)
-        _ = try await bench.follower.step(isUrgent: true)
+        _ = try await bench.poller.step(isUrgent: true)
         #expect(try bench.states() == [.restored])
     }
 
@@ -98,15 +98,15 @@ import Testing
         let bench = try RestoreBench(restoreDuration: .seconds(60), tellsDuration: true, restoresInLists: false)
         let keys = try await bench.add(2)
         try bench.ask(for: keys)
-        _ = try await bench.follower.step()
+        _ = try await bench.poller.step()
         bench.store.add(StoreFault(.head, key: keys[0].rawValue, number: 1, .failBefore(code)))
         bench.store.add(StoreFault(.head, key: keys[1].rawValue, .failBefore(code)))
         await bench.time.advance(by: .seconds(60))
-        let refused = try await bench.follower.step(isUrgent: true).unanswered
+        let refused = try await bench.poller.step(isUrgent: true).unanswered
         #expect(refused.map(\.code) == [code, code] && refused.map(\.key) == keys.map(\.rawValue))
         #expect(try bench.states() == [.retrieving, .retrieving])
         await bench.time.advance(by: .seconds(200))
-        #expect(try await bench.follower.step(isUrgent: true).unanswered.isEmpty)
+        #expect(try await bench.poller.step(isUrgent: true).unanswered.isEmpty)
         #expect(try bench.states() == [.restored, .failed])
     }
 
@@ -155,14 +155,14 @@ import Testing
         let bench = try RestoreBench(restoreDuration: .seconds(60), tellsDuration: true, restoresInLists: false)
         let keys = try await bench.add(3)
         try bench.ask(for: keys)
-        _ = try await bench.follower.step()
+        _ = try await bench.poller.step()
         bench.store.add(StoreFault(.head, key: keys[1].rawValue, numbers: 1...2, .failBefore(.serverFailed)))
         await bench.time.advance(by: .seconds(60))
-        _ = try await bench.follower.step()
+        _ = try await bench.poller.step()
         #expect(try bench.states() == [.restored, .retrieving, .restored])
         await bench.time.advance(by: .seconds(30))
-        _ = try await bench.follower.step(isUrgent: true)
-        _ = try await bench.follower.step(isUrgent: true)
+        _ = try await bench.poller.step(isUrgent: true)
+        _ = try await bench.poller.step(isUrgent: true)
         #expect(try bench.states() == [.restored, .restored, .restored])
     }
 
@@ -196,7 +196,7 @@ import Testing
             let store = FaultyStore(
                 bench.store,
                 faults: [StoreOperation.restore, .head, .list].map { StoreFault($0, numbers: 3...(.max), .hold(gate)) })
-            let follower = RestorePoller(
+            let poller = RestorePoller(
                 store: store, ledger: bench.queue,
                 sender: RestoreSender(
                     store: store, ledger: bench.queue, owner: bench.owner, time: bench.time.source),
@@ -205,7 +205,7 @@ import Testing
                 let ended = Wakeup()
                 group.addTask {
                     defer { ended.signal() }
-                    _ = try await follower.step()
+                    _ = try await poller.step()
                 }
                 group.addTask {
                     await gate.waitForArrivals(1)
@@ -226,7 +226,7 @@ import Testing
 
     @Test func `agent and command follow one job to its end`() async throws {
         let job = try #require(try bench.ask(for: await bench.add(300)))
-        let (agent, command) = (bench.follower, bench.follower)
+        let (agent, command) = (bench.poller, bench.poller)
         for seconds in [0, 60] {
             await bench.time.advance(by: .seconds(seconds))
             async let one = agent.step()

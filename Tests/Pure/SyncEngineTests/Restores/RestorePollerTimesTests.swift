@@ -11,7 +11,7 @@ import Testing
     /// Follows all jobs for some time, at each moment that a follower names; a new one each time, as after a restart.
     private func follow(_ bench: RestoreBench, hours: Double) async throws {
         let end = bench.time.now.addingTimeInterval(hours * 3_600)
-        while let due = try await bench.follower.step().next, due <= end {
+        while let due = try await bench.poller.step().next, due <= end {
             await bench.time.advance(by: .seconds(max(0.001, due.timeIntervalSince(bench.time.now))))
         }
     }
@@ -65,11 +65,11 @@ import Testing
     @Test func `a look that one has taken counts for all`() async throws {
         let bench = try RestoreBench()
         try bench.ask(for: await bench.add(10))
-        _ = try await bench.follower.step()
+        _ = try await bench.poller.step()
         await bench.time.advance(by: .seconds(20 * 3_600))
-        _ = try await bench.follower.step()
+        _ = try await bench.poller.step()
         let calls = bench.store.calls.count
-        for _ in 0..<100 { _ = try await bench.follower.step() }
+        for _ in 0..<100 { _ = try await bench.poller.step() }
         #expect(bench.store.calls.count == calls)
     }
 
@@ -92,7 +92,7 @@ import Testing
         await bench.time.advance(by: .seconds(Int(Ledger.restoreClaimSeconds) + 1))
         try bench.ledger.noteLook(at: job, bench.time.now)
         // A request takes its time.
-        let ticks = Mutex(0.0)
+        let ticks = Lock(0.0)
         let time = TimeSource(
             now: {
                 bench.time.now.addingTimeInterval(

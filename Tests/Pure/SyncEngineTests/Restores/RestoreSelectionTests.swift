@@ -175,7 +175,7 @@ import Testing
 
     @Test func `what is not stored yet is a problem, with the reason`() async throws {
         try await fill()
-        try bench.sight("Paris/new.jpg")
+        try bench.observe("Paris/new.jpg")
         let selection = try await select("Paris")
         #expect(selection.objects.count == 3)
         #expect(selection.problems.map(\.name) == ["/pictures/trips/Paris/new.jpg"])
@@ -215,7 +215,7 @@ import Testing
 
     @Test func `what was stored of a file that has changed since keeps its name, and is told of`() async throws {
         let key = try await bench.add("Paris/1.jpg")
-        try bench.sight("Paris/1.jpg", "another content of the file")
+        try bench.observe("Paris/1.jpg", "another content of the file")
         let selection = try await select("Paris/1.jpg")
         #expect(selection.objects == [])
         #expect(selection.problems.map(\.reason) == [.changed("it waits for its turn")])

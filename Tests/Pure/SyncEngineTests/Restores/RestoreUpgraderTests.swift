@@ -7,17 +7,17 @@ import Testing
 
 @Suite struct RestoreUpgraderTests {
     private let bench: RestoreBench
-    private let changer: RestoreUpgrader
+    private let upgrader: RestoreUpgrader
 
     init() throws {
         bench = try RestoreBench()
-        changer = RestoreUpgrader(store: bench.store, ledger: bench.queue, time: bench.time.source)
+        upgrader = RestoreUpgrader(store: bench.store, ledger: bench.queue, time: bench.time.source)
     }
 
     @Test func `a restore that is under way is made faster, with its days`() async throws {
         let keys = try await bench.add(2)
         try await bench.sender.run(job: bench.ask(for: keys, tier: .bulk, days: 3))
-        let changes = try await changer.run(bench.propose(["Paris"], .tier(.standard), days: 9))
+        let changes = try await upgrader.run(bench.propose(["Paris"], .tier(.standard), days: 9))
         #expect(changes.map(\.purpose) == [.faster, .faster])
         #expect(changes.allSatisfy { $0.error == nil })
         #expect(keys.map { bench.memory.restoreTier($0) } == [.standard, .standard])
@@ -29,7 +29,7 @@ import Testing
         try await bench.sender.run(job: bench.ask(for: keys, tier: .bulk))
         let proposal = try await bench.propose(["Paris"], .tier(.standard))
         _ = try await bench.memory.restore(keys[0], RestoreRequest(days: 7, tier: .standard))
-        let changes = try await changer.run(proposal)
+        let changes = try await upgrader.run(proposal)
         #expect(changes.first?.error?.contains("does not make it faster") == true)
         #expect(try bench.items().map(\.state) == [.retrieving])
     }
@@ -37,12 +37,12 @@ import Testing
     @Test func `a readable copy stays for longer, and its job knows`() async throws {
         let keys = try await bench.add(1)
         try bench.ask(for: keys, days: 3)
-        _ = try await bench.follower.step()
+        _ = try await bench.poller.step()
         await bench.time.advance(by: .seconds(48 * 3_600))
-        _ = try await bench.follower.step(isUrgent: true)
+        _ = try await bench.poller.step(isUrgent: true)
         let proposal = try await bench.propose(["Paris"], days: 30, extends: true)
         let end = try #require(RestoreRequest(days: 30, tier: .bulk).end(askedAt: bench.time.now))
-        #expect(try await changer.run(proposal).map(\.error) == [nil])
+        #expect(try await upgrader.run(proposal).map(\.error) == [nil])
         #expect(try bench.items().map(\.expiresAt) == [end])
         #expect(try bench.ledger.object(keys[0])?.restore == .restored(until: end))
     }
@@ -50,13 +50,13 @@ import Testing
     @Test func `where a store has standard alone, a readable copy stays for longer by that`() async throws {
         let keys = try await bench.add(1)
         try bench.ask(for: keys, tier: .standard, days: 3)
-        _ = try await bench.follower.step()
+        _ = try await bench.poller.step()
         await bench.time.advance(by: .seconds(48 * 3_600))
-        _ = try await bench.follower.step(isUrgent: true)
+        _ = try await bench.poller.step(isUrgent: true)
         let proposal = try await bench.propose(["Paris"], days: 30, extends: true)
         let end = try #require(RestoreRequest(days: 30, tier: .standard).end(askedAt: bench.time.now))
         bench.store.add(StoreFault(.restore, number: 1, .failBefore(.tierUnavailable)))
-        #expect(try await changer.run(proposal).map(\.error) == [nil])
+        #expect(try await upgrader.run(proposal).map(\.error) == [nil])
         #expect(try bench.items().map(\.expiresAt) == [end])
     }
 
@@ -65,7 +65,7 @@ import Testing
         let keys = try await bench.add(3)
         try await bench.sender.run(job: bench.ask(for: keys, tier: .bulk))
         bench.store.add(StoreFault(.restore, key: keys[1].rawValue, .failBefore(code)))
-        let changes = try await changer.run(bench.propose(["Paris"], .tier(.standard)))
+        let changes = try await upgrader.run(bench.propose(["Paris"], .tier(.standard)))
         #expect(Set(changes.filter { $0.error != nil }.map(\.candidate.key)) == [keys[1]])
         #expect(try bench.items().map(\.tier) == [.standard, .bulk, .standard])
     }
@@ -75,6 +75,6 @@ import Testing
         try await bench.sender.run(job: bench.ask(for: keys, tier: .bulk))
         let proposal = try await bench.propose(["Paris"], .tier(.standard))
         bench.store.add(StoreFault(.restore, .failBefore(.unreachable)))
-        await #expect(throws: StoreError.self) { try await changer.run(proposal) }
+        await #expect(throws: StoreError.self) { try await upgrader.run(proposal) }
     }
 }

@@ -12,7 +12,7 @@ import Testing
         let bench = try ShareBench()
         try await bench.add("a.jpg")
         try await bench.add("b.jpg", in: .deepArchive, isLocal: false)
-        let proposal = try await bench.desk().propose(bench.order())
+        let proposal = try await bench.planner().propose(bench.order())
         let key = try #require(proposal.items.last?.photo.object?.key)
         #expect(proposal.archived == [key])
         let share = try await bench.share()
@@ -44,14 +44,14 @@ import Testing
         let share = try await bench.share()
         try bench.ledger.noteRecipient("email:bo@example.org", of: share.id)
         #expect(try bench.record(share.id).recipient == "email:bo@example.org")
-        try await bench.ender().run(share.id, .revoked)
+        try await bench.remover().run(share.id, .revoked)
         #expect(try bench.record(share.id).recipient == nil)
     }
 
     @Test func `an archived photo whose file is here needs no restore`() async throws {
         let bench = try ShareBench()
         try await bench.add("a.jpg", in: .deepArchive)
-        #expect(try await bench.desk().propose(bench.order()).archived == [])
+        #expect(try await bench.planner().propose(bench.order()).archived == [])
         let share = try await bench.share()
         #expect(share.state == .live)
         #expect(bench.store.count(.get) == 0 && bench.store.count(.restore) == 0)

@@ -28,7 +28,7 @@ final class ShareBench: Sendable {
     private let publicBase: URL?
     private let maximumPhotos: Int
     /// What the vacation consists of, in order.
-    private let photos = Mutex<[VacationPhoto]>([])
+    private let photos = Lock<[VacationPhoto]>([])
 
     init(
         givesLinks: Bool = false, publicBase: String? = nil, maximumPhotos: Int = 50,
@@ -104,7 +104,7 @@ final class ShareBench: Sendable {
         let count = UInt64(memory.keys.count)
         let stamp = FileStamp(device: 2, inode: 1_000 + count, size: object.size, modified: Int64(count))
         let file = FilePath("ledger/\(count)-\(object.key.lastSegment).jpg")
-        _ = try ledger.sight(folder.id, file: file, stamp: stamp, stillThere: { _ in true }, at: time.now)
+        _ = try ledger.observe(folder.id, file: file, stamp: stamp, stillThere: { _ in true }, at: time.now)
         for claim in try ledger.claim(limit: 10, at: time.now) {
             guard let md5 = object.md5, let sha256 = object.sha256 else { continue }
             try ledger.commit(
@@ -130,10 +130,10 @@ final class ShareBench: Sendable {
             isCurrent: isCurrent)
     }
 
-    func desk(_ owner: String = "me") -> SharePlanner {
+    func planner(_ owner: String = "me") -> SharePlanner {
         SharePlanner(
             store: store, ledger: queue, reducer: disk, maker: maker,
-            pool: BlockingPool(name: "desk", threads: 1), lease: lease(owner), maximumPhotos: maximumPhotos,
+            pool: BlockingPool(name: "planner", threads: 1), lease: lease(owner), maximumPhotos: maximumPhotos,
             expireDays: 30, time: time.source)
     }
 
@@ -154,20 +154,20 @@ final class ShareBench: Sendable {
         ShareNotes(store: store, ledger: queue, keys: .ana, name: "laptop", time: time.source)
     }
 
-    private var otherEnder: OtherShareRemover {
+    private var otherRemover: OtherShareRemover {
         OtherShareRemover(
             store: store, ledger: queue,
             notes: ShareNotes(store: store, ledger: queue, keys: .ana, name: "here", time: time.source),
             time: time.source)
     }
 
-    func ender(_ owner: String = "me") -> ShareRemover {
+    func remover(_ owner: String = "me") -> ShareRemover {
         ShareRemover(store: store, ledger: queue, notes: notes, lease: lease(owner))
     }
 
     func service(_ owner: String = "agent", store: (any ObjectStore)? = nil) -> ShareService {
         ShareService(
-            publisher: publisher(owner, store: store), ender: ender(owner), notes: notes, others: otherEnder,
+            publisher: publisher(owner, store: store), remover: remover(owner), notes: notes, others: otherRemover,
             ledger: queue,
             scanner: disk,
             pool: BlockingPool(name: "files", threads: 1),
@@ -185,16 +185,16 @@ final class ShareBench: Sendable {
     }
 
     func accept(_ order: ShareOrder? = nil) async throws -> ShareID {
-        let desk = desk()
-        return try await desk.accept(try await desk.propose(order ?? self.order()))
+        let planner = planner()
+        return try await planner.accept(try await planner.propose(order ?? self.order()))
     }
 
     @discardableResult
     func share(_ order: ShareOrder? = nil) async throws -> ShareRecord {
-        let desk = desk()
-        let proposal = try await desk.propose(try order ?? self.order())
+        let planner = planner()
+        let proposal = try await planner.propose(try order ?? self.order())
         if proposal.change == .none, let share = proposal.existing { return share }
-        let id = try await desk.accept(proposal)
+        let id = try await planner.accept(proposal)
         switch try await publisher().run(id) {
         case .live(let share), .waiting(let share, _): return share
         }

@@ -92,7 +92,7 @@ import Testing
         let share = try await bench.share()
         let key = try KeyLayout.ana.shareEnd(share.id)
         bench.store.add(StoreFault(.put, key: key.rawValue, number: 1, .failBefore(.alreadyExists)))
-        try await bench.ender().run(share.id, .revoked)
+        try await bench.remover().run(share.id, .revoked)
         #expect(bench.memory.content(key) != nil)
         #expect(try bench.record(share.id).state == .revoked && bench.objects(share.id) == [])
     }
@@ -180,7 +180,7 @@ import Testing
         await bench.time.advance(by: .seconds(3_601))
         if isEnding { try bench.ledger.endShare(id, .expired) }
         let before = bench.objects(id)
-        await #expect(throws: ShareError.takenOver(id)) { try await bench.ender().run(id, .expired) }
+        await #expect(throws: ShareError.takenOver(id)) { try await bench.remover().run(id, .expired) }
         #expect(bench.objects(id) == before && !before.isEmpty)
         #expect(try bench.ledger.share(id) == nil)
     }
@@ -191,10 +191,10 @@ import Testing
         await bench.time.advance(by: .seconds(3_601))
         let before = bench.objects(id)
         bench.store.add(StoreFault(.head, key: key, number: 1, .failBefore(.serverFailed)))
-        await #expect(throws: StoreError.self) { try await bench.ender().run(id, .expired) }
+        await #expect(throws: StoreError.self) { try await bench.remover().run(id, .expired) }
         #expect(bench.objects(id) == before)
         bench.store.add(StoreFault(.head, key: key, .failBefore(.accessDenied)))
-        try await bench.ender().run(id, .expired)
+        try await bench.remover().run(id, .expired)
         #expect(bench.objects(id) == [])
         #expect(try bench.record(id).state == .expired)
     }

@@ -147,7 +147,7 @@ import Testing
         let bench = try await bench()
         let share = try await bench.share()
         try await bench.add("b.jpg", "new")
-        let proposal = try await bench.desk().propose(bench.order())
+        let proposal = try await bench.planner().propose(bench.order())
         #expect(proposal.change == .update(added: 1, removed: 1))
         let before = bench.store.calls.count
         #expect(try await bench.share().id == share.id)
@@ -277,7 +277,7 @@ import Testing
         #expect(try bench.seen(share.id) == "0:shared A.JPG")
         // Stored meanwhile, it is the same photo.
         try await bench.add("a.jpg")
-        #expect(try await bench.desk().propose(bench.order()).change == .none)
+        #expect(try await bench.planner().propose(bench.order()).change == .none)
     }
 
     @Test func `a damaged photo is left out, and named`() async throws {
@@ -287,7 +287,7 @@ import Testing
         #expect(share.state == .live && share.photoCount == 2)
         #expect(try bench.seen(share.id) == "0:shared A.JPG 1:shared B.JPG")
         #expect(try bench.ledger.sharePhotos(share.id).compactMap(\.failure) == ["Premature end of JPEG file"])
-        #expect(try await bench.desk().propose(bench.order()).change == .none)
+        #expect(try await bench.planner().propose(bench.order()).change == .none)
     }
 
     @Test func `a photo that is neither on the disk nor in the store is named, and tried again when asked`()
@@ -295,10 +295,10 @@ import Testing
     {
         let bench = try await bench("ab")
         try await bench.add("c.jpg", in: nil)
-        let desk = bench.desk()
-        let proposal = try await desk.propose(bench.order())
+        let planner = bench.planner()
+        let proposal = try await planner.propose(bench.order())
         bench.disk.remove(ShareBench.folder.appending("c.jpg"))
-        let id = try await desk.accept(proposal)
+        let id = try await planner.accept(proposal)
         _ = try await bench.publisher().run(id)
         #expect(try bench.seen(id) == "0:shared A.JPG 1:shared B.JPG")
         #expect(try bench.ledger.sharePhotos(id).last?.isFinal == false)
@@ -313,9 +313,9 @@ import Testing
     ) async throws {
         let bench = try await bench("ab")
         try await bench.add("c.jpg", in: storageClass)
-        let proposal = try await bench.desk().propose(bench.order())
+        let proposal = try await bench.planner().propose(bench.order())
         bench.disk.setBelowLink(ShareBench.folder.appending("c.jpg"), true)
-        let id = try await bench.desk().accept(proposal)
+        let id = try await bench.planner().accept(proposal)
         _ = try await bench.publisher().run(id)
         #expect(try bench.seen(id) == "0:shared A.JPG 1:shared B.JPG")
         #expect(try bench.ledger.sharePhotos(id).last?.isFinal == false)

@@ -20,11 +20,11 @@ import Testing
         let bench = try ShareBench()
         try await bench.add("a.jpg")
         let ahead = ManualTime(start: bench.time.now + 3_650 * 86_400)
-        let desk = SharePlanner(
+        let planner = SharePlanner(
             store: bench.store, ledger: bench.queue, reducer: bench.disk, maker: bench.maker,
-            pool: BlockingPool(name: "desk", threads: 1), lease: bench.lease(), maximumPhotos: 50, expireDays: 30,
+            pool: BlockingPool(name: "planner", threads: 1), lease: bench.lease(), maximumPhotos: 50, expireDays: 30,
             time: ahead.source)
-        let id = try await desk.accept(try await desk.propose(bench.order()))
+        let id = try await planner.accept(try await planner.propose(bench.order()))
         _ = try await bench.publisher().run(id)
         #expect(try bench.record(id).expiresAt == ahead.now + 30 * 86_400)
         try await bench.service().round()
@@ -53,7 +53,7 @@ import Testing
         let bench = try await bench()
         let share = try await bench.share()
         let before = bench.store.calls.count
-        try await bench.ender().run(share.id, .revoked)
+        try await bench.remover().run(share.id, .revoked)
         let calls = bench.store.calls.dropFirst(before)
         let end = try KeyLayout.ana.shareEnd(share.id).rawValue
         #expect(calls.prefix(3).map(\.key) == [end, share.keys.manifest.rawValue, share.keys.page.rawValue])
@@ -63,7 +63,7 @@ import Testing
         #expect(try bench.record(share.id).state == .revoked)
         // Again is no error, and asks for nothing.
         let after = bench.store.calls.count
-        try await bench.ender().run(share.id, .revoked)
+        try await bench.remover().run(share.id, .revoked)
         #expect(bench.store.calls.count == after)
     }
 
@@ -105,7 +105,7 @@ import Testing
         for key in bench.memory.keys where key.rawValue.hasPrefix(share.keys.folder) {
             bench.memory.makeUnreadable(key)
         }
-        try await bench.ender().run(share.id, .revoked)
+        try await bench.remover().run(share.id, .revoked)
         #expect(bench.objects(share.id) == [])
         #expect(try bench.record(share.id).state == .revoked)
     }
@@ -116,7 +116,7 @@ import Testing
         let share = try await bench.share()
         bench.store.add(StoreFault(operation, number: number, .failBefore(.accessDenied)))
         do {
-            try await bench.ender().run(share.id, .revoked)
+            try await bench.remover().run(share.id, .revoked)
             #expect(operation == .deleteMany && number == 2)
         } catch is StoreError {
             let record = try bench.record(share.id)
@@ -135,10 +135,10 @@ import Testing
         let run = Task { try await bench.publisher().run(id) }
         await gate.waitForArrivals(1)
         // It is in other hands, and ends as soon as these notice.
-        await #expect(throws: ShareError.inOtherHands(id)) { try await bench.ender("other").run(id, .revoked) }
+        await #expect(throws: ShareError.inOtherHands(id)) { try await bench.remover("other").run(id, .revoked) }
         gate.open()
         await #expect(throws: ShareError.over(id)) { _ = try await run.value }
-        try await bench.ender("other").run(id, .revoked)
+        try await bench.remover("other").run(id, .revoked)
         #expect(bench.objects(id) == [])
         #expect(!bench.store.calls.contains { $0.key == ShareKeys(id).manifest.rawValue && $0.operation == .put })
     }
@@ -163,13 +163,13 @@ import Testing
     @Test(arguments: [false, true])
     func `a photo that is stored after the share was proven gone is taken back`(isRenewalFirst: Bool) async throws {
         let bench = try await bench("a")
-        let late = bench.desk("late")
+        let late = bench.planner("late")
         let id = try await late.accept(try await late.propose(try bench.order()))
         let gate = Gate()
         bench.store.add(StoreFault(.put, key: ShareKeys(id).photo(0).rawValue, .hold(gate)))
         let run = Task { try await bench.publisher("late").run(id) }
         await gate.waitForArrivals(1)
-        try await bench.ender("other").run(id, .revoked)
+        try await bench.remover("other").run(id, .revoked)
         #expect(bench.objects(id) == [] && bench.memory.keys.count == 2)
         if isRenewalFirst {
             await bench.time.waitForSleepers()
@@ -184,7 +184,7 @@ import Testing
     @Test func `what comes after the end is found by one more listing`() async throws {
         let bench = try await bench("a")
         let share = try await bench.share()
-        try await bench.ender().run(share.id, .revoked)
+        try await bench.remover().run(share.id, .revoked)
         let service = bench.service()
         try await service.round()
         try await bench.memory.store(Array("late".utf8), at: share.keys.photo(0))
@@ -232,7 +232,7 @@ import Testing
 
     @Test func `what a process had in hand when it was killed is free at once`() async throws {
         let bench = try await bench("abc")
-        let late = bench.desk("late")
+        let late = bench.planner("late")
         let id = try await late.accept(try await late.propose(try bench.order()))
         try await bench.service().round()
         #expect(try bench.record(id).state == .live && bench.record(id).holder == nil)
@@ -246,14 +246,14 @@ import Testing
         let run = Task { try await bench.publisher().run(id) }
         await gate.waitForArrivals(1)
         await #expect(throws: ShareError.inOtherHands(id)) { try await bench.publisher("other").run(id) }
-        let desk = bench.desk("other")
-        await #expect(throws: ShareError.inOtherHands(id)) { try await desk.accept(desk.propose(bench.order())) }
+        let planner = bench.planner("other")
+        await #expect(throws: ShareError.inOtherHands(id)) { try await planner.accept(planner.propose(bench.order())) }
         // The agent lets it alone too.
         try await bench.service().round()
         gate.open()
         _ = try await run.value
         #expect(bench.maker.sources.count == 6)
-        #expect(try await desk.propose(bench.order()).change == .none)
+        #expect(try await planner.propose(bench.order()).change == .none)
     }
 
     @Test func `what a process left when it died is gone on with when it is not heard of`() async throws {

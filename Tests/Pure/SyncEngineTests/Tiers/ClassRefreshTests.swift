@@ -163,7 +163,7 @@ import Testing
         let keys = try await bench.add(2_500, in: .standard)
         for key in keys { bench.memory.setClass(.deepArchive, of: key) }
         bench.store.add(StoreFault(.list, key: "users/ana/", number: 3, .failBefore(.unreachable)))
-        let seen = Mutex<[Int]>([])
+        let seen = Lock<[Int]>([])
         await #expect(throws: StoreError.self) {
             try await refresh().run { count in seen.withLock { $0.append(count) } }
         }

@@ -25,15 +25,15 @@ import Testing
         return keys
     }
 
-    private func look(at keys: [ObjectKey], of known: Int, restores: Bool = true) async throws
+    private func check(_ keys: [ObjectKey], of known: Int, restores: Bool = true) async throws
         -> [ObjectKey: ObjectStateQuery.Finding]
     {
-        try await ObjectStateQuery(store: store, knownObjects: known).look(at: Set(keys), tellingRestores: restores)
+        try await ObjectStateQuery(store: store, knownObjects: known).check(Set(keys), tellingRestores: restores)
     }
 
     @Test func `many objects are asked for with one listing for each thousand`() async throws {
         let keys = try await put(2_500, to: memory)
-        let findings = try await look(at: keys, of: 2_500)
+        let findings = try await check(keys, of: 2_500)
         #expect(findings.count == 2_500)
         #expect(store.lines == Array(repeating: "list users/ana/photos/", count: 3))
     }
@@ -41,13 +41,13 @@ import Testing
     @Test(arguments: [(1, 0, 1, 0), (1, 100, 1, 0), (2, 100, 0, 1), (5, 5_500, 5, 0), (7, 5_500, 0, 1)])
     func `a few objects of many are asked for by name`(count: Int, known: Int, heads: Int, lists: Int) async throws {
         let keys = try await put(20, to: memory)
-        _ = try await look(at: Array(keys.prefix(count)), of: known)
+        _ = try await check(Array(keys.prefix(count)), of: known)
         #expect(store.count(.head) == heads)
         #expect(store.count(.list) == lists)
     }
 
     @Test func `nothing to ask for asks nothing`() async throws {
-        #expect(try await look(at: [], of: 1_000) == [:])
+        #expect(try await check([], of: 1_000) == [:])
         #expect(store.calls == [])
     }
 
@@ -58,18 +58,18 @@ import Testing
         let keys = try await put(20, to: memory)
         for key in keys.prefix(5) { memory.setClass(.standard, of: key) }
         memory.setClass(.deepArchive, restore: .inProgress, of: keys[9])
-        let survey = ObjectStateQuery(store: store, knownObjects: 20)
-        let findings = try await survey.look(at: Set(keys), tellingRestores: true)
+        let query = ObjectStateQuery(store: store, knownObjects: 20)
+        let findings = try await query.check(Set(keys), tellingRestores: true)
         #expect(store.count(.head) == 15)
         #expect(findings[keys[9]] == memory.info(keys[9]).map(ObjectStateQuery.Finding.found))
-        _ = try await survey.look(at: Set(keys), tellingRestores: false)
+        _ = try await query.check(Set(keys), tellingRestores: false)
         #expect(store.count(.head) == 15)
     }
 
     @Test func `a key that a listing has lost is asked for by name`() async throws {
         let keys = try await put(20, to: memory)
-        let survey = ObjectStateQuery(store: ForgetfulStore(store, hidden: [keys[3]]), knownObjects: 20)
-        let findings = try await survey.look(at: Set(keys), tellingRestores: true)
+        let query = ObjectStateQuery(store: ForgetfulStore(store, hidden: [keys[3]]), knownObjects: 20)
+        let findings = try await query.check(Set(keys), tellingRestores: true)
         #expect(store.calls.filter { $0.operation == .head }.map(\.key) == [keys[3].rawValue])
         #expect(findings[keys[3]] == memory.info(keys[3]).map(ObjectStateQuery.Finding.found))
     }
@@ -78,7 +78,7 @@ import Testing
         let keys = try await put(3, to: memory)
         try await memory.delete(keys[0])
         store.add(StoreFault(.head, key: keys[1].rawValue, .failBefore(.serverFailed)))
-        let findings = try await look(at: keys, of: 100_000)
+        let findings = try await check(keys, of: 100_000)
         #expect(findings[keys[0]] == .missing)
         guard case .failed(let error) = findings[keys[1]] else {
             Issue.record("\(String(describing: findings[keys[1]]))")
@@ -91,12 +91,12 @@ import Testing
     @Test func `an outage is thrown`() async throws {
         let keys = try await put(3, to: memory)
         store.add(StoreFault(.head, key: keys[1].rawValue, .failBefore(.unreachable)))
-        await #expect(throws: StoreError.self) { try await look(at: keys, of: 100_000) }
+        await #expect(throws: StoreError.self) { try await check(keys, of: 100_000) }
     }
 
     @Test func `a folder that holds far more than is known is given up, and keys are asked for by name`() async throws {
         let keys = try await put(5_000, to: memory)
-        let findings = try await look(at: [keys[4_000], keys[4_999]], of: 100)
+        let findings = try await check([keys[4_000], keys[4_999]], of: 100)
         #expect(findings.count == 2)
         #expect(store.count(.list) == 2)
         #expect(store.count(.head) == 2)

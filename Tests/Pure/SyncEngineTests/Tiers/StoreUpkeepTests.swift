@@ -51,7 +51,7 @@ import Testing
             try await upkeep(bench).run()
             await bench.time.advance(by: .seconds(3_600))
         }
-        #expect(bench.store.count(.tidy) == 49)
+        #expect(bench.store.count(.abortStaleUploads) == 49)
         #expect(bench.store.lines.filter { $0 == "list users/ana/" }.count == 3)
     }
 
@@ -75,7 +75,7 @@ import Testing
         let bench = try RestoreBench()
         _ = try await bench.add(1, in: .standard)
         await bench.time.advance(by: .seconds(1))
-        bench.store.add(StoreFault(.tidy, .failBefore(.serverFailed)))
+        bench.store.add(StoreFault(.abortStaleUploads, .failBefore(.serverFailed)))
         bench.store.add(StoreFault(.list, .failBefore(.serverFailed)))
         #expect(try await upkeep(bench).run().moved == 1)
     }
@@ -94,7 +94,7 @@ import Testing
     {
         let bench = try RestoreBench()
         let keys = try KeyLayout(user: "ana")
-        let machine = try bench.ledger.catalogStanding().machine
+        let machine = try bench.ledger.catalogStatus().machine
         bench.store.add(StoreFault(.list, key: keys.catalog + machine + "/", .failBefore(.serverFailed)))
         let upkeep = StoreUpkeep(
             store: TellingStore(base: bench.store), ledger: bench.queue, keys: keys, policy: Self.policy(.off),
@@ -121,7 +121,7 @@ import Testing
                 try await group.waitForAll()
             }
         }
-        #expect(bench.store.count(.tidy) == 3)
+        #expect(bench.store.count(.abortStaleUploads) == 3)
     }
 }
 
@@ -142,5 +142,5 @@ private struct OddStore: WrappedStore {
 
     let base: any ObjectStore
 
-    func tidy() async throws { throw Oddity() }
+    func abortStaleUploads() async throws { throw Oddity() }
 }

@@ -27,8 +27,8 @@ struct VacationMachine {
 
     /// What `vacation.json` says in each folder.
     final class Descriptions: Sendable {
-        private let texts = Mutex<[FilePath: String]>([:])
-        private let isAway = Mutex(false)
+        private let texts = Lock<[FilePath: String]>([:])
+        private let isAway = Lock(false)
 
         var source: DescriptionSource {
             DescriptionSource { folder in

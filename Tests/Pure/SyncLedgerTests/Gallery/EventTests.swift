@@ -194,7 +194,7 @@ import Testing
         world.rename(Self.file, to: moved)
         // The new place first, as a watcher tells it.
         let stamp = try #require(world.disk[moved])
-        _ = try world.ledger.sight(
+        _ = try world.ledger.observe(
             world.folders[0].id, file: "july/moved.json", stamp: stamp, stillThere: world.isThere, at: world.now)
         #expect(try world.ledger.dueEvents(createdBefore: world.now, after: nil, limit: 1).map(\.files) == [[moved]])
         world.remove(moved)
@@ -250,7 +250,7 @@ import Testing
         var relative = other
         _ = relative.removePrefix("/pictures/gallery")
         // The new place first, as a watcher tells it.
-        _ = try world.ledger.sight(
+        _ = try world.ledger.observe(
             world.folders[0].id, file: relative, stamp: try #require(world.disk[other]), stillThere: world.isThere,
             at: world.now)
     }

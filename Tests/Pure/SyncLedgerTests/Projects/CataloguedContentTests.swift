@@ -41,7 +41,7 @@ import Testing
     }
 
     /// The catalogue tells of `a.jpg`, a file with this text whose stored copy has another one.
-    private func tell(_ text: String, stored copy: String) throws -> Set<CatalogPlace> {
+    private func catalogue(_ text: String, stored copy: String) throws -> Set<CatalogPlace> {
         let (file, bytes) = (try digest(text), try digest(copy))
         let place = try world.ledger.folderForCatalog(.projects, at: World.projects.path, of: .thisMachine)
         let photo = CatalogPhoto(
@@ -63,7 +63,7 @@ import Testing
         ] as [(String, String?, Bool)])
     func `what another file has under the key is no copy`(text: String, file: String?, tellsSHA256: Bool) throws {
         try list("a.jpg", text, of: file, tellsSHA256: tellsSHA256)
-        #expect(try tell("my file", stored: "mine") == [CatalogPlace(folder: 1, path: "a.jpg")])
+        #expect(try catalogue("my file", stored: "mine") == [CatalogPlace(folder: 1, path: "a.jpg")])
         #expect(try status == nil)
         // Nothing of it is noted as what the store has.
         let md5 = try file.map { try digest($0).md5 }
@@ -76,7 +76,7 @@ import Testing
         if isUnderKey { try list("a.jpg", "another", of: "her file") }
         try list(version(of: "her file"), "mine", of: nil, tellsSHA256: false)
         try list(version(of: "my file"), "mine", of: nil, tellsSHA256: false)
-        #expect(try tell("my file", stored: "mine").isEmpty)
+        #expect(try catalogue("my file", stored: "mine").isEmpty)
         let found = try #require(try status)
         let (key, sha256) = (try keys.projectFile(version(of: "my file")), try digest("mine").sha256)
         #expect(found.state == .missing && found.key == key && found.object?.sha256 == sha256)
@@ -85,7 +85,7 @@ import Testing
 
     @Test func `a copy in other bytes, of the same file, is one`() throws {
         try list("a.jpg", "mine, by other settings", of: "my file")
-        #expect(try tell("my file", stored: "mine").isEmpty)
+        #expect(try catalogue("my file", stored: "mine").isEmpty)
         let found = try #require(try status)
         let sha256 = try digest("mine, by other settings").sha256
         #expect(found.state == .missing && found.object?.sha256 == sha256)
@@ -93,9 +93,9 @@ import Testing
 
     @Test func `a place that a catalogue alone told is none any more once its key is another file's`() throws {
         try list("a.jpg", "mine", of: nil)
-        #expect(try tell("my file", stored: "mine").isEmpty)
+        #expect(try catalogue("my file", stored: "mine").isEmpty)
         #expect(try status != nil)
-        #expect(try tell("my file of before", stored: "mine before").count == 1)
+        #expect(try catalogue("my file of before", stored: "mine before").count == 1)
         #expect(try status == nil)
         #expect(try world.ledger.check() == [])
     }
@@ -106,9 +106,9 @@ import Testing
         isTold: Bool, tellsSHA256: Bool
     ) throws {
         try list("a.jpg", "hers", of: nil, tellsSHA256: false)
-        if isTold { #expect(try tell("my file", stored: "mine").isEmpty) }
+        if isTold { #expect(try catalogue("my file", stored: "mine").isEmpty) }
         try list("a.jpg", "hers", of: "her file", tellsSHA256: tellsSHA256)
-        #expect(try tell("my file", stored: "mine") == [CatalogPlace(folder: 1, path: "a.jpg")])
+        #expect(try catalogue("my file", stored: "mine") == [CatalogPlace(folder: 1, path: "a.jpg")])
         #expect(try status == nil)
         let object = try #require(try world.ledger.object(keys.projectFile("a.jpg")))
         let (md5, sha256) = (try digest("her file").md5, try tellsSHA256 ? digest("hers").sha256 : nil)
@@ -119,7 +119,7 @@ import Testing
     @Test(arguments: [false, true])
     func `a file that was met, and is gone, is not what another one is stored as either`(hasVersion: Bool) throws {
         try list("a.jpg", "hers", of: nil, tellsSHA256: false)
-        #expect(try tell("my file", stored: "mine").isEmpty)
+        #expect(try catalogue("my file", stored: "mine").isEmpty)
         let folder = try #require(try status).folder.id
         let stamp = FileStamp(device: 1, inode: 2, size: 7, modified: 7, changed: 7, born: 7)
         for files in [[ScannedFile(name: "a.jpg", stamp: stamp)], []] {
@@ -129,14 +129,14 @@ import Testing
         #expect(try status?.state == .missing)
         try list("a.jpg", "hers", of: "her file")
         if hasVersion { try list(version(of: "my file"), "mine", of: nil, tellsSHA256: false) }
-        #expect(try tell("my file", stored: "mine").isEmpty == hasVersion)
+        #expect(try catalogue("my file", stored: "mine").isEmpty == hasVersion)
         let key = try hasVersion ? keys.projectFile(version(of: "my file")) : nil
         #expect(try status?.key == key)
     }
 
     @Test func `equal bytes that were stored as those of another file are the copy, and the file is read`() throws {
         try list("a.jpg", "mine", of: "her file")
-        #expect(try tell("my file", stored: "mine").isEmpty)
+        #expect(try catalogue("my file", stored: "mine").isEmpty)
         let found = try #require(try status)
         let key = try keys.projectFile("a.jpg")
         #expect(found.state == .missing && found.key == key)

@@ -53,7 +53,7 @@ import Testing
         let folder = try #require(world.folders.first { $0.kind == .vacations })
         for (number, name) in names.enumerated() {
             let stamp = FileStamp(device: 1, inode: UInt64(number), size: 9, modified: 1)
-            let isQueued = try world.ledger.sight(
+            let isQueued = try world.ledger.observe(
                 folder.id, file: name.pushing("day 1/a.jpg"), stamp: stamp, stillThere: { _ in false }, at: world.now)
             #expect(isQueued)
         }

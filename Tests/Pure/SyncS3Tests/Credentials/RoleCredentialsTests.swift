@@ -231,7 +231,7 @@ import Testing
     }
 
     @Test func `A role is taken again before it ends`() async throws {
-        let clock = Mutex(Self.start)
+        let clock = Lock(Self.start)
         let (_, transport) = made([], profile: nil)
         _ = transport
         let scripted = ScriptedTransport([Self.given("AssumeRole", "ONE"), Self.given("AssumeRole", "TWO")])

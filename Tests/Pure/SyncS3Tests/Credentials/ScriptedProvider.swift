@@ -8,7 +8,7 @@ final class ScriptedProvider: CredentialProvider {
     typealias Answer = @Sendable () async throws -> CredentialAnswer
 
     private let answers: [Answer]
-    private let asked = Mutex(0)
+    private let asked = Lock(0)
 
     init(_ answers: [Answer]) {
         self.answers = answers

@@ -137,7 +137,7 @@ import Testing
     @Test func `A renewed token that cannot be written is used as long as it lasts`() async throws {
         let renewed = Answer.reply(
             200, [:], #"{"accessToken": "bearer-2", "expiresIn": 28800, "refreshToken": "again-2"}"#)
-        let told = Mutex<[String]>([])
+        let told = Lock<[String]>([])
         let (chain, transport) = made(
             [renewed, Self.given, Self.given], profile: "sso",
             token: Self.token(until: "2025-12-31T00:00:00Z", more: Self.renewable),

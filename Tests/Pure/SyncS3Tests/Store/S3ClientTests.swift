@@ -133,7 +133,7 @@ import Testing
     // MARK: Credentials
 
     /// Files whose key pair has another name at each look.
-    private static func rotating(_ reads: Mutex<Int>) -> AWSEnvironment.FileReader {
+    private static func rotating(_ reads: Lock<Int>) -> AWSEnvironment.FileReader {
         { path throws(StoreError) in
             guard path == "/h/.aws/credentials" else { return nil }
             let count = reads.withLock { count in
@@ -146,7 +146,7 @@ import Testing
 
     @Test(arguments: ["ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch"])
     func `Refused credentials are read anew, and the request is sent again`(code: String) async throws {
-        let reads = Mutex(0)
+        let reads = Lock(0)
         let made = try ScriptedStore(
             [.error(403, code), Self.list, Self.list], variables: ["HOME": "/h"], readFile: Self.rotating(reads))
         try await made.store.check()

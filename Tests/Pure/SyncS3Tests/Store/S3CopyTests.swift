@@ -239,7 +239,7 @@ import Testing
     @Test func `Where a copy in place has lost its encryption, no other object does, also in the next run`()
         async throws
     {
-        let memory = TransientMemory()
+        let memory = InMemoryEndpointFacts()
         let made = try ScriptedStore(
             [Self.object(), Self.done, Self.object("GLACIER")], memory: memory, change: { $0.encryption = .ownKeys })
         let next = try ScriptedStore([], memory: memory, change: { $0.encryption = .ownKeys })

@@ -19,10 +19,10 @@ final class ScriptedTransport: HTTPTransport {
         var requests: [HTTPRequest] = []
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(_ answers: [Answer]) {
-        state = Mutex(State(answers: answers))
+        state = Lock(State(answers: answers))
     }
 
     var requests: [HTTPRequest] { state.withLock { $0.requests } }

@@ -83,10 +83,10 @@ extension StoreUnderTest {
         try requireEqual(String(decoding: try await fetch(long.url), as: UTF8.self), "a photo", "text by a long link")
     }
 
-    func tidyingHarmsNothing() async throws {
+    func abortingStaleUploadsHarmsNothing() async throws {
         try await put("a photo", at: key("photo"))
-        try await store.tidy()
-        try await store.tidy()
+        try await store.abortStaleUploads()
+        try await store.abortStaleUploads()
         try requireEqual(try await text(at: key("photo")), "a photo", "text")
     }
 }

@@ -3,7 +3,7 @@ import SyncSystem
 
 /// Collects what `ObjectStore.get` reads.
 package final class ByteSink: Sendable {
-    private let collected = Mutex<[UInt8]>([])
+    private let collected = Lock<[UInt8]>([])
 
     package init() {}
 

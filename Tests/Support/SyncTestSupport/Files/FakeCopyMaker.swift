@@ -9,8 +9,8 @@ package final class FakeCopyMaker: SharedCopyMaker {
     private static let tellsPlace = PhotoError(.tellsPlace, "it tells the place")
 
     private let disk: FakeDisk
-    private let prefix = Mutex("shared ")
-    private let made = Mutex<[String]>([])
+    private let prefix = Lock("shared ")
+    private let made = Lock<[String]>([])
 
     package init(disk: FakeDisk) {
         self.disk = disk

@@ -48,7 +48,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init() {}
 
@@ -236,7 +236,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
 
     // MARK: PhotoReducer
 
-    package func examine(_ path: FilePath) throws(PhotoError) -> PhotoExamination {
+    package func examine(_ path: FilePath) throws(PhotoError) -> PhotoFacts {
         let action = state.withLock { state in
             state.examined.append(path)
             return state.onExamine
@@ -249,7 +249,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
             ? .json
             : file.text.hasPrefix("text")
                 ? .unknown : file.text.hasPrefix("film") ? FilmType.mp4.mediaType : .jpeg
-        return PhotoExamination(stamp: file.stamp, type: type, digest: ContentDigest(of: Array(file.text.utf8)))
+        return PhotoFacts(stamp: file.stamp, type: type, digest: ContentDigest(of: Array(file.text.utf8)))
     }
 
     private func open(_ path: FilePath) throws(PhotoError) -> File {
@@ -267,7 +267,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     }
 
     package func reduce(
-        _ path: FilePath, examined: PhotoExamination, policy: ReducePolicy
+        _ path: FilePath, examined: PhotoFacts, policy: ReducePolicy
     ) throws(PhotoError) -> StoredCopy {
         let (action, change) = state.withLock { state in
             state.reduced.append(path)

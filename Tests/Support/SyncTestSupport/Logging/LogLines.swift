@@ -14,7 +14,7 @@ package final class LogLines: Sendable {
     }
 
     private let level: Logger.Level
-    private let kept = Mutex<[Line]>([])
+    private let kept = Lock<[Line]>([])
 
     /// - Parameter level: what is below it is not logged.
     package init(from level: Logger.Level = .trace) {
@@ -32,7 +32,7 @@ package final class LogLines: Sendable {
     package func containing(_ words: String) -> [String] { all.filter { $0.contains(words) } }
 
     private struct Handler: LogHandler {
-        let kept: Mutex<[Line]>
+        let kept: Lock<[Line]>
         var metadata: Logger.Metadata = [:]
         var logLevel: Logger.Level
 

@@ -9,9 +9,9 @@ package final class LoopbackServer: Sendable {
     private let descriptor: Int32
     private let threads = LoopbackThreads()
     /// Open connections; `nil` once the listener has been stopped.
-    private let open: Mutex<Set<Int32>?> = Mutex([])
+    private let open: Lock<Set<Int32>?> = Lock([])
     /// Ports of connections of our own that have not been accepted yet, see ``quiesce()``.
-    private let marks: Mutex<Set<Int>> = Mutex([])
+    private let marks: Lock<Set<Int>> = Lock([])
 
     /// Takes a free port and starts.
     /// - Parameter serve: runs for each connection on its thread; the connection is closed when it returns.

@@ -9,7 +9,7 @@ final class LoopbackThreads: Sendable {
         var ended: Set<Int> = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// Runs `body` on a new thread, and lets go of those that ended before.
     /// - Returns: `false` when the system gives no thread.

@@ -25,10 +25,10 @@ package final class ScriptedS3Server: Sendable {
     /// The bucket that exists from the start.
     package let bucket: String
     package let region: String
-    let state: Mutex<ServerState>
+    let state: Lock<ServerState>
     let restoreTime: @Sendable (StorageClass, RestoreRecord.Tier) -> Duration
     private let clock: @Sendable () -> Date
-    private let listener: Mutex<LoopbackServer?>
+    private let listener: Lock<LoopbackServer?>
 
     /// Takes a free port and serves until ``stop()``.
     /// - Parameters:
@@ -45,13 +45,13 @@ package final class ScriptedS3Server: Sendable {
         clock = now
         var state = ServerState(credentials: credentials)
         state.buckets[bucket] = StoredBucket(name: bucket, region: region)
-        self.state = Mutex(state)
+        self.state = Lock(state)
         let box = ServerReference()
         let listener = try LoopbackServer { connection in
             guard let server = box.server else { return }
             ConnectionSession(server: server, connection: connection).run()
         }
-        self.listener = Mutex(listener)
+        self.listener = Lock(listener)
         port = listener.port
         endpoint = "http://127.0.0.1:\(listener.port)"
         box.server = self
@@ -120,7 +120,7 @@ private final class ServerReference: Sendable {
         weak var server: ScriptedS3Server?
     }
 
-    private let value = Mutex(Weak())
+    private let value = Lock(Weak())
 
     var server: ScriptedS3Server? {
         get { value.withLock { $0.server } }

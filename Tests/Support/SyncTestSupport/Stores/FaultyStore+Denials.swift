@@ -7,7 +7,7 @@ extension FaultyStore {
     package static func denying(
         first count: Int, _ operation: StoreOperation, of base: any ObjectStore
     ) -> FaultyStore {
-        let denied = Mutex<Set<String>>([])
+        let denied = Lock<Set<String>>([])
         return FaultyStore(base) { call in
             guard call.operation == operation else { return [] }
             let isDenied = denied.withLock { keys in

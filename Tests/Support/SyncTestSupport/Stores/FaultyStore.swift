@@ -22,7 +22,7 @@ package final class FaultyStore: ObjectStore {
 
     private let base: any ObjectStore
     private let script: @Sendable (Call) -> [StoreFault.Effect]
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     /// - Parameter script: what happens to a call, beside what `faults` say; asked for one call at a time.
     package init(
@@ -31,7 +31,7 @@ package final class FaultyStore: ObjectStore {
     ) {
         self.base = base
         self.script = script
-        state = Mutex(State(faults: faults.map { ($0, 0) }))
+        state = Lock(State(faults: faults.map { ($0, 0) }))
     }
 
     /// Every call so far, in the order in which they began.
@@ -126,8 +126,8 @@ package final class FaultyStore: ObjectStore {
         }
     }
 
-    package func tidy() async throws {
-        try await run(.tidy, "") { try await self.base.tidy() }
+    package func abortStaleUploads() async throws {
+        try await run(.abortStaleUploads, "") { try await self.base.abortStaleUploads() }
     }
 
     package func takeBackUploads(below prefix: String) async throws {

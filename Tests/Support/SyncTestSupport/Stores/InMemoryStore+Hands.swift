@@ -67,7 +67,7 @@ extension InMemoryStore {
     }
 
     /// What was lost is there again, as another store has it.
-    package func bringBack(_ key: ObjectKey, from other: InMemoryStore) {
+    package func recover(_ key: ObjectKey, from other: InMemoryStore) {
         let entry = other.entries.withLock { $0[key] }
         entries.withLock { $0[key] = entry }
     }

@@ -34,8 +34,8 @@ package final class InMemoryStore: ObjectStore {
         case none
     }
 
-    let entries = Mutex<[ObjectKey: Entry]>([:])
-    let rules: Mutex<LifecycleConfiguration?>
+    let entries = Lock<[ObjectKey: Entry]>([:])
+    let rules: Lock<LifecycleConfiguration?>
     let now: @Sendable () -> Date
     let restoreDuration: Duration
     private let restoresInLists: Bool
@@ -61,7 +61,7 @@ package final class InMemoryStore: ObjectStore {
         self.listedDigests = listedDigests
         self.tellsDuration = tellsDuration
         self.hasDigests = hasDigests
-        rules = Mutex(lifecycle == .byRules ? LifecycleConfiguration() : nil)
+        rules = Lock(lifecycle == .byRules ? LifecycleConfiguration() : nil)
     }
 
     package var capabilities: StoreCapabilities {

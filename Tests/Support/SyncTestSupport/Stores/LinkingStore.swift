@@ -12,13 +12,13 @@ package final class LinkingStore: WrappedStore {
     }
 
     private let memory: InMemoryStore
-    private let state: Mutex<State>
+    private let state: Lock<State>
     private let now: @Sendable () -> Date
 
     package init(_ base: InMemoryStore, givesLinks: Bool, now: @escaping @Sendable () -> Date) {
         memory = base
         self.now = now
-        state = Mutex(State(givesLinks: givesLinks))
+        state = Lock(State(givesLinks: givesLinks))
     }
 
     /// The credentials last so long.

@@ -2,7 +2,8 @@ package import SyncCore
 
 /// The functions of ``ObjectStore``.
 package enum StoreOperation: String, Hashable, Sendable, CaseIterable {
-    case check, put, head, get, list, delete, deleteMany, copy, restore, lifecycle, setLifecycle, link, tidy,
+    case check, put, head, get, list, delete, deleteMany, copy, restore, lifecycle, setLifecycle, link,
+        abortStaleUploads,
         uploadForm, takeBackUploads
 }
 

@@ -63,7 +63,7 @@ extension WrappedStore {
         try await base.uploadForm(for: keys, rules, lasting: duration)
     }
 
-    package func tidy() async throws { try await base.tidy() }
+    package func abortStaleUploads() async throws { try await base.abortStaleUploads() }
     package func takeBackUploads(below prefix: String) async throws { try await base.takeBackUploads(below: prefix) }
 }
 
@@ -71,7 +71,7 @@ extension WrappedStore {
 package final class OtherClock: WrappedStore {
     package let base: any ObjectStore
     private let offset: TimeInterval
-    private let asked = Mutex(0)
+    private let asked = Lock(0)
 
     /// How often it was asked for its time.
     package var timesAsked: Int { asked.withLock { $0 } }

@@ -3,7 +3,7 @@ import SyncSystem
 /// Answers `true` to exactly one of many calls: the n-th.
 package final class Countdown: Sendable {
     private let number: Int
-    private let calls = Mutex(0)
+    private let calls = Lock(0)
 
     /// - Parameter number: which call, from 1.
     package init(_ number: Int = 1) {

@@ -9,7 +9,7 @@ package final class Gate: Sendable {
         var watchers: [(count: Int, notify: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init() {}
 

@@ -25,7 +25,7 @@ package final class ManualTime: Sendable {
 
     private let start: Date
     private let jitter: Double
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     /// - Parameters:
     ///   - start: what the clock shows first; 2026-01-01 00:00 UTC unless told.

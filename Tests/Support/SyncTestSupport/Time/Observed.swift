@@ -14,12 +14,12 @@ package final class Observed<Value: Sendable>: Sendable {
         var nextWaiter = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
     private let effort: @Sendable () -> Duration
 
     /// - Parameter effort: the processor time of whoever changes the value, so far.
     package init(_ value: Value, effort: @escaping @Sendable () -> Duration = { .zero }) {
-        state = Mutex(State(value: value))
+        state = Lock(State(value: value))
         self.effort = effort
     }
 

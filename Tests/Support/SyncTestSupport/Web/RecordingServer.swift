@@ -15,11 +15,11 @@ package final class RecordingServer: Sendable {
 
     package let port: Int
     private let listener: LoopbackServer
-    private let recorded: Mutex<[Request]>
+    private let recorded: Lock<[Request]>
 
     /// - Parameter statuses: of the answers, in order; the last goes on for ever.
     package init(statuses: [Int]) throws(Errno) {
-        let recorded = Mutex<[Request]>([])
+        let recorded = Lock<[Request]>([])
         listener = try LoopbackServer { connection in
             while let head = connection.readHeadBytes().flatMap({ RequestHead($0) }),
                 let body = try? connection.readBody(head["content-length"].flatMap { Int($0) } ?? 0)

@@ -40,11 +40,11 @@ package final class WebServer: Sendable {
 
     package let port: Int
     private let listener: LoopbackServer
-    private let recorded: Mutex<[Request]>
+    private let recorded: Lock<[Request]>
 
     /// - Parameter answer: called for each request, on the thread of its connection.
     package init(_ answer: @escaping @Sendable (Request) -> Answer) throws(Errno) {
-        let recorded = Mutex<[Request]>([])
+        let recorded = Lock<[Request]>([])
         listener = try LoopbackServer { connection in
             while let head = connection.readHeadBytes().flatMap({ RequestHead($0) }) {
                 let request = Request(

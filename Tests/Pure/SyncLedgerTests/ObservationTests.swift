@@ -5,12 +5,12 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-@Suite struct SightTests {
+@Suite struct ObservationTests {
     static let photo: FilePath = "/pictures/gallery/2026/a.jpg"
 
-    private func sight(_ path: FilePath, in world: World) throws -> Bool {
+    private func observe(_ path: FilePath, in world: World) throws -> Bool {
         let stamp = try #require(world.disk[path])
-        return try world.ledger.sight(
+        return try world.ledger.observe(
             world.folders[0].id, file: path, stamp: stamp, stillThere: world.isThere, at: world.now)
     }
 
@@ -21,7 +21,7 @@ import Testing
     func `a file that is as it was is pending only when it was`(before: PhotoState, pending: Bool) throws {
         let world = try World()
         try before.prepare(Self.photo, in: world)
-        #expect(try sight(Self.photo, in: world) == pending)
+        #expect(try observe(Self.photo, in: world) == pending)
         #expect(try world.state(Self.photo) == (before == .missing ? .uploaded : before))
     }
 
@@ -33,7 +33,7 @@ import Testing
         let world = try World()
         try before.prepare(Self.photo, in: world)
         world.write(Self.photo)
-        #expect(try sight(Self.photo, in: world) == pending)
+        #expect(try observe(Self.photo, in: world) == pending)
     }
 
     @Test(arguments: [
@@ -45,23 +45,23 @@ import Testing
         let met = world.now
         world.now = world.now.addingTimeInterval(3_600)
         world.write(Self.photo)
-        _ = try sight(Self.photo, in: world)
+        _ = try observe(Self.photo, in: world)
         #expect(try world.status(Self.photo)?.queuedAt == (isOld ? met : world.now))
     }
 
     @Test func `a new file is pending, one in a renamed folder keeps its upload, a renamed one is read again`() throws {
         let world = try World()
         world.write(Self.photo)
-        #expect(try sight(Self.photo, in: world))
+        #expect(try observe(Self.photo, in: world))
         try world.storeAll()
         let id = try world.status(Self.photo)?.id
         let (moved, renamed): (FilePath, FilePath) = ("/pictures/gallery/new/a.jpg", "/pictures/gallery/new/b.jpg")
         world.move(Self.photo, to: moved)
-        #expect(try sight(moved, in: world) == false)
+        #expect(try observe(moved, in: world) == false)
         #expect(try world.state(moved) == .uploaded)
         #expect(try world.status(Self.photo) == nil)
         world.rename(moved, to: renamed)
-        #expect(try sight(renamed, in: world))
+        #expect(try observe(renamed, in: world))
         #expect(try world.status(renamed)?.id == id)
         #expect(try world.status(moved) == nil)
     }
@@ -71,7 +71,8 @@ import Testing
         let stamp = world.write(Self.photo)
         let folder = world.folders[0].id
         for path in ["2026/a.jpg", Self.photo] as [FilePath] {
-            #expect(try world.ledger.sight(folder, file: path, stamp: stamp, stillThere: world.isThere, at: world.now))
+            #expect(
+                try world.ledger.observe(folder, file: path, stamp: stamp, stillThere: world.isThere, at: world.now))
         }
         #expect(try world.ledger.knownFileCount(folder) == 1)
     }
@@ -79,7 +80,7 @@ import Testing
     @Test func `a folder that was never registered is refused`() throws {
         let world = try World()
         let error = #expect(throws: LedgerError.self) {
-            try world.ledger.sight(
+            try world.ledger.observe(
                 FolderID(rawValue: 99), file: "a.jpg", stamp: world.write("/x"), stillThere: { _ in false },
                 at: world.now)
         }
@@ -96,7 +97,7 @@ import Testing
             SettledFile(folder: folder, path: path, stamp: try #require(world.disk[path]))
         }
         for _ in 1...2 {
-            let noted = try world.ledger.sight(
+            let noted = try world.ledger.observe(
                 files, drive: { _ in .known }, stillThere: world.isThere, at: world.now)
             #expect(noted.queued == 600)
         }
@@ -121,7 +122,7 @@ import Testing
         let (folder, stamp) = (world.folders[0].id, try #require(world.disk[moved]))
         let files = [SettledFile(folder: folder, path: moved.relative(to: world.folders[0].path), stamp: stamp)]
         if isWhole {
-            _ = try world.ledger.sight(files, drive: { _ in .known }, stillThere: stillThere, at: world.now)
+            _ = try world.ledger.observe(files, drive: { _ in .known }, stillThere: stillThere, at: world.now)
         } else {
             try world.ledger.hold(
                 files, for: .seconds(10), drive: { _ in .known }, stillThere: stillThere, at: world.now)
@@ -158,7 +159,7 @@ import Testing
             SettledFile(folder: folder, path: path, stamp: try #require(world.disk[path]))
         }
         var asked: [FilePath] = []
-        let noted = try world.ledger.sight(
+        let noted = try world.ledger.observe(
             files, drive: { _ in .known }, stillThere: world.isThere,
             whySkipped: { file in
                 asked.append(file.path)
@@ -168,7 +169,7 @@ import Testing
         #expect(asked == [paths[1]])
         #expect(try world.state(Self.photo) == .pending && world.state(paths[1]) == .skipped)
         #expect(try world.ledger.leftOut(naming: 9).items.map(\.reason) == ["it is a text"])
-        let again = try world.ledger.sight(files, drive: { _ in .known }, stillThere: world.isThere, at: world.now)
+        let again = try world.ledger.observe(files, drive: { _ in .known }, stillThere: world.isThere, at: world.now)
         #expect(again.queued == 1 && again.skipped == 0)
     }
 }

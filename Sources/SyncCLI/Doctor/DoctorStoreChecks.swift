@@ -9,7 +9,7 @@ import SystemPackage
 import UnixSignals
 
 /// What `doctor` tries with a store. It makes nothing but objects in a scratch folder, and removes them whatever happens.
-struct StoreExamination: Sendable {
+struct DoctorStoreChecks: Sendable {
     /// For the first answer, and for tidying up after a Ctrl-C.
     private static let patience = Duration.seconds(20)
 
@@ -26,7 +26,7 @@ struct StoreExamination: Sendable {
     func run() async throws {
         guard await isUsable() else { return }
         let scratch = ScratchFolder(store, user: installation.settings.user, id: .random(in: .min ... .max))
-        try await closing({ await tidyUp(scratch) }) {
+        try await closing({ await cleanUp(scratch) }) {
             let end = try await Interruptible.run(until: .sigint, .sigterm, .sighup) { [steps, store] in
                 try await steps.run(StoreChecks(store, scratch: scratch), scratch)
             }
@@ -53,7 +53,7 @@ struct StoreExamination: Sendable {
         return false
     }
 
-    private func tidyUp(_ scratch: ScratchFolder) async {
+    private func cleanUp(_ scratch: ScratchFolder) async {
         let name = "clean-up"
         let remedy = "the next doctor removes them, from an hour on; or delete \(scratch.prefix)"
         do {
@@ -161,7 +161,7 @@ struct StoreSteps: Sendable {
 }
 
 /// What `doctor` says of the program that decodes pictures: whether it is there, with what, and how well it is locked in.
-struct DecoderExamination: Sendable {
+struct DoctorDecoderCheck: Sendable {
     private static let name = "pictures"
     private static let patience = Duration.seconds(20)
     private static let mostBytes = 64 << 10

@@ -8,7 +8,7 @@ import SyncWatch
 import SystemPackage
 
 /// What `doctor` looks at on this machine. Nothing is made or changed.
-struct MachineExamination: Sendable {
+struct DoctorMachineChecks: Sendable {
     /// Bytes, and a part of the whole, below which a file system is nearly full.
     private static let littleSpace: Int64 = 1 << 30
     private static let littlePart: Int64 = 100
@@ -102,15 +102,15 @@ struct MachineExamination: Sendable {
     /// - Parameter settings: `nil` where the configuration cannot be read.
     func verification(_ ledger: Ledger, _ settings: VerifySettings?, now: Date) -> Finding? {
         let name = "verification"
-        guard let standing = try? ledger.verificationStanding(at: now) else { return nil }
-        let age = standing.oldest.map { now.timeIntervalSince($0) } ?? 0
+        guard let status = try? ledger.verificationStatus(at: now) else { return nil }
+        let age = status.oldest.map { now.timeIntervalSince($0) } ?? 0
         let detail =
-            standing.oldest.map { "every stored object was proved since \($0.formatted(.iso8601))" }
+            status.oldest.map { "every stored object was proved since \($0.formatted(.iso8601))" }
             ?? "nothing is stored yet"
-        if standing.damaged + standing.missing > 0 {
+        if status.damaged + status.missing > 0 {
             return .wrong(
                 name,
-                "\(Quantities.counted(standing.damaged, "object")) damaged and \(Quantities.count(standing.missing)) "
+                "\(Quantities.counted(status.damaged, "object")) damaged and \(Quantities.count(status.missing)) "
                     + "missing in the store",
                 remedy: "sync-agent sync stores again what is on this machine; sync-agent status names what is lost")
         }
@@ -130,10 +130,10 @@ struct MachineExamination: Sendable {
     /// Only where events are known.
     func retention(_ ledger: Ledger, _ installation: Installation) -> Finding? {
         let (name, now) = ("cleanup", installation.time.now())
-        guard let standing = try? installation.retentionOutlook.standing(ledger, at: now),
-            let detail = StatusReport.Retention(standing).sentence(now: now)
+        guard let status = try? installation.retentionOutlook.status(ledger, at: now),
+            let detail = StatusReport.Retention(status).sentence(now: now)
         else { return nil }
-        return standing.overdue == 0
+        return status.overdue == 0
             ? .ok(name, detail)
             : .limited(name, detail, instead: "they keep their texts; sync-agent cleanup --report says why")
     }
@@ -143,10 +143,10 @@ struct MachineExamination: Sendable {
         let name = "originals"
         let policy = installation.settings.photos.originals
         guard let keys = try? installation.keys,
-            let standing = try? ledger.originalsStanding(below: keys.originals), let prices = try? installation.prices()
+            let status = try? ledger.originalsStatus(below: keys.originals), let prices = try? installation.prices()
         else { return nil }
         let report = CostReport.Originals(
-            standing, policy, in: installation.settings.tiers.mode == .off ? .standard : TierPolicy.archive, prices)
+            status, policy, in: installation.settings.tiers.mode == .off ? .standard : TierPolicy.archive, prices)
         let cost = report.sentence.map { " \($0)" } ?? ""
         if policy == .jxl, !hasDecoder {
             return .limited(
@@ -157,7 +157,7 @@ struct MachineExamination: Sendable {
             policy == .off
             ? "photos beyond \(installation.settings.photos.reduce.maximumDimension) pixels are stored reduced, and "
                 + "smaller JPEG files encoded again where that saves a tenth; their own bytes are on this disk alone."
-            : "\(Quantities.counted(standing.kept, "original")) kept, \(Quantities.bytes(standing.bytes))."
+            : "\(Quantities.counted(status.kept, "original")) kept, \(Quantities.bytes(status.bytes))."
         return .ok(name, detail + cost)
     }
 
@@ -183,7 +183,7 @@ struct MachineExamination: Sendable {
     private static let graceDays = 30.0
 
     /// - Returns: whether an agent is at work.
-    func lookAtAgent() -> Bool {
+    func checkAgent() -> Bool {
         let name = "agent"
         do {
             let lock = location.stateFolder.appending("agent.lock")
@@ -208,7 +208,7 @@ struct MachineExamination: Sendable {
     // MARK: Space
 
     /// - Parameter places: what is written there, with its name for people.
-    func lookAtSpace(_ places: [(what: String, path: FilePath)]) {
+    func checkSpace(_ places: [(what: String, path: FilePath)]) {
         var seen: [UInt64: Int] = [:]
         var volumes: [(what: [String], facts: FileSystemFacts)] = []
         for place in places {

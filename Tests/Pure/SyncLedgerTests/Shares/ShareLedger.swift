@@ -4,7 +4,7 @@ import SyncLedger
 import SystemPackage
 
 /// A ledger with shares of one vacation. `me` and `other` stand for two processes.
-final class ShareShelf {
+final class ShareLedger {
     let ledger: Ledger
     var now = Date(timeIntervalSince1970: 1_000_000)
     let me = "100-a"

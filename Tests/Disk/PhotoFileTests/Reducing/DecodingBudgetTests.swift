@@ -7,7 +7,7 @@ import Testing
 
 @testable import SyncPhotos
 
-@Suite struct DecodingMemoryTests {
+@Suite struct DecodingBudgetTests {
     /// Decoders on threads of their own, which stay until a test lets one go.
     private final class Decoders: Sendable {
         struct Counts {
@@ -16,13 +16,13 @@ import Testing
             var order: [Int64] = []
         }
 
-        let memory: DecodingMemory
-        let counts = Mutex(Counts())
+        let memory: DecodingBudget
+        let counts = Lock(Counts())
         let pool = BlockingPool(name: "decoders", threads: 8, watch: StepWatch())
         private let pipe: (readEnd: FileDescriptor, writeEnd: FileDescriptor)
         private let (entries, entry) = AsyncStream<Int64>.makeStream()
 
-        init(_ memory: DecodingMemory) throws {
+        init(_ memory: DecodingBudget) throws {
             self.memory = memory
             pipe = try FileDescriptor.pipe()
         }
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `pictures together take no more than there is, and all get their turn`() async throws {
-        let decoders = try Decoders(DecodingMemory(bytes: 100))
+        let decoders = try Decoders(DecodingBudget(bytes: 100))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for bytes: Int64 in [40, 40, 40, 100, 10, 500, 0] { group.addTask { try await decoders.decode(bytes) } }
             for _ in 0..<7 {
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `two large pictures are not decoded at once, and small ones are`() async throws {
-        let decoders = try Decoders(DecodingMemory(bytes: 100))
+        let decoders = try Decoders(DecodingBudget(bytes: 100))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 { group.addTask { try await decoders.decode(60) } }
             for _ in 0..<4 {
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func `who waits for memory hears that it shall stop`() async throws {
-        let decoders = try Decoders(DecodingMemory(bytes: 100))
+        let decoders = try Decoders(DecodingBudget(bytes: 100))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await decoders.decode(100) }
             await decoders.waitForEntries(1)

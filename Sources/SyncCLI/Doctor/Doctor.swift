@@ -11,13 +11,13 @@ import SyncSystem
 import SystemPackage
 
 /// Everything that `doctor` looks at, in order: first what works without a configuration.
-struct Examination: Sendable {
+struct Doctor: Sendable {
     let global: GlobalOptions
     let environment: [String: String]
     let triesArchive: Bool
     let checks: Checks
 
-    /// - Throws: ``StoreExamination/Interrupted``, `CancellationError`.
+    /// - Throws: ``DoctorStoreChecks/Interrupted``, `CancellationError`.
     func run() async throws {
         let location: ConfigLocation
         do {
@@ -33,7 +33,7 @@ struct Examination: Sendable {
 
     private func run(_ location: ConfigLocation, _ pool: BlockingPool) async throws {
         let installation = await pool.finish { readConfiguration(location) }
-        let machine = MachineExamination(location: location, checks: checks, pool: pool)
+        let machine = DoctorMachineChecks(location: location, checks: checks, pool: pool)
         let pictures = PictureWorkers(besides: ProcessEnvironment.executable)
         let (ledger, agentRuns) = await pool.finish {
             checks.add(machine.stateFolder())
@@ -49,20 +49,20 @@ struct Examination: Sendable {
                 }
                 checks.add(machine.places(ledger, installation?.settings.photos.reduce))
             }
-            return (ledger, machine.lookAtAgent())
+            return (ledger, machine.checkAgent())
         }
-        let decoder = DecoderExamination(pictures: pictures)
+        let decoder = DoctorDecoderCheck(pictures: pictures)
         checks.add(try await pool.runChecking { try decoder.finding($0) })
         checks.add(films(FilmFrames(path: environment["PATH"] ?? "")))
         let closeLedger: @Sendable () async -> Void = { await pool.finish { try? ledger?.close() } }
         try await closing(closeLedger) {
             if let installation {
                 checks.add(PlainConnections(installation.settings, environment: environment).finding)
-                await machine.lookAtFolders(installation.settings.watch, ledger: ledger, agentRuns: agentRuns)
+                await machine.checkFolders(installation.settings.watch, ledger: ledger, agentRuns: agentRuns)
             }
             await pool.finish {
-                machine.lookAtSpace(places(location, installation))
-                if let installation { machine.lookAtWays(installation.settings) }
+                machine.checkSpace(places(location, installation))
+                if let installation { machine.checkWays(installation.settings) }
             }
             if let installation { try await examineStore(installation, ledger) }
         }
@@ -175,7 +175,7 @@ struct Examination: Sendable {
         }
         let retrying = installation.retrying(store)
         guard let base = installation.settings.share.publicBaseURL else {
-            return try await StoreExamination(
+            return try await DoctorStoreChecks(
                 installation: installation, store: retrying, checks: checks, steps: steps
             ).run()
         }
@@ -183,7 +183,7 @@ struct Examination: Sendable {
         let links = ShareLinks(store: retrying, publicBaseURL: base, time: installation.time)
         var steps = steps
         steps.openReader = Self.openReader(links, PublicReader(transport: transport))
-        let examination = StoreExamination(
+        let examination = DoctorStoreChecks(
             installation: installation, store: retrying, checks: checks, steps: steps)
         try await closing(transport.close) { try await examination.run() }
     }
@@ -269,10 +269,10 @@ struct IgnoringStoredFacts: EndpointFactStore {
 
 /// What was found so far, in its order. Each finding is told at once: some take a while.
 final class Checks: Sendable {
-    private let tell: @Sendable (Finding) -> Void
-    private let list = Mutex<[Finding]>([])
+    private let report: @Sendable (Finding) -> Void
+    private let list = Lock<[Finding]>([])
 
-    init(tell: @escaping @Sendable (Finding) -> Void) { self.tell = tell }
+    init(report: @escaping @Sendable (Finding) -> Void) { self.report = report }
 
     var findings: [Finding] { list.withLock { $0 } }
 
@@ -280,7 +280,7 @@ final class Checks: Sendable {
     func add(_ finding: Finding?) {
         guard let finding else { return }
         list.withLock { $0.append(finding) }
-        tell(finding)
+        report(finding)
     }
 
     /// What the command ends with: the gravest of what is wrong, `done` when nothing is.

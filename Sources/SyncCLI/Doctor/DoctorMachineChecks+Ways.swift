@@ -8,7 +8,7 @@ import SystemPackage
 
 /// What tells people how it stands, and what others may see. Of the ways, only what is configured is looked at, and
 /// nobody is told anything.
-extension MachineExamination {
+extension DoctorMachineChecks {
     /// `nil` where every share that is over is removed.
     func shares(_ ledger: Ledger, now: Date) -> Finding? {
         guard let troubles = try? ledger.shareTroubles(at: now), let words = StatusReport.Shares(troubles).words else {
@@ -18,7 +18,7 @@ extension MachineExamination {
             "shares", words, remedy: "see to the reason: an agent, or the next sync-agent sync, tries it again")
     }
 
-    func lookAtWays(_ settings: Settings) {
+    func checkWays(_ settings: Settings) {
         checks.add(notices(settings.notify.command))
         checks.add(metrics(settings.metrics.textfile))
         checks.add(password(settings.serve.passwordFile))

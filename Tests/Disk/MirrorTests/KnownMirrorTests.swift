@@ -6,7 +6,7 @@ import SystemPackage
 import Testing
 
 /// What a mirror knows where its hidden file, or a part of it, is lost.
-@Suite struct MirrorMemoryTests {
+@Suite struct KnownMirrorTests {
     private static let state = "home/paris/.sync-agent-mirror.json"
     private static let names = ShareMirrorTests.names
     private static let own = "\"size\":2000,\"name\":\"IMG_1.HEIC\""

@@ -3,7 +3,7 @@ import SyncDigest
 import SystemPackage
 
 /// A folder of photos that all differ, in memory. The stored copy of each is other bytes than its file.
-struct PhotoShelf: TreeScanner, PhotoReducer {
+struct PhotoSet: TreeScanner, PhotoReducer {
     static let folder = WatchedFolder(kind: .gallery, path: "/pictures")
     private static let size = 2_000
 
@@ -43,16 +43,16 @@ struct PhotoShelf: TreeScanner, PhotoReducer {
 
     // MARK: PhotoReducer
 
-    func examine(_ file: FilePath) throws(PhotoError) -> PhotoExamination {
+    func examine(_ file: FilePath) throws(PhotoError) -> PhotoFacts {
         guard let index = index(of: file) else { throw PhotoError(.missing, "it is gone") }
         let digest = ContentDigest(of: Self.bytes("photo \(index) "))
-        return PhotoExamination(stamp: Self.stamp(index), type: .jpeg, digest: digest)
+        return PhotoFacts(stamp: Self.stamp(index), type: .jpeg, digest: digest)
     }
 
     func whyUnwanted(_ file: FilePath, stamp: FileStamp) -> String? { nil }
 
     func reduce(
-        _ file: FilePath, examined: PhotoExamination, policy: ReducePolicy
+        _ file: FilePath, examined: PhotoFacts, policy: ReducePolicy
     ) throws(PhotoError) -> StoredCopy {
         guard let index = index(of: file) else { throw PhotoError(.missing, "it is gone") }
         let bytes = copy(of: index)
@@ -61,7 +61,7 @@ struct PhotoShelf: TreeScanner, PhotoReducer {
     }
 
     func reduce(_ photo: [UInt8], as type: MediaType?, policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
-        throw PhotoError(.notAPhoto, "the shelf holds files only")
+        throw PhotoError(.notAPhoto, "the set holds files only")
     }
 
     func read(_ file: FilePath, _ range: Range<Int>, stamp: FileStamp) throws(PhotoError) -> [UInt8] {

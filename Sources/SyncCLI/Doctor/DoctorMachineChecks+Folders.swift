@@ -7,9 +7,9 @@ import SyncWatch
 import SystemPackage
 
 /// What `doctor` says of the watched folders.
-extension MachineExamination {
+extension DoctorMachineChecks {
     /// Says of each folder whether it can be read and how it is watched: as the agent that runs notes it, else by trying.
-    func lookAtFolders(_ folders: [WatchedFolder], ledger: Ledger?, agentRuns: Bool) async {
+    func checkFolders(_ folders: [WatchedFolder], ledger: Ledger?, agentRuns: Bool) async {
         let name = "watched-folder"
         guard !folders.isEmpty else {
             return checks.add(

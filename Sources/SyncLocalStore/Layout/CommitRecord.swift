@@ -3,7 +3,7 @@ import SyncCore
 import SystemPackage
 
 /// What the store knows of one object: the JSON file whose rename into `records/` is the commit.
-struct ObjectRecord: Encodable, Sendable {
+struct CommitRecord: Encodable, Sendable {
     /// A temporary copy of an archived object. Which class takes how long is not the record's business.
     struct Restore: Encodable, Sendable {
         /// From when on the object can be read.
@@ -34,13 +34,13 @@ struct ObjectRecord: Encodable, Sendable {
     var restore: Restore?
 }
 
-extension ObjectRecord {
+extension CommitRecord {
     /// Reads a record's JSON. `nil` when it is damaged: too long, no JSON, values missing, or a path out of the store.
     ///
     /// Field by field: a listing reads a record for each object, and a decoder takes ten times as long.
     init?(json: [UInt8]) {
         guard json.count <= Self.maximumSize, let fields = JSONObject(whole: json),
-            let record = ObjectRecord(fields), record.isSound
+            let record = CommitRecord(fields), record.isSound
         else { return nil }
         self = record
     }
@@ -82,7 +82,7 @@ extension ObjectRecord {
         return ContentName.isPath(file, of: key)
     }
 
-    func hasSameContent(_ other: ObjectRecord) -> Bool {
+    func hasSameContent(_ other: CommitRecord) -> Bool {
         file == other.file && sha256 == other.sha256
     }
 
@@ -134,7 +134,7 @@ struct RestoreClock: Sendable {
     }
 }
 
-extension ObjectRecord.Restore {
+extension CommitRecord.Restore {
     fileprivate init?(_ fields: JSONObject) {
         guard let readyAt = fields.date("readyAt") else { return nil }
         self.init(readyAt: readyAt)

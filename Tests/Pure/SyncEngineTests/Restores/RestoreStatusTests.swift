@@ -7,7 +7,7 @@ import SystemPackage
 import Testing
 
 /// Restores of what stands otherwise than the ledger knows it.
-@Suite struct RestoreStandingTests {
+@Suite struct RestoreStatusTests {
     @Test func `days are asked for where the store says that the copy is there, and the ledger that it comes`()
         async throws
     {
@@ -45,7 +45,7 @@ import Testing
         try await bench.add("Paris/2.jpg", in: .standard)
         let end = bench.time.now.addingTimeInterval(86_400)
         bench.memory.setClass(.deepArchive, restore: .restored(until: end), of: cold)
-        let job = try #require(try await bench.desk.accept(bench.propose(["Paris"], output: "/out")).job)
+        let job = try #require(try await bench.planner.accept(bench.propose(["Paris"], output: "/out")).job)
         #expect(try bench.ledger.restoreJob(job.id)?.copies == 1)
         try bench.ledger.expireRestores(at: end)
         let summary = try #require(try bench.ledger.restoreJob(job.id))
@@ -62,7 +62,7 @@ import Testing
         let proposal = try await bench.propose(["Paris"], output: tree.path("trips"))
         #expect(proposal.plan.skipped.map(\.reason) == [.originalThere(tree.path("trips/Paris/1.jpg"))])
         #expect(proposal.candidates.map(\.key) == [missing])
-        let job = try #require(try await bench.desk.accept(proposal).job)
+        let job = try #require(try await bench.planner.accept(proposal).job)
         #expect(try bench.items(of: job.id).map(\.key) == [missing])
     }
 }

@@ -2,14 +2,14 @@ package import SyncCore
 import SyncSystem
 
 /// A memory that lives as long as the test, for several stores one after the other.
-package final class TransientMemory: EndpointFactStore {
+package final class InMemoryEndpointFacts: EndpointFactStore {
     private struct State {
         var uploads: [StoredUpload] = []
         var facts: [String: [String: String]] = [:]
         var writes = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     package init() {}
 

@@ -8,25 +8,25 @@ extension Ledger {
     /// ``reconcile(_:directory:files:drive:settled:holding:stillThere:whySkipped:at:)`` for each of them alone. What is
     /// new of many is written in groups, each in one transaction.
     /// - Parameter drive: on which drive a file is. It is asked before anything is written.
-    package func sight(
+    package func observe(
         _ files: [SettledFile], drive: (SettledFile) throws(LedgerError) -> SeenDrive,
         stillThere: (FilePath) -> Bool, whySkipped: (SettledFile) -> SkipReason? = { _ in nil }, at time: Date
-    ) throws(LedgerError) -> SightedFiles {
-        var result = SightedFiles()
+    ) throws(LedgerError) -> ObservedFiles {
+        var result = ObservedFiles()
         for start in stride(from: 0, to: files.count, by: SettledFile.groupSize) {
             let group = files[start..<min(start + SettledFile.groupSize, files.count)]
-            try sight(group: group, drive, stillThere, whySkipped, time, &result)
+            try observe(group: group, drive, stillThere, whySkipped, time, &result)
         }
         return result
     }
 
-    private func sight(
+    private func observe(
         group: ArraySlice<SettledFile>, _ drive: (SettledFile) throws(LedgerError) -> SeenDrive,
         _ stillThere: (FilePath) -> Bool, _ whySkipped: (SettledFile) -> SkipReason?, _ time: Date,
-        _ result: inout SightedFiles
+        _ result: inout ObservedFiles
     ) throws(LedgerError) {
         let operation = "note files"
-        let looks = try looks(at: group, isWhole: true, drive, operation)
+        let looks = try plans(of: group, isWhole: true, drive, operation)
         // Where all is known, a read does, and holds nobody up.
         if looks.allSatisfy(\.plan.isEmpty) {
             for look in looks { result.note(look) }
@@ -39,8 +39,8 @@ extension Ledger {
             var result = before
             let drives = try DriveTable(db).all()
             for (look, reason) in zip(looks, reasons) {
-                let sight = try Sight(look, isWhole: true, among: drives, in: db)
-                try sight.carryOut(gone: gone, skipped: reason, at: time, &result)
+                let observation = try FileObservation(look, isWhole: true, among: drives, in: db)
+                try observation.carryOut(gone: gone, skipped: reason, at: time, &result)
             }
             return result
         }
@@ -48,7 +48,7 @@ extension Ledger {
 
     /// Makes the ledger know files that are not settled: the rules of
     /// ``reconcile(_:directory:files:drive:settled:holding:stillThere:whySkipped:at:)`` for each of them alone, written
-    /// in groups as by ``sight(_:drive:stillThere:whySkipped:at:)``, which ends what this begins.
+    /// in groups as by ``observe(_:drive:stillThere:whySkipped:at:)``, which ends what this begins.
     /// - Parameters:
     ///   - hold: for how long at most they are left alone, from now.
     ///   - drive: as there.
@@ -59,51 +59,51 @@ extension Ledger {
         let operation = "note files that are not whole"
         for start in stride(from: 0, to: files.count, by: SettledFile.groupSize) {
             let group = files[start..<min(start + SettledFile.groupSize, files.count)]
-            let looks = try looks(at: group, isWhole: false, drive, operation)
+            let looks = try plans(of: group, isWhole: false, drive, operation)
             if looks.allSatisfy(\.plan.isEmpty) { continue }
             let gone = looks.gone(stillThere)
             try write(operation) { db in
                 let drives = try DriveTable(db).all()
                 for look in looks {
-                    let sight = try Sight(look, isWhole: false, among: drives, in: db)
-                    try sight.hold(for: hold, gone: gone, at: time)
+                    let observation = try FileObservation(look, isWhole: false, among: drives, in: db)
+                    try observation.hold(for: hold, gone: gone, at: time)
                 }
             }
         }
     }
 
     /// What is to be done about files, as far as the ledger knows them now.
-    private func looks(
-        at group: ArraySlice<SettledFile>, isWhole: Bool, _ drive: (SettledFile) throws(LedgerError) -> SeenDrive,
+    private func plans(
+        of group: ArraySlice<SettledFile>, isWhole: Bool, _ drive: (SettledFile) throws(LedgerError) -> SeenDrive,
         _ operation: String
-    ) throws(LedgerError) -> [SightLook] {
+    ) throws(LedgerError) -> [PlannedFile] {
         var seen: [SeenDrive] = []
         for file in group { seen.append(try drive(file)) }
         return try read(operation) { db in
             let drives = try DriveTable(db).all()
             return try zip(group, seen).map { file, drive in
-                let sight = try Sight(file, isWhole: isWhole, on: drive, among: drives, in: db)
-                return SightLook(
-                    file: file, plan: sight.plan, drive: drive, dependsOnDrive: sight.dependsOnDrive,
-                    pending: try sight.pending(), places: try sight.places())
+                let observation = try FileObservation(file, isWhole: isWhole, on: drive, among: drives, in: db)
+                return PlannedFile(
+                    file: file, plan: observation.plan, drive: drive, dependsOnDrive: observation.dependsOnDrive,
+                    pending: try observation.pending(), places: try observation.places())
             }
         }
     }
 }
 
 /// A file beside what was known of it before anything is written.
-private struct SightLook {
+private struct PlannedFile {
     let file: SettledFile
     let plan: DirectoryPlan
     let drive: SeenDrive
     let dependsOnDrive: Bool
-    /// As ``Sight/pending()`` tells.
+    /// As ``FileObservation/pending()`` tells.
     let pending: (id: Int64, isDelayed: Bool)?
     /// Where its file may have been.
     let places: [FilePath]
 }
 
-extension [SightLook] {
+extension [PlannedFile] {
     /// As ``RenameFinder/origin(of:except:gone:)`` takes it.
     fileprivate func gone(_ stillThere: (FilePath) -> Bool) -> Set<FilePath> {
         Set(flatMap(\.places).filter { !stillThere($0) })
@@ -128,7 +128,7 @@ package struct SettledFile: Sendable {
 }
 
 /// What has become of files that were noted.
-package struct SightedFiles: Hashable, Sendable {
+package struct ObservedFiles: Hashable, Sendable {
     /// Those that wait for their upload now.
     package var queued = 0
     /// New ones of which nothing is stored.
@@ -139,7 +139,7 @@ package struct SightedFiles: Hashable, Sendable {
     /// which drive counts.
     package var waiting = 0
 
-    fileprivate mutating func note(_ look: SightLook) {
+    fileprivate mutating func note(_ look: PlannedFile) {
         waiting += look.plan.waiting
         if let pending = look.pending { note(pending) }
     }
@@ -151,7 +151,7 @@ package struct SightedFiles: Hashable, Sendable {
 }
 
 /// One file beside what is known of it.
-private struct Sight {
+private struct FileObservation {
     let plan: DirectoryPlan
     /// As ``DirectoryPlan/dependsOnDrive`` tells of a plan before it is decided.
     let dependsOnDrive: Bool
@@ -163,7 +163,7 @@ private struct Sight {
     private let drive: DriveComparison
 
     /// One that was looked at before.
-    init(_ look: SightLook, isWhole: Bool, among drives: [Int64: DriveIdentity], in db: Database) throws {
+    init(_ look: PlannedFile, isWhole: Bool, among drives: [Int64: DriveIdentity], in db: Database) throws {
         try self.init(
             look.file, isWhole: isWhole, on: look.drive, isConclusive: look.dependsOnDrive, among: drives, in: db)
     }
@@ -198,7 +198,7 @@ private struct Sight {
     func places() throws -> [FilePath] { try RenameFinder(db: db).places(for: plan, in: nil) }
 
     func carryOut(
-        gone: Set<FilePath>, skipped reason: SkipReason?, at time: Date, _ result: inout SightedFiles
+        gone: Set<FilePath>, skipped reason: SkipReason?, at time: Date, _ result: inout ObservedFiles
     ) throws {
         result.waiting += plan.waiting
         let pending = try pending()
@@ -220,7 +220,7 @@ private struct Sight {
     private func carryOut(
         in id: DirectoryID, holding hold: Duration, gone: Set<FilePath>, skipped: [SkipReason?], at time: Date
     ) throws -> DirectoryDifference {
-        let intake = Intake(
+        let intake = DirectoryPlanWriter(
             db: db, folder: folder, directory: id, place: place, drive: drive, hold: hold, time: time)
         return try intake.carryOut(
             plan, isSeen: { $0.directoryID == id && $0.name == file.name.bytes }, gone: gone, skipped: skipped)
