@@ -1,5 +1,5 @@
+import SyncSystem
 import SyncTestSupport
-import Synchronization
 
 @testable import SyncS3
 
