@@ -182,6 +182,8 @@ struct RebuildReport: Report {
     @Untold var isCatalogOff = false
     /// Problems besides those that are named.
     @Untold var unnamed = 0
+    /// Stored objects that are to be read, and of which nothing else is said.
+    @Untold var untold = 0
 
     var status: ExitStatus { problems.isEmpty && lost == 0 && unclear == 0 ? .done : .partlyDone }
 
@@ -211,6 +213,11 @@ struct RebuildReport: Report {
                 "\(Quantities.counted(unclear, "object")) in the store may be cut, or another copy: sync-agent sync reads what "
                     + "is not as it is known, and status tells what it has found")
         }
+        if untold > 0 {
+            lines.append(
+                "\(Quantities.counted(untold, "object")) in the store to be read once, as after the store was copied "
+                    + "without the times of its files: sync-agent sync does it")
+        }
         if unsaved > 0 {
             lines.append(
                 "\(Quantities.counted(unsaved, "photo")) of restores not saved yet, and the folder is not known any more: "
@@ -236,7 +243,8 @@ extension RebuildReport {
             photos: result.photos, fromCatalog: result.fromCatalog, recovered: result.recovered,
             vacations: result.vacations, shares: result.shares, requests: result.requests, machines: machines,
             lost: result.lost, unsaved: result.unsaved, unclear: result.unclear, problems: result.problems,
-            setAside: aside?.string, isCatalogOff: store == .off, unnamed: result.unread.unnamed)
+            setAside: aside?.string, isCatalogOff: store == .off, unnamed: result.unread.unnamed,
+            untold: result.untold)
     }
 }
 

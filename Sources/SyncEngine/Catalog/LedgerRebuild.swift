@@ -46,9 +46,10 @@ package struct LedgerRebuild: Sendable {
         package var lost = 0
         /// Photos of restores that were still to be saved, nobody knows where.
         package var unsaved = 0
-        /// Objects that are not what was told of them, or of which the store could not tell: see
-        /// ``Ledger/unclearObjects()``.
+        /// Objects that are not what was told of them, or that could not be looked at or read.
         package var unclear = 0
+        /// Objects that are to be read, and of which nothing else is said: see ``Ledger/unclearObjects()``.
+        package var untold = 0
     }
 
     package enum Step: Hashable, Sendable {
@@ -145,7 +146,8 @@ package struct LedgerRebuild: Sendable {
         }
         let (photos, counts, lost, unclear) = try await ledger { ledger in
             let lost = try ledger.overview().lost
-            return (try ledger.rebuiltPhotos(), try ledger.rebuiltCounts(), lost, try ledger.unclearObjects())
+            let unclear = (named: try ledger.namedUnclearObjects(), all: try ledger.unclearObjects())
+            return (try ledger.rebuiltPhotos(), try ledger.rebuiltCounts(), lost, unclear)
         }
         summary.photos = photos.photos
         summary.recovered = photos.recovered
@@ -153,7 +155,8 @@ package struct LedgerRebuild: Sendable {
         summary.vacations = counts.vacations
         summary.shares = counts.shares
         summary.lost = lost
-        summary.unclear = unclear
+        summary.unclear = unclear.named
+        summary.untold = unclear.all - unclear.named
         summary.requests = store.requests
         return summary
     }

@@ -55,11 +55,11 @@ package struct StoredCopyRepair: Sendable {
 
     private func repair(_ broken: ObjectRecord) async throws -> Bool {
         let sources = try await self.sources(of: broken)
-        guard !sources.isEmpty, let condition = try await self.condition(toReplace: broken) else { return false }
+        guard !sources.isEmpty, try await condition(toReplace: broken) != nil else { return false }
         var failure: StoreError?
         for source in sources {
             do {
-                if try await store(broken, as: source, condition) { return true }
+                if try await put(source, inPlaceOf: broken) { return true }
             } catch let error as StoreError where error.mayConcernOneObject {
                 // The place itself: another source changes nothing.
                 if error.key == broken.key.rawValue { throw error }
@@ -92,10 +92,9 @@ package struct StoredCopyRepair: Sendable {
         return found.filter { $0.key != broken.key && $0.canBeRead(at: now) && $0.size <= Self.mostBytes }
     }
 
-    /// Puts what a source has in the place of what is broken.
-    private func store(
-        _ broken: ObjectRecord, as source: ObjectRecord, _ condition: PutCondition
-    ) async throws -> Bool {
+    /// - Returns: `false` where the source does not have its bytes, the place is another one's, or the store does not
+    ///   hold what it took.
+    private func put(_ source: ObjectRecord, inPlaceOf broken: ObjectRecord) async throws -> Bool {
         let bytes = try await ObjectReader(store: store, limit: Self.mostBytes, time: time).read(source.key)
         let digest = ContentDigest(of: bytes)
         guard digest.sha256 == source.sha256 ?? digest.sha256 else { return false }
@@ -108,6 +107,8 @@ package struct StoredCopyRepair: Sendable {
         metadata[MetadataName.width] = source.width.map(String.init)
         metadata[MetadataName.height] = source.height.map(String.init)
         metadata[MetadataName.duration] = source.duration?.secondsText
+        // To read the source may have taken long.
+        guard let condition = try await self.condition(toReplace: broken) else { return false }
         let attributes = ObjectAttributes(contentType: source.contentType, metadata: metadata)
         guard
             case .holds(let etag, let storageClass) = try await ProvenPut(store)(

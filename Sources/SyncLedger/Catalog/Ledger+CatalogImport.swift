@@ -39,7 +39,7 @@ extension Ledger {
 
     /// What the store has, by its listing: objects that are not known yet are from now on, with the damage that was
     /// found of them when they were another machine's, or were forgotten. Of known ones under names of files, of which
-    /// files they are copies, where that is told. What the listing leaves in doubt, or tells otherwise than it is known, is
+    /// files they are copies, where that is told. What the listing leaves open, or tells otherwise than it is known, is
     /// unclear until the next look at all of them (``unclearObjects()``).
     /// - Parameters:
     ///   - damaged: what was known of it until now. What the store tells of it takes its place, but for its ETag and time:
@@ -53,6 +53,7 @@ extension Ledger {
         try write("note what the store has") { db in
             let faults = try db.otherFaults()
             let hasRuins = try db.hasForgottenRuins()
+            var untold = 0
             // What is just being deleted may have been listed before.
             for info in page where try keys.isKept(info.key) && !db.isBeingDeleted(info.key) {
                 var record = ObjectRecord(info)
@@ -65,7 +66,7 @@ extension Ledger {
                     if try db.isKnownOtherwise(record, before: time) { try db.noteUnclear([info.key]) }
                     continue
                 }
-                if tellsDigests, info.md5 == nil, info.sha256 == nil { try db.noteUnclear([info.key]) }
+                if tellsDigests, info.md5 == nil, info.sha256 == nil { untold += 1 }
                 // What was gone is there again. A listing alone does not say of what was damaged that it is right.
                 // Nor does another ETag than that of what was stored: it may be the ruin's.
                 let ruin = try hasRuins ? db.forgottenRuin(info.key) : nil
@@ -78,6 +79,8 @@ extension Ledger {
                     "UPDATE objects SET etag = ?, stored_at = ? WHERE key = ?",
                     [known.etag, known.storedAt.milliseconds, info.key.rawValue])
             }
+            // All of them may be such, as of a store that was copied without its times: nothing speaks against one.
+            if untold > 0 { try db.run("UPDATE agent SET unclear_objects = unclear_objects + ?", [untold]) }
         }
     }
 

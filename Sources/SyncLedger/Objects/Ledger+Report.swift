@@ -62,6 +62,12 @@ extension Ledger {
         }
     }
 
+    /// Of these, those of which it is known which they are. What is among the others, too, ``unclearObjects()`` counts
+    /// twice.
+    package func namedUnclearObjects() throws(LedgerError) -> Int {
+        try read("count what the store could not tell of") { try $0.total("SELECT COUNT(*) FROM unclear_objects") }
+    }
+
     /// Of the objects that were listed then, and of which the store could not tell more, those that this ledger has,
     /// with the segments of its catalogue and the manifests of its vacations: what others have below the same prefix is
     /// none of them. Whether a verification could read one changes nothing.

@@ -87,13 +87,37 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `where whole objects are listed with a digest, one without it is unclear`(isTold: Bool) throws {
+    func `of a store that was copied without its times, only what is cut is unclear`(isCut: Bool) async throws {
+        let copied = try CatalogBench(hasDigests: false, listedDigests: .none)
+        let before = try copied.machine("laptop")
+        try await before.see(["a.jpg": "sunset", "b.jpg": "another"])
+        try await before.write()
+        if isCut {
+            _ = try await copied.memory.put(
+                ObjectBody(Array("sun".utf8)), at: copied.photoKey("sunset"),
+                attributes: ObjectAttributes(contentType: "image/jpeg"), condition: .overwrite)
+        }
+        let machine = try copied.machine("laptop")
+        let summary = try await machine.rebuild(over: TellingStore(base: copied.store))
+        #expect(summary.photos == 2 && summary.unclear == (isCut ? 1 : 0) && summary.untold == 2, "\(summary)")
+        // Nobody calls them safe before they are read.
+        #expect(try machine.ledger.unclearObjects() >= 2)
+        try await machine.refresh()
+        #expect(try machine.ledger.unclearObjects() == 0)
+        #expect(try machine.ledger.overview().lost == (isCut ? 1 : 0))
+    }
+
+    @Test(arguments: [true, false])
+    func `where whole objects are listed with a digest, one without it is to be read`(isTold: Bool) throws {
         let ledger = try Ledger.inMemory()
         let key = try bench.photoKey("sunset")
         try ledger.noteListed(
             [ObjectInfo(key: key, size: 3)], keys: bench.keys, tellsRestores: true, tellsDigests: isTold,
             at: bench.time.now)
         #expect(try ledger.unclearObjects() == (isTold ? 1 : 0))
+        #expect(try ledger.namedUnclearObjects() == 0)
+        try ledger.noteClassesRefreshed(at: bench.time.now)
+        #expect(try ledger.unclearObjects() == 0)
         #expect(try ledger.check() == [])
     }
 }

@@ -28,9 +28,9 @@ import Testing
         return key
     }
 
-    private func repair(_ bench: ProjectBench) async throws -> Int {
+    private func repair(_ bench: ProjectBench, over store: (any ObjectStore)? = nil) async throws -> Int {
         try await StoredCopyRepair(
-            store: bench.store, ledger: bench.queue, keys: KeyLayout(user: "ana"), time: bench.clock.source
+            store: store ?? bench.store, ledger: bench.queue, keys: KeyLayout(user: "ana"), time: bench.clock.source
         ).run()
     }
 
@@ -86,5 +86,44 @@ import Testing
         #expect(try await repair(bench) == 0)
         #expect(bench.text(known.key) == "image 2.")
         #expect(try bench.status("a.jpg")?.state == .lost)
+    }
+
+    @Test func `what another machine stores under that name while the source is read stays, too`() async throws {
+        let bench = try ProjectBench(listing: "a")
+        try await bench.storeInTurn(["image 1."])
+        try FileManager.default.removeItem(atPath: bench.tree.path("projects/a.jpg").string)
+        try await bench.pass()
+        let known = try #require(try bench.ledger.object(try bench.key("a.jpg")))
+        bench.memory.damage(known.key)
+        try bench.ledger.markBroken([BrokenObject(known, .damaged("its bytes are others"))], at: bench.clock.now)
+        _ = try await storeTwin("image 1.", of: "image 1.", in: bench)
+        let (memory, body) = (bench.memory, ObjectBody(Array("image 2.".utf8)))
+        let store = BusyStore(base: bench.store) {
+            _ = try await memory.put(
+                body, at: known.key,
+                attributes: ObjectAttributes(
+                    contentType: "image/jpeg", metadata: [MetadataName.md5: "\(body.digest.md5)"]),
+                condition: .overwrite)
+        }
+        #expect(try await repair(bench, over: store) == 0)
+        #expect(bench.text(known.key) == "image 2.")
+    }
+}
+
+/// A store in which something happens whenever an object is read.
+private struct BusyStore: WrappedStore {
+    let base: any ObjectStore
+    let onRead: @Sendable () async throws -> Void
+
+    init(base: any ObjectStore, onRead: @escaping @Sendable () async throws -> Void) {
+        self.base = base
+        self.onRead = onRead
+    }
+
+    func get(
+        _ key: ObjectKey, range: Range<Int64>?, into sink: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+    ) async throws -> ObjectInfo {
+        try await onRead()
+        return try await base.get(key, range: range, into: sink)
     }
 }

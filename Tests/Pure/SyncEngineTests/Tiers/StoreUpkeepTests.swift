@@ -125,17 +125,6 @@ import Testing
     }
 }
 
-/// A store whose listings tell digests.
-private struct TellingStore: WrappedStore {
-    let base: any ObjectStore
-
-    var capabilities: StoreCapabilities {
-        var capabilities = base.capabilities
-        capabilities.digestsInLists = true
-        return capabilities
-    }
-}
-
 /// A store that fails otherwise than stores do.
 private struct OddStore: WrappedStore {
     struct Oddity: Error {}
