@@ -30,6 +30,8 @@ extension PhotoPipeline {
     private func drainOthers(_ mode: Mode, until isOver: @Sendable () -> Bool) async throws {
         let inHand = Lock<Set<FolderID>>([])
         let failure = Lock<(any Error)?>(nil)
+        // The first one counts: it has the others cancelled, which tell no more than that.
+        let noteFailure: @Sendable (any Error) -> Void = { error in failure.withLock { $0 = $0 ?? error } }
         let checked = looks.reads.checked
         await withDiscardingTaskGroup { group in
             while !isOver(), !Task.isCancelled, failure.withLock({ $0 == nil }) {
@@ -47,12 +49,12 @@ extension PhotoPipeline {
                         do {
                             try await self.carry([claim], on: self.otherPool, mode, onceReady: noteRead)
                         } catch {
-                            failure.withLock { $0 = error }
+                            noteFailure(error)
                             checked.signal()
                         }
                     }
                 } catch {
-                    failure.withLock { $0 = error }
+                    noteFailure(error)
                 }
             }
             if failure.withLock({ $0 != nil }) { group.cancelAll() }

@@ -179,6 +179,36 @@ import Testing
         #expect(try stored(below: Bench.gallery) == 9)
     }
 
+    @Test func `a ledger that fails beside a slow disk ends the run by its own error`() async throws {
+        let tree = try TemporaryTree()
+        let bench = try Bench(ledger: Ledger(at: tree.path("ledger.sqlite")))
+        let looks = DiskLooks(time: bench.time.source)
+        for index in 1...3 {
+            bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg"), size: 20 << 20)
+        }
+        bench.disk.write("other", to: Bench.vacations.appending("Rome/1.jpg"))
+        try bench.scan()
+        let (entries, signal) = AsyncStream<Void>.makeStream()
+        let gate = gate
+        // Those who wait here are given up when they are cancelled.
+        bench.disk.onReduce { _ in
+            signal.yield()
+            gate.wait()
+        }
+        defer { for _ in 1...4 { gate.signal() } }
+        let pipeline = try bench.makePipeline(looks: looks)
+        let run = Task { try await pipeline.run(.untilDone(patience: .zero)) }
+        var iterator = entries.makeAsyncIterator()
+        for _ in 1...2 { _ = await iterator.next() }
+        await bench.time.advance(by: DiskLooks.turn)
+        looks.reads.checked.signal()
+        // The photo of the other folder is read; its end would tell no more than that it was cancelled.
+        _ = await iterator.next()
+        try bench.ledger.close()
+        looks.reads.checked.signal()
+        await #expect(throws: LedgerError.self) { try await run.value }
+    }
+
     @Test func `a pass waits for a disk that only has to wake up, and stores what it was at`() async throws {
         for index in 1...9 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
         let (entries, watch) = (hang(), watch)
