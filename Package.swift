@@ -276,7 +276,7 @@ let package = Package(
         suite(
             "BadDayTests", in: "Disk",
             ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest", logging, grdb, lifecycleTestKit]),
-        suite("DownloadTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest"]),
+        suite("DownloadTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncS3", "SyncDigest", logging]),
         suite("NoticeTests", in: "Disk", ["SyncCLI", "SyncConfig"]),
         suite("MonitoringTests", in: "Disk", ["SyncEngine", "SyncLedger"]),
         suite("WorkspaceTests", in: "Disk", ["SyncCLI", "SyncEngine", "SyncLedger", "SyncLocalStore", argumentParser]),

@@ -40,7 +40,7 @@ struct RebuildCommand: WorkspaceCommand {
     @OptionGroup var options: AnswerOptions
 
     func answer(_ workspace: Workspace) async throws -> Answer {
-        let aside = try await Self.setDamagedLedgerAside(workspace)
+        let aside = try await setDamagedLedgerAside(workspace)
         try await workspace.takeLock()
         let result = try await Self.rebuild(workspace, inPlaceOf: machine)
         if result.fromCatalog > 0 { try await Self.makeEmptyFolders(workspace) }
@@ -51,24 +51,31 @@ struct RebuildCommand: WorkspaceCommand {
     static func rebuild(
         _ workspace: Workspace, inPlaceOf machine: String?, takesOver: Bool = true
     ) async throws -> LedgerRebuild.Summary {
+        let line = ProgressLine(workspace.console.errors, time: workspace.time)
+        defer { line.finish() }
+        return try await withRebuild(workspace) { rebuild in
+            try await rebuild.run(inPlaceOf: machine, takesOver: takesOver) { step in
+                line.update { _ in Self.text(step) }
+            }
+        }
+    }
+
+    /// - Throws: what `body` throws; ``CommandFailure`` in place of what people can mend.
+    private static func withRebuild<Value>(
+        _ workspace: Workspace, _ body: (LedgerRebuild) async throws -> Value
+    ) async throws -> Value {
         let (settings, installation) = (workspace.settings, workspace.installation)
         let ledger = try await workspace.ledger
         let store = try await workspace.store(.reads)
         let folders = try await ledger { try $0.register(settings.watch) }
-        let line = ProgressLine(workspace.console.errors, time: workspace.time)
-        defer {
-            line.finish()
-            unlink(installation.rebuildSpool.string)
-        }
+        defer { unlink(installation.rebuildSpool.string) }
         let rebuild = LedgerRebuild(
             store: store, ledger: ledger, keys: try workspace.keys, folders: folders,
             machineName: installation.machineName, spool: installation.rebuildSpool, scanner: FileTreeScanner(),
             pool: workspace.threads.disk, verification: try installation.verificationRuleOfRebuild(),
             time: workspace.time)
         do {
-            return try await rebuild.run(inPlaceOf: machine, takesOver: takesOver) { step in
-                line.update { _ in Self.text(step) }
-            }
+            return try await body(rebuild)
         } catch let error as LedgerRebuild.UnknownMachine {
             throw CommandFailure.noSuchPath("\(error)")
         } catch let error as LedgerRebuild.SharedName {
@@ -113,14 +120,19 @@ struct RebuildCommand: WorkspaceCommand {
         }
     }
 
+    /// What the new ledger would be refused for, as a name that several machines have, leaves the damaged one where it is.
     /// - Returns: where a damaged ledger was put.
-    private static func setDamagedLedgerAside(_ workspace: Workspace) async throws -> FilePath? {
+    private func setDamagedLedgerAside(_ workspace: Workspace) async throws -> FilePath? {
         do {
             try await workspace.ledger { try $0.requireWhole() }
             return nil
         } catch let error as LedgerError where error.code == .damaged {
             workspace.logger.warning("\(error)")
-            return try await workspace.setLedgerAside()
+            return try await workspace.setLedgerAside {
+                try await Self.withRebuild(workspace.withEmptyLedger()) {
+                    try await $0.checkChoice(inPlaceOf: machine)
+                }
+            }
         }
     }
 }

@@ -34,7 +34,7 @@ struct ForgetReport: Report {
     @Untold var undeleted = 0
     @Untold var earlyObjects = 0
     @Untold var isVersioned = false
-    /// What people have read of ``kept`` already, as ``keptTexts``.
+    /// What people have read of ``kept`` already, as ``namedTexts``.
     @Untold var shown: Set<String> = []
 
     /// - Parameters:
@@ -130,11 +130,15 @@ struct ForgetReport: Report {
             .filter { told.insert($0).inserted }
     }
 
+    /// Those that are named: the first ones that people have not read yet.
+    var namedTexts: [String] { Array(unreadTexts.prefix(Self.named)) }
+
+    private var unreadTexts: [String] { keptTexts.filter { !shown.contains($0) } }
+
     private func keptLines(_ terminal: Terminal) -> [String] {
-        let texts = keptTexts.filter { !shown.contains($0) }
-        var lines = texts.prefix(Self.named).map { terminal.styled("kept", .yellow) + "  \($0)" }
-        if texts.count > Self.named { lines.append("      and \(Quantities.count(texts.count - Self.named)) more") }
-        return lines
+        let (named, count) = (namedTexts, unreadTexts.count)
+        let more = count > named.count ? ["      and \(Quantities.count(count - named.count)) more"] : []
+        return named.map { terminal.styled("kept", .yellow) + "  \($0)" } + more
     }
 
     private static func words(_ refusal: ForgetPlan.Refusal) -> String {

@@ -169,7 +169,7 @@ struct ForgetCommand: WorkspaceCommand {
             : "Forget \(Quantities.counted(count, plan.isOfLost ? "lost photo" : "photo"))?"
         try Question.confirmLoss(
             typing: deleted > 0 ? deleted : nil, question, on: terminal, to: "forget", no: "nothing was forgotten")
-        return Set(preview.keptTexts)
+        return Set(preview.namedTexts)
     }
 
     // MARK: What is meant

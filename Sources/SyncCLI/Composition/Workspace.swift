@@ -231,6 +231,13 @@ final class Workspace: Sendable {
         return copy
     }
 
+    /// The same, with a ledger that knows nothing yet.
+    func withEmptyLedger() throws -> Workspace {
+        let empty = Workspace(of: self, LedgerQueue(try .inMemory()))
+        opened.withLock { $0.copies.append(empty) }
+        return empty
+    }
+
     /// What a command works with that has a dry run: that one notes nothing, also not what is learned on its way, as which
     /// store it is, what a server can, or what the store has of an interrupted write.
     func changing(unless isDryRun: Bool) async throws -> Workspace {
@@ -239,16 +246,18 @@ final class Workspace: Sendable {
 
     /// Puts a ledger that cannot be used out of the way, with all that belongs to it: nothing is deleted. The next one that
     /// is asked for is new.
+    /// - Parameter check: what it throws leaves the ledger where it is. While it runs, no agent does.
     /// - Returns: where it is now.
-    /// - Throws: ``AgentLock/Held``; ``CommandFailure``.
-    func setLedgerAside() async throws -> FilePath {
+    /// - Throws: ``AgentLock/Held``; ``CommandFailure``; what `check` throws.
+    func setLedgerAside(after check: () async throws -> Void) async throws -> FilePath {
+        let lock = try installation.takeLock()
+        defer { withExtendedLifetime(lock) {} }
+        try await check()
         let ledger = opened.withLock { opened in
             defer { opened.ledger = nil }
             return opened.ledger
         }
         try? await ledger?.close()
-        let lock = try installation.takeLock()
-        defer { withExtendedLifetime(lock) {} }
         return try installation.setLedgerAside()
     }
 

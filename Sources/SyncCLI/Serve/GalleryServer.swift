@@ -118,6 +118,7 @@ struct GalleryServer: Service {
         let ledger = try await workspace.ledger
         var known: String?
         while true {
+            let glance = await LedgerGlance(ledger, time: workspace.time)
             do {
                 let bound = try await ledger { try $0.boundStore() }
                 if let known, let bound, known.inBytes != bound.inBytes {
@@ -127,15 +128,25 @@ struct GalleryServer: Service {
                 known = known ?? bound
             } catch is LedgerError {
                 // It may be busy, or on a disk that is full: the next look tells.
+                try await workspace.time.sleep(Self.interval)
+                continue
             }
-            try await workspace.time.sleep(Self.interval)
+            await glance.wait(lookingEvery: Self.interval)
+            try Task.checkCancellation()
         }
     }
 
     /// As the agent does, with its services, as long as there is something to do and no agent.
     private func carryOutOrders() async throws {
+        let ledger = try await workspace.ledger
         while !site.isReadOnly {
             do {
+                let glance = await LedgerGlance(ledger, time: workspace.time)
+                guard try await isAnyUnderWay() else {
+                    await glance.wait(lookingEvery: Self.interval)
+                    try Task.checkCancellation()
+                    continue
+                }
                 try await carryOutOnce()
             } catch let failure where !(failure is CancellationError) {
                 workspace.logger.warning("what was ordered here waits: \(failure)")
@@ -162,29 +173,40 @@ struct GalleryServer: Service {
 
     /// Whether something is under way, and nobody else is at it.
     private func isOurs() async throws -> Bool {
+        guard try await isAnyUnderWay() else { return false }
+        return try await site.disk.run { [workspace] in try !workspace.installation.agentRuns() }
+    }
+
+    /// Whether something is under way. Only what is written to the ledger begins anything.
+    private func isAnyUnderWay() async throws -> Bool {
         let ledger = try await workspace.ledger
         // What was just taken back is looked through once more, and what is back is told.
         let since = workspace.time.now().addingTimeInterval(-Self.sweepLength)
-        let isIdle = try await ledger { ledger in
-            try ledger.unendedShares().isEmpty && ledger.openRestoreJobs().isEmpty
+        return try await ledger { ledger in
+            let isIdle =
+                try ledger.unendedShares().isEmpty && ledger.openRestoreJobs().isEmpty
                 && ledger.untoldRestoreJobs().isEmpty && ledger.shares(endedAfter: since).isEmpty
+            return !isIdle
         }
-        if isIdle { return false }
-        return try await site.disk.run { [workspace] in try !workspace.installation.agentRuns() }
     }
 
     /// Pages read; what time does to restores is noted here, for all of them.
     private func endRestores() async throws {
         let ledger = try await workspace.ledger
         while true {
+            let glance = await LedgerGlance(ledger, time: workspace.time)
             do {
                 let now = workspace.time.now()
-                try await ledger { _ = try $0.expireRestores(at: now) }
+                let end = try await ledger { ledger in
+                    try ledger.expireRestores(at: now)
+                    return try ledger.nextRestoreEnd()
+                }
+                await glance.wait(lookingEvery: Self.interval, until: end)
+                try Task.checkCancellation()
             } catch let failure where !(failure is CancellationError) {
                 workspace.logger.warning("which restores have ended is not noted: \(failure)")
                 try await workspace.time.sleep(Self.patience)
             }
-            try await workspace.time.sleep(Self.interval)
         }
     }
 

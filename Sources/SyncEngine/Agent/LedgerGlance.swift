@@ -1,10 +1,10 @@
-import FoundationEssentials
-import SyncCore
-import SyncLedger
+package import FoundationEssentials
+package import SyncCore
+package import SyncLedger
 
 /// A look at the ledger for what other processes have put into it: every few seconds, and only where its files are no
 /// longer as they were. An agent that has nothing to do reads no ledger, so that its memory goes back to the system.
-struct LedgerGlance: Sendable {
+package struct LedgerGlance: Sendable {
     /// What depends on the clock alone, and not on the ledger, waits no longer than this. It also bounds what a mark
     /// may miss.
     private static let longest = Duration.seconds(600)
@@ -15,7 +15,7 @@ struct LedgerGlance: Sendable {
     private let end: Duration
 
     /// Begun before the ledger is read: what is written meanwhile is new.
-    init(_ ledger: LedgerQueue, time: TimeSource) async {
+    package init(_ ledger: LedgerQueue, time: TimeSource) async {
         self.ledger = ledger
         self.time = time
         mark = await ledger.mark(at: time.now())
@@ -25,7 +25,7 @@ struct LedgerGlance: Sendable {
     /// Looks every so often, and returns when there may be something new in the ledger, this process has work, or the task
     /// is cancelled.
     /// - Parameter due: returns then, too, by the clock on the wall.
-    func wait(lookingEvery interval: Duration, orFor work: Wakeup, until due: Date? = nil) async {
+    package func wait(lookingEvery interval: Duration, orFor work: Wakeup = Wakeup(), until due: Date? = nil) async {
         repeat {
             let left = due.map { max($0 - time.now(), .zero) } ?? interval
             if left == .zero { return }

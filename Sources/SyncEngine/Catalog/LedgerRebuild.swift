@@ -161,6 +161,13 @@ package struct LedgerRebuild: Sendable {
         return summary
     }
 
+    /// Finds out whose place this machine would take. Nothing of it is written down.
+    /// - Throws: as ``run(inPlaceOf:takesOver:onStep:)``, where that would refuse it.
+    package func checkChoice(inPlaceOf machine: String?) async throws {
+        var summary = Summary()
+        _ = try await plan(try await reader.segments(), machine, takesOver: true, &summary)
+    }
+
     // MARK: What is here
 
     /// A ledger that was put back knows files that are not here: of those, the catalogue has the last word. One that is only

@@ -25,6 +25,8 @@ package struct RestoreDownloader: Sendable {
         private static let mostNamed = 10
 
         package var saved = 0
+        /// Items that were to be saved, whatever came of them.
+        package var tried = 0
         /// Each photo that did not come, once for each place where it was to be.
         package var problems: [Problem] = []
         package var failures: [String] { problems.map(\.description) }
@@ -146,6 +148,7 @@ package struct RestoreDownloader: Sendable {
     private func save(_ items: [RestoreItem], of job: RestoreJobID, _ visit: inout Visit) async throws {
         let known = try await ledger { try $0.restoreJob(job) }
         guard let summary = known, let output = summary.job.output else { return }
+        visit.result.tried += items.count
         let able = items.filter { item in
             guard let place = item.places.first(where: { !$0.destination.isBelowAnyFolder }) else {
                 return !item.places.isEmpty

@@ -66,9 +66,8 @@ package struct RestoreService: Service {
 
     package func run() async throws {
         try await loop.run(Rounds()) { rounds in
-            let saved = try await work(&rounds)
-            let isAnyLeft = rounds.next != nil || saved.saved > 0
-            return isAnyLeft ? .round(after: Self.interval) : .change(every: Self.interval)
+            _ = try await work(&rounds)
+            return rounds.isAnyLeft ? .round(after: Self.interval) : .change(every: Self.interval)
         }
     }
 
@@ -80,6 +79,11 @@ package struct RestoreService: Service {
         package fileprivate(set) var unsaved: [RestoreJobID: Set<Int64>] = [:]
         /// What the store has said where it should have told how far an object is, when it was asked last.
         package fileprivate(set) var unanswered: [StoreError] = []
+        /// Whether something was to be saved, whatever came of it: another process that had it in hand may be killed, and
+        /// a server that was busy answers, without a change of the ledger.
+        fileprivate var hasTried = true
+        /// Whether something may be due at any moment, by the clock, the store or a disk.
+        package var isAnyLeft: Bool { next != nil || hasTried || !unsaved.isEmpty }
         fileprivate var told: Set<String> = []
         /// When everything was looked through last, whether something seemed to be new or not.
         fileprivate var lookedThrough: Duration?
@@ -117,6 +121,7 @@ package struct RestoreService: Service {
             let held = rounds.unsaved.values.reduce(into: Set()) { $0.formUnion($1) }
             let saved = try await downloader.run(job: job, leavingOut: held)
             rounds.unsaved.merge(saved.unsaved) { $0.union($1) }
+            rounds.hasTried = saved.tried > 0
             return (saved, obstacle)
         } catch let error as StoreError {
             return (RestoreDownloader.SaveSummary(), obstacle ?? error)

@@ -71,9 +71,11 @@ extension PhotoPipeline {
             }
             // Asked first: what is in hand may come back into the queue, and must not do so between the two questions.
             let isIdle = state.withLock { $0.inHand.isEmpty }
-            let glance = await isIdle && !mode.isPass ? LedgerGlance(ledger, time: time) : nil
-            let due: Date?
             let leftOut = looks.silent()
+            // Of a disk that is back, the ledger need not tell.
+            let isGlanceEnough = isIdle && leftOut.isEmpty && !mode.isPass
+            let glance = await isGlanceEnough ? LedgerGlance(ledger, time: time) : nil
+            let due: Date?
             let group: ClaimGroup = gate.closedBy == nil ? .ofSmall : .ofOne
             switch try await claimNext(group, leavingOut: leftOut) {
             case .photos(let claims): return claims

@@ -13,16 +13,17 @@ extension PhotoPipeline {
     /// Waits until something may be due.
     /// - Parameters:
     ///   - due: when the next photo is; `nil` when none waits.
-    ///   - glance: at the ledger, begun when nothing was in hand.
+    ///   - glance: at the ledger, begun when nothing was in hand and no folder was left out.
     func waitForWork(_ mode: Mode, until due: Date?, _ glance: LedgerGlance?) async {
         if let glance, isCalm { return await glance.wait(lookingEvery: Self.glance, orFor: work, until: due) }
         let wait = due.map { max($0 - time.now(), .zero) }
         await work.wait(atMost: mode.isPass ? wait : min(wait ?? Self.glance, Self.glance), time: time)
     }
 
-    /// Whether no disk and no store is waited for, of which the ledger would not tell that it is back.
+    /// Whether no store is waited for, and no photo that was put off for its disk: the ledger would not tell that they are
+    /// back.
     private var isCalm: Bool {
-        gate.closedBy == nil && gate.trial == nil && looks.silent().isEmpty && state.withLock { $0.silenced.isEmpty }
+        gate.closedBy == nil && gate.trial == nil && state.withLock { $0.silenced.isEmpty }
     }
 
     func inParallel(_ count: Int, _ worker: @escaping @Sendable () async throws -> Void) async throws {

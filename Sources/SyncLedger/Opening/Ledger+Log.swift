@@ -27,7 +27,7 @@ extension Ledger {
     }
 
     private func foldLargeLog() {
-        let log = try? FileStatus(at: FilePath(path.string + "-wal"), followsLinks: true)
+        let log = try? FileStatus(at: LedgerFile.log(of: path), followsLinks: true)
         guard let log, log.stamp.size > Self.restingLog else { return }
         try? onWriter("fold the write-ahead log") { db in
             // Where another process reads, the log stays until the next time: nobody waits for it.

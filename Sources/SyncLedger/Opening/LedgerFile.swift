@@ -6,6 +6,17 @@ import SystemPackage
 
 /// The file on the disk, before SQLite opens it.
 enum LedgerFile {
+    /// What SQLite keeps beside a file: where that itself lies, wherever links to it are
+    /// (https://www.sqlite.org/wal.html, "The WAL File").
+    static func log(of path: FilePath) -> FilePath { beside(path, "-wal") }
+
+    private static func beside(_ path: FilePath, _ suffix: String) -> FilePath {
+        FilePath((path.resolved ?? path).string + suffix)
+    }
+
+    /// A file, and what SQLite keeps beside it.
+    fileprivate static func all(of path: FilePath) -> [FilePath] { [path, beside(path, "-wal"), beside(path, "-shm")] }
+
     /// Makes the folders above `path` that are missing (0700), and the file itself (0600). SQLite gives the files that
     /// it puts beside it the same mode.
     static func prepare(_ path: FilePath) throws(LedgerError) {
@@ -112,8 +123,7 @@ enum LedgerOwnership {
 
     /// The ledger, and what SQLite keeps beside it.
     static func secure(files path: FilePath) throws(LedgerError) {
-        for suffix in ["", "-wal", "-shm"] {
-            let file = FilePath(path.string + suffix)
+        for file in LedgerFile.all(of: path) {
             guard let status = status(of: file) else { continue }
             guard status.user == geteuid() || !isForeign(status) else {
                 throw refusal(

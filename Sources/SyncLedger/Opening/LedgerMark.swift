@@ -21,7 +21,7 @@ package struct LedgerMark: Hashable, Sendable {
     /// - Throws: `Errno` where the file is not there, or its drive does not answer.
     init?(of path: FilePath, at now: Date) throws(Errno) {
         file = try FileStatus(at: path, followsLinks: true).stamp
-        log = try FileStatus.find(FilePath(path.string + "-wal"), followsLinks: true)?.stamp
+        log = try FileStatus.find(LedgerFile.log(of: path), followsLinks: true)?.stamp
         let written = max(file.modified, log?.modified ?? .min)
         guard now.timeIntervalSince1970 - TimeInterval(written) / 1e9 >= Self.quiet else { return nil }
     }

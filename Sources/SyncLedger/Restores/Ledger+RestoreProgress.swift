@@ -176,6 +176,14 @@ extension Ledger {
                 """, [now])
         }
     }
+
+    /// When ``expireRestores(at:)`` has something to note by the clock alone; `nil` where no copy ends.
+    package func nextRestoreEnd() throws(LedgerError) -> Date? {
+        try read("look when the next restore ends") { db in
+            try [LedgerQuery.nextItemEnd, LedgerQuery.nextObjectEnd].compactMap { try db.number($0) }.min()
+                .map(Date.init(milliseconds:))
+        }
+    }
 }
 
 extension Database {
@@ -312,6 +320,13 @@ extension LedgerQuery {
         "SELECT id FROM restore_items WHERE state = 'expired' AND expires_at > ? LIMIT 1"
     package static let endedObject =
         "SELECT id FROM objects WHERE restore_state = 'restored' AND restored_until <= ? LIMIT 1"
+    package static let nextItemEnd = """
+        SELECT expires_at FROM restore_items WHERE state = 'restored' AND expires_at > 0 ORDER BY expires_at LIMIT 1
+        """
+    package static let nextObjectEnd = """
+        SELECT restored_until FROM objects WHERE restore_state = 'restored' AND restored_until > 0
+        ORDER BY restored_until LIMIT 1
+        """
     private static let items =
         "\(RestoreItem.selection) FROM restore_items AS items JOIN restore_jobs AS jobs ON jobs.id = items.job_id"
 }

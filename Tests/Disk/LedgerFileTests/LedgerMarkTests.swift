@@ -1,5 +1,7 @@
 import FoundationEssentials
+import Glibc
 import SyncSystem
+import SystemPackage
 import Testing
 
 @testable import SyncLedger
@@ -36,6 +38,16 @@ import Testing
         try other.close()
         let folded = try #require(await ledger.mark(at: later))
         #expect(folded != committed)
+    }
+
+    /// SQLite has the log beside the file, not beside the link.
+    @Test func `where a link leads to the ledger, a commit of another process makes another mark, too`() async throws {
+        let link = state.ledger.removingLastComponent().appending("link.sqlite")
+        #expect(symlink(state.ledger.string, link.string) == 0)
+        let linked = LedgerQueue(try Ledger(at: link))
+        let before = try #require(await linked.mark(at: later))
+        try await ledger { try $0.noteSync(at: .now) }
+        #expect(await linked.mark(at: later) != before)
     }
 
     @Test func `what was written a moment ago makes no mark, nor does what a clock that was set back has not seen yet`()

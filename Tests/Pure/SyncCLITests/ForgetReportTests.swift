@@ -13,11 +13,11 @@ import Testing
     init() throws { key = try ObjectKey("users/ana/photos/a.dat") }
 
     /// What came of forgetting what stays.
-    private func report() -> ForgetReport {
+    private func report(of keys: [ObjectKey]) -> ForgetReport {
         let prices = PriceTable(region: "r", asOf: "2026-07", source: "s", classes: [:], egressPerGB: 0)
         return ForgetReport(
-            ForgetPlan(), known: [(key, "is stored, and not known to be damaged")], prices: prices, isS3: false,
-            at: Date(timeIntervalSince1970: 1_780_000_000), dryRun: false)
+            ForgetPlan(), known: keys.map { ($0, "is stored, and not known to be damaged") }, prices: prices,
+            isS3: false, at: Date(timeIntervalSince1970: 1_780_000_000), dryRun: false)
     }
 
     private static let others: [StoredReference] = [
@@ -37,13 +37,24 @@ import Testing
     }
 
     @Test func `what stays is not told once more to who has read it before the question`() {
-        var report = report()
+        var report = report(of: [key])
         let words = "\(key): is stored, and not known to be damaged"
         #expect(report.keptTexts == [words])
         func count() -> Int { report.lines(on: .standardOutput([:])).count { $0.contains(words) } }
         #expect(count() == 1)
-        report.shown = Set(report.keptTexts)
+        report.shown = Set(report.namedTexts)
         #expect(count() == 0)
         #expect(report.kept.count == 1)
+    }
+
+    @Test func `of much that stays, what was only counted before the question is named after it`() throws {
+        var report = report(of: try (10..<35).map { try ObjectKey("users/ana/photos/\($0).dat") })
+        func lines() -> [String] { report.lines(on: .standardOutput([:])).filter { !$0.contains("forgotten") } }
+        let before = lines()
+        #expect(before.count == 21 && before.last == "      and 5 more")
+        report.shown = Set(report.namedTexts)
+        let after = lines()
+        #expect(after.count == 5 && Set(after).isDisjoint(with: before))
+        #expect(after.allSatisfy { $0.contains("is stored") })
     }
 }

@@ -125,6 +125,22 @@ import Testing
         #expect(try archive.ledger.check() == [])
     }
 
+    @Test func `when the next copy ends is told, of an item or of an object that others asked for`() throws {
+        let archive = try Archive([])
+        let end = archive.now + 50
+        try archive.put("a", in: .deepArchive)
+        try archive.put("b", in: .deepArchive, restore: .restored(until: end + 10))
+        try archive.put("c", in: .deepArchive, restore: .restored(until: nil))
+        _ = try archive.ask(for: [archive.keys[0]])
+        #expect(try archive.ledger.nextRestoreEnd() == end + 10)
+        try archive.move(1, to: .restored, until: end)
+        #expect(try archive.ledger.nextRestoreEnd() == end)
+        try archive.ledger.expireRestores(at: end)
+        #expect(try archive.ledger.nextRestoreEnd() == end + 10)
+        try archive.ledger.expireRestores(at: end + 10)
+        #expect(try archive.ledger.nextRestoreEnd() == nil)
+    }
+
     @Test func `copies that have ended by a clock that was ahead can be read again when it is set back`() throws {
         let archive = try Archive(["a", "b"])
         let end = archive.now + 50
