@@ -1,5 +1,6 @@
 import Foundation
 import SyncTestSupport
+import SystemPackage
 import Testing
 
 /// What becomes of a ledger that cannot be read.

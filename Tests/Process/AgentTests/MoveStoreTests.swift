@@ -173,7 +173,10 @@ struct MoveStoreTests {
     @Test func `what is damaged on the disk stays there, is named, and does not hold a move up`() async throws {
         let home = try AgentHome()
         try await fill(home)
-        let file = home.gallery.appending("3.jpg")
+        // No other photo has its content: of one that has, it would be stored again.
+        let file = home.gallery.appending("alone.jpg")
+        try file.create(SamplePhoto.taken(3))
+        #expect(try await home.pass().uploaded == 1)
         let key = try #require(try await home.photo(file)?.key)
         let object = home.store.root.appending("objects").pushing(FilePath(key))
         var bytes = try Data(contentsOf: URL(fileURLWithPath: object.string))
