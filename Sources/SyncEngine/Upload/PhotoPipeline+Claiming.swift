@@ -69,15 +69,14 @@ extension PhotoPipeline {
                 await work.wait(atMost: nil, time: time)
                 continue
             }
-            // Asked first: what is in hand may come back into the queue, and must not do so between the two questions.
-            let isIdle = state.withLock { $0.inHand.isEmpty }
             let leftOut = looks.silent()
             // Of a disk that is back, the ledger need not tell.
-            let isGlanceEnough = isIdle && leftOut.isEmpty && !mode.isPass
+            let isGlanceEnough = state.withLock { $0.inHand.isEmpty } && leftOut.isEmpty && !mode.isPass
             let glance = await isGlanceEnough ? LedgerGlance(ledger, time: time) : nil
-            let due: Date?
             let group: ClaimGroup = gate.closedBy == nil ? .ofSmall : .ofOne
-            switch try await claimNext(group, leavingOut: leftOut) {
+            let (next, isIdle) = try await claimNext(group, leavingOut: leftOut)
+            let due: Date?
+            switch next {
             case .photos(let claims): return claims
             case .nothing(let moment): due = moment
             }
@@ -111,17 +110,22 @@ extension PhotoPipeline {
     }
 
     /// - Parameter bytes: of the largest file that is taken.
+    /// - Returns: also whether nothing was in hand then: what is in hand may come back into the queue.
     func claimNext(
         _ group: ClaimGroup, upTo bytes: Int64 = .max, leavingOut folders: Set<FolderID>
-    ) async throws -> NextClaim {
+    ) async throws -> (next: NextClaim, isIdle: Bool) {
         let (scope, reach, isFlowing) = state.withLock { ($0.scope, min($0.reach, bytes), $0.isFlowing) }
         let now = time.now()
-        return try await ledger { [state] ledger in
-            let next = try ledger.claimNext(
-                of: scope, upTo: reach, group, isExpected: isFlowing, leavingOut: folders, at: now)
-            // Noted here, where no cancellation comes between: what is claimed is in hand.
-            state.withLock { $0.note(next) }
-            return next
+        return try await ledger { [state, endings] ledger in
+            try endings.betweenGroups {
+                let next = try ledger.claimNext(
+                    of: scope, upTo: reach, group, isExpected: isFlowing, leavingOut: folders, at: now)
+                // Noted here, where no cancellation comes between: what is claimed is in hand.
+                return state.withLock { state in
+                    state.note(next)
+                    return (next, state.inHand.isEmpty)
+                }
+            }
         }
     }
 

@@ -69,7 +69,7 @@ extension PhotoPipeline {
             let reading = looks.reads.foldersBesideSlow
         else { return nil }
         let leftOut = reading.union(inHand).union(looks.silent())
-        let next = try await claimNext(.ofOne, upTo: Self.largestSmall, leavingOut: leftOut)
+        let next = try await claimNext(.ofOne, upTo: Self.largestSmall, leavingOut: leftOut).next
         guard case .photos(let claims) = next else { return nil }
         return claims.first
     }

@@ -274,6 +274,8 @@ struct EndingQueue: Sendable {
 
     let ledger: LedgerQueue
     private let state = Lock(State())
+    /// Whoever has it commits and tells what is committed, or asks the ledger for more.
+    private let turn = Lock(())
     /// Called when one could not be written: nobody may be adding or waiting, and the failure is told to whoever asks.
     var onFailure: @Sendable () -> Void = {}
     /// Called for each one that is written, in their order, on the thread that has written it.
@@ -283,6 +285,9 @@ struct EndingQueue: Sendable {
     func check() throws {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
+
+    /// Runs what asks the ledger while no ending is in it that was not told yet.
+    func betweenGroups<Result>(_ work: () throws -> Result) rethrows -> Result { try turn.withLock { _ in try work() } }
 
     /// After a failure: what was not written is forgotten, and writing begins anew.
     func reset() {
@@ -334,8 +339,12 @@ struct EndingQueue: Sendable {
     private func writeGroup() {
         ledger.add { ledger in
             let group = state.withLock { exchange(&$0.pending, with: []) }
-            let result = Result<Void, any Error>(catching: { try ledger.commit(group) })
-            if case .success = result { group.forEach(onWritten) }
+            let result = Result<Void, any Error> {
+                try betweenGroups {
+                    try ledger.commit(group)
+                    group.forEach(onWritten)
+                }
+            }
             let (waiters, goesOn) = state.withLock { state in
                 state.written += group.count
                 if case .failure(let error) = result { state.failure = error }
