@@ -73,6 +73,7 @@ package struct LedgerRebuild: Sendable {
     private let scanner: any TreeScanner
     private let pool: BlockingPool
     private let verification: VerificationRule
+    private let audit: ObjectAudit
     let time: TimeSource
 
     /// - Parameters:
@@ -80,10 +81,12 @@ package struct LedgerRebuild: Sendable {
     ///   - machineName: of this machine.
     ///   - spool: a file of the lock holder's.
     ///   - verification: what reading costs, and may cost.
+    ///   - moves: finds archived photos that another machine has moved.
+    ///   - pruned: tells which earlier images of projects another machine has removed.
     package init(
         store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, folders: [FolderRecord], machineName: String,
         spool: FilePath, scanner: any TreeScanner, pool: BlockingPool, verification: VerificationRule = .none,
-        time: TimeSource
+        moves: MergedPhotos? = nil, pruned: PrunedVersions? = nil, time: TimeSource
     ) {
         let store = CountingStore(base: store)
         self.store = store
@@ -94,6 +97,7 @@ package struct LedgerRebuild: Sendable {
         self.scanner = scanner
         self.pool = pool
         self.verification = verification
+        audit = ObjectAudit(store: store, ledger: ledger, moves: moves, pruned: pruned, time: time)
         self.time = time
         reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
     }
@@ -115,9 +119,12 @@ package struct LedgerRebuild: Sendable {
         let left = try await forgetLeftToOthers(&signs)
         let denied = DeniedObjects()
         let listing = RebuiltListing(
-            store: store, ledger: ledger, keys: keys, damaged: left.damaged, denied: denied, time: time)
+            store: store, ledger: ledger, keys: keys, damaged: left.damaged, denied: denied, audit: audit,
+            time: time)
         let listed = try await listing.run { onStep(.listed($0)) }
         summary.unread.note(contentsOf: listed.problems)
+        // With what the listing lacks of others: their catalogues are read next, and name it or do not.
+        let unowned = try await forgetLeftToOthers(&signs).unowned
         if takesOver { try await noteVanished() }
         try await ledger { try $0.forgetOtherMachines() }
         let lines = Lock(0)
@@ -132,7 +139,7 @@ package struct LedgerRebuild: Sendable {
         try await leaveFilesToLiving(&signs)
         summary.unread.note(contentsOf: try await RebuiltShares(store: store, ledger: ledger, keys: keys).run())
         summary.unread.note(contentsOf: try await recover(denied, onStep))
-        try await nameLost(left.unowned)
+        try await nameLost(unowned)
         let hasOthers = summary.machines.contains { $0.role == .other || $0.role == .unreadable }
         try await RebuiltVersions(store: store, ledger: ledger, keys: keys, asks: hasOthers).run()
         let archive = RebuiltArchive(store: store, ledger: ledger, keys: keys, denied: denied)

@@ -9,6 +9,8 @@ struct RebuiltListing: Sendable {
     let keys: KeyLayout
     let damaged: [ObjectKey: ObjectRecord]
     let denied: DeniedObjects
+    /// Looks at what the ledger calls stored and the listing does not have.
+    let audit: ObjectAudit
     let time: TimeSource
 
     struct Found: Sendable {
@@ -22,7 +24,8 @@ struct RebuiltListing: Sendable {
     private let filesDenied = DeniedObjects()
 
     /// What a listing cannot look at is there all the same, and nobody's loss: it is asked for by itself.
-    /// What was known to be damaged, and is not in the store any more, is forgotten.
+    /// What was known to be damaged, and is not in the store any more, is forgotten. What else the ledger knows, and the
+    /// whole listing lacks, is noted as gone, as by any look at all objects.
     /// - Parameter onCount: told how many objects were listed.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
     func run(_ onCount: (Int) -> Void) async throws -> Found {
@@ -30,8 +33,10 @@ struct RebuiltListing: Sendable {
         var found = Found()
         var unlisted = Set(damaged.keys)
         for prefix in keys.ownPrefixes {
-            var askedAt = time.now()
-            for try await page in store.listing(prefix: prefix) {
+            try await store.eachPage(below: prefix, time: time) { page, span, askedAt in
+                if let span { try await noteAbsent(from: page, span, at: askedAt, &found) }
+                // Behind the last page.
+                if let span, span.through == nil { return }
                 var objects = page.objects
                 for problem in page.problems {
                     switch try await denied.ask({ try await store.confirmedHead(problem.key) }) {
@@ -43,23 +48,39 @@ struct RebuiltListing: Sendable {
                 }
                 let listed = try await withStoredFiles(objects)
                 try await followReplaced(by: listed)
-                let (at, can) = (askedAt, store.capabilities)
+                let can = store.capabilities
                 try await ledger { [keys, damaged] in
                     try $0.noteListed(
                         listed, keys: keys, damaged: damaged, tellsRestores: can.restoresInLists == true,
-                        tellsDigests: can.digestsInLists, at: at)
+                        tellsDigests: can.digestsInLists, at: askedAt)
                 }
                 let ruins = damaged.isEmpty ? [] : listed.filter { damaged[$0.key] != nil }
                 unlisted.subtract(ruins.map(\.key))
                 found.ruins += ruins
                 count += listed.count
                 onCount(count)
-                askedAt = time.now()
             }
         }
         let gone = unlisted
         try await ledger { try $0.forgetUnlisted(gone) }
         return found
+    }
+
+    /// Before what is new of the page is known: of a new ledger there is nothing to be compared. What could not be asked for
+    /// is unclear until the next look.
+    private func noteAbsent(
+        from page: ObjectPage, _ span: ListedSpan, at askedAt: Date, _ found: inout Found
+    ) async throws {
+        let comparer = ListingComparer(ledger: ledger, time: time)
+        _ = try await comparer.compare(page, span, at: askedAt) { part in
+            let absent = part.compactMap(\.absence).filter { damaged[$0.record.key] == nil }
+            // The ledger has what came of them.
+            var findings = ObjectAudit.Findings()
+            let problems = try await audit.check(absent, &findings)
+            if problems.isEmpty { return }
+            found.problems.note(contentsOf: problems.map { "\($0.error)" })
+            try await ledger.finish { try $0.noteUnclear(problems.map(\.key)) }
+        }
     }
 
     /// With what was written beside objects whose keys are made of names: another machine may have put a file of its own

@@ -36,7 +36,6 @@ package struct ClassRefresh: Sendable {
     }
 
     private static let problemsKept = 1_000
-    private static let pageSize = 1_000
 
     private let store: any ReadableStore
     private let ledger: LedgerQueue
@@ -110,41 +109,18 @@ package struct ClassRefresh: Sendable {
     private func compare(
         _ page: ObjectPage, _ span: ListedSpan, at askedAt: Date, _ result: inout Summary
     ) async throws -> [ObjectInfo] {
-        let (damaged, unclear) = (page.damaged, page.unclear)
         let isTold = store.capabilities.digestsInLists
-        let isInOrder = page.isInOrder(after: span.after)
-        let listing = isInOrder ? page.objects : page.objects.sorted { $0.key < $1.key }
         var news: [ObjectInfo] = []
-        var known = 0
-        var last = span.after
-        repeat {
-            let after = last
-            let part = try await ledger { ledger in
-                try ledger.compare(
-                    listing, below: span.prefix, after: after, through: span.through, at: askedAt, limit: Self.pageSize)
-            }
-            last = part.last
-            known += part.known
-            var suspects: [(record: ObjectRecord, isUnlisted: Bool)] = []
+        let known = try await ListingComparer(ledger: ledger, time: time).compare(page, span, at: askedAt) { part in
+            var suspects = part.compactMap(\.absence)
             var tags: [(key: ObjectKey, etag: String)] = []
-            let now = time.now()
-            for (record, info) in part.differences {
-                if let info,
-                    record.storageClass != info.storageClass || record.restore != .none || info.restore != .none
-                {
+            for difference in part {
+                guard let info = difference.listed else { continue }
+                let record = difference.known
+                if record.storageClass != info.storageClass || record.restore != .none || info.restore != .none {
                     news.append(info)
                 }
-                // What was stored since the page was asked for may be missing from it. What is stored later than now
-                // was stored by a clock that was ahead, and would be left out until its time has come.
-                guard record.storedAt <= askedAt || record.storedAt > now else { continue }
-                guard let info else {
-                    if damaged.contains(record.key) {
-                        if record.problem == nil { suspects.append((record, false)) }
-                        continue
-                    }
-                    if record.problem != .missing, !unclear.contains(record.key) { suspects.append((record, true)) }
-                    continue
-                }
+                if difference.isLater { continue }
                 if record.isSuspect(beside: info, isTold: isTold) {
                     suspects.append((record, false))
                 } else if record.etag == nil, let etag = info.etag {
@@ -154,9 +130,9 @@ package struct ClassRefresh: Sendable {
             let learned = tags
             if !learned.isEmpty { try await ledger { try $0.noteTags(learned) } }
             result.add(try await audit.check(suspects, &result.findings))
-        } while last != nil
-        if !isInOrder { return page.objects }
-        result.unknown += listing.count - known
+        }
+        if !page.isInOrder(after: span.after) { return page.objects }
+        result.unknown += page.objects.count - known
         return news
     }
 

@@ -53,7 +53,6 @@ extension Ledger {
         try write("note what the store has") { db in
             let faults = try db.otherFaults()
             let hasRuins = try db.hasForgottenRuins()
-            var untold = 0
             // What is just being deleted may have been listed before.
             for info in page where try keys.isKept(info.key) && !db.isBeingDeleted(info.key) {
                 var record = ObjectRecord(info)
@@ -66,7 +65,8 @@ extension Ledger {
                     if try db.isKnownOtherwise(record, before: time) { try db.noteUnclear([info.key]) }
                     continue
                 }
-                if tellsDigests, info.md5 == nil, info.sha256 == nil { untold += 1 }
+                // All of them may be such, as of a store that was copied without its times.
+                if tellsDigests, info.md5 == nil, info.sha256 == nil { try db.noteUntold(info.key) }
                 // What was gone is there again. A listing alone does not say of what was damaged that it is right.
                 // Nor does another ETag than that of what was stored: it may be the ruin's.
                 let ruin = try hasRuins ? db.forgottenRuin(info.key) : nil
@@ -79,8 +79,6 @@ extension Ledger {
                     "UPDATE objects SET etag = ?, stored_at = ? WHERE key = ?",
                     [known.etag, known.storedAt.milliseconds, info.key.rawValue])
             }
-            // All of them may be such, as of a store that was copied without its times: nothing speaks against one.
-            if untold > 0 { try db.run("UPDATE agent SET unclear_objects = unclear_objects + ?", [untold]) }
         }
     }
 
@@ -224,16 +222,19 @@ extension Database {
     }
 
     /// Whether what is known of an object that counts as whole is contradicted by a listing. What is under the name of a
-    /// file is replaced as that is, and what was moved to the archive may have another ETag.
+    /// file is replaced as that is: it is contradicted where it is said to be the copy of the same file, and has another
+    /// size. A version is never replaced. What was moved to the archive may have another ETag.
     /// - Parameter time: when it was asked for: what was stored since then is none of it.
     fileprivate func isKnownOtherwise(_ listed: ObjectRecord, before time: Date) throws -> Bool {
-        if listed.key.isNamedByFile { return false }
-        let etag = listed.storageClass.isArchive ? nil : listed.etag
+        let isReplaceable = listed.key.isNamedByFile && !listed.key.isProjectVersion
+        let etag = isReplaceable || listed.storageClass.isArchive ? nil : listed.etag
         return try number(
             """
             SELECT 1 FROM objects WHERE key = ?1 AND problem IS NULL AND stored_at <= ?4
             AND (size <> ?2 OR (etag IS NOT NULL AND ?3 IS NOT NULL AND etag <> ?3))
-            """, [listed.key.rawValue, listed.size, etag, time.milliseconds]) != nil
+            AND (NOT ?5 OR (md5 IS NOT NULL AND md5 IS ?6))
+            """,
+            [listed.key.rawValue, listed.size, etag, time.milliseconds, isReplaceable, listed.md5?.blob]) != nil
     }
 
     /// Whether an object is the photo of an event in a file of this folder that is on the disk.

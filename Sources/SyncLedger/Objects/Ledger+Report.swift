@@ -62,10 +62,12 @@ extension Ledger {
         }
     }
 
-    /// Of these, those of which it is known which they are. What is among the others, too, ``unclearObjects()`` counts
-    /// twice.
+    /// Of these, those that something speaks against, or that could not be looked at or read: all but those that are only
+    /// to be read (``noteListed(_:keys:damaged:tellsRestores:tellsDigests:at:)``), and those that a look has only counted.
     package func namedUnclearObjects() throws(LedgerError) -> Int {
-        try read("count what the store could not tell of") { try $0.total("SELECT COUNT(*) FROM unclear_objects") }
+        try read("count what the store could not tell of") {
+            try $0.total("SELECT COUNT(*) FROM unclear_objects WHERE is_unseen = 1 OR is_unread = 1")
+        }
     }
 
     /// Of the objects that were listed then, and of which the store could not tell more, those that this ledger has,
@@ -93,6 +95,11 @@ extension Ledger {
             try db.run("UPDATE unclear_objects SET is_unseen = 0")
             try db.noteUnclear(unclear)
         }
+    }
+
+    /// Notes what could not be looked at, beside what is noted already.
+    package func noteUnclear(_ unclear: [ObjectKey]) throws(LedgerError) {
+        try write("note what the store could not tell of") { try $0.noteUnclear(unclear) }
     }
 
     /// Notes what could not be looked at of what was looked at whole.
@@ -149,6 +156,12 @@ extension Database {
             try run(
                 "INSERT INTO unclear_objects VALUES (?, 1, 0) ON CONFLICT DO UPDATE SET is_unseen = 1", [key.rawValue])
         }
+    }
+
+    /// Until the next look at all objects, too. Nothing speaks against it, but that nothing was told of its bytes: where
+    /// something does, that is what it counts as.
+    func noteUntold(_ key: ObjectKey) throws {
+        try run("INSERT INTO unclear_objects VALUES (?, 0, 0) ON CONFLICT DO NOTHING", [key.rawValue])
     }
 
     /// Whether the store took a request for the object at this moment or later.

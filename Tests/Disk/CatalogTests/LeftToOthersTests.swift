@@ -314,4 +314,22 @@ import Testing
         #expect(all.broken.isEmpty && all.leftToOthers == 1 && all.checked == all.intact + 1, "\(all)")
         #expect(try await verifier.run(.keys([key]), costingAtMost: nil).broken.map(\.key) == [key])
     }
+
+    @Test(arguments: [true, false])
+    func `what a rebuild over a kept ledger does not find is lost where a catalogue still names it`(
+        isNamed: Bool
+    ) async throws {
+        let key = try bench.photoKey("sunset")
+        try await laptop.see(["a.jpg": "sunset"])
+        try await rebuild()
+        if !isNamed {
+            try await laptop.see(["a.jpg": "another"])
+            try await laptop.write()
+        }
+        bench.memory.lose(key)
+        let summary = try await tower.rebuild()
+        #expect(summary.lost == (isNamed ? 1 : 0), "\(summary)")
+        #expect(try tower.ledger.overview().lost == (isNamed ? 1 : 0))
+        #expect(try tower.ledger.check() == [])
+    }
 }

@@ -148,7 +148,8 @@ struct ProjectBench {
         let rebuild = LedgerRebuild(
             store: store, ledger: queue, keys: keys, folders: [record], machineName: name,
             spool: tree.path("rebuild.part"), scanner: FileTreeScanner(),
-            pool: BlockingPool(name: "disk", threads: 1), time: clock.source)
+            pool: BlockingPool(name: "disk", threads: 1),
+            pruned: PrunedVersions(store: store, ledger: queue, kept: 5), time: clock.source)
         _ = try await rebuild.run(takesOver: takesOver)
     }
 
