@@ -142,17 +142,21 @@ package struct CatalogWriter: Sendable {
             // Whoever has taken over another machine says so, also where nothing is left of what it took over.
             if status.segments.isEmpty { return try !state.isEmpty || !status.replaces.isEmpty || !ledger.isNew() }
             if status.unwritten > 0 || status.problem != nil { return true }
-            return try status.stateDigest != digest(of: state, ledger.catalogFolders())
+            return try status.stateDigest != digest(of: state, ledger.catalogFolders(), replacing: status.replaces)
         }
     }
 
-    private func digest(of state: [CatalogLine], _ folders: [CatalogFolder]) throws -> String {
+    private func digest(
+        of state: [CatalogLine], _ folders: [CatalogFolder], replacing taken: [String: Int]
+    ) throws -> String {
         let coding = CatalogCoding(keys: keys)
         // Other folders are new with their photos.
         let drives = folders.filter { $0.drives != nil }.map(CatalogLine.folder)
         let lines = try (state + drives).map { try coding.data($0.lasting) }
-        // The name of the machine, too: who renames it wants to see it.
-        return "\(SHA256Digest(of: lines.reduce(Array(name.utf8)) { $0 + $1 }))"
+        // Of the header, too: who renames the machine wants to see it, and whose place it has taken nobody else tells when
+        // its note is gone.
+        let header = name + taken.sorted { $0.key < $1.key }.map { "\n\($0.key) \($0.value)" }.joined()
+        return "\(SHA256Digest(of: lines.reduce(Array(header.utf8)) { $0 + $1 }))"
     }
 
     // MARK: What is in the store
@@ -227,7 +231,7 @@ package struct CatalogWriter: Sendable {
             ])
         let key = try segment.key(keys)
         let written = CatalogStatus.Segment(from: from, to: to, lines: lines, size: body.size)
-        let digest = try digest(of: state, folders)
+        let digest = try digest(of: state, folders, replacing: status.replaces)
         let begun = CatalogStatus.Begun(segment: written, sha256: "\(body.digest.sha256)", stateDigest: digest)
         try await ledger { try $0.noteCatalogWrite(begun) }
         let etag: String?

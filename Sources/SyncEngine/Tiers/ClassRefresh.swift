@@ -113,6 +113,7 @@ package struct ClassRefresh: Sendable {
         var news: [ObjectInfo] = []
         let known = try await ListingComparer(ledger: ledger, time: time).compare(page, span, at: askedAt) { part in
             var suspects = part.compactMap(\.absence)
+            var listed: [ObjectInfo] = []
             var tags: [(key: ObjectKey, etag: String)] = []
             for difference in part {
                 guard let info = difference.listed else { continue }
@@ -121,19 +122,32 @@ package struct ClassRefresh: Sendable {
                     news.append(info)
                 }
                 if difference.isLater { continue }
-                if record.isSuspect(beside: info, isTold: isTold) {
+                if try await isSuspect(record, beside: info, isTold: isTold) {
                     suspects.append((record, false))
-                } else if record.etag == nil, let etag = info.etag {
+                    // What is archived was not read: it may be restored later, which changes nothing in a listing.
+                    if !info.isLocked { listed.append(info) }
+                } else if record.problem == nil, record.etag == nil, let etag = info.etag {
                     tags.append((record.key, etag))
                 }
             }
             let learned = tags
             if !learned.isEmpty { try await ledger { try $0.noteTags(learned) } }
-            result.add(try await audit.check(suspects, &result.findings))
+            let unlooked = try await audit.check(suspects, &result.findings)
+            result.add(unlooked)
+            let later = Set(unlooked.map(\.key))
+            let seen = listed.filter { !later.contains($0.key) }
+            if !seen.isEmpty { try await ledger { try $0.noteRuins(as: seen) } }
         }
         if !page.isInOrder(after: span.after) { return page.objects }
         result.unknown += page.objects.count - known
         return news
+    }
+
+    /// What is damaged is looked at again as soon as it is listed otherwise than when it was found so: somebody may have
+    /// stored it anew. That it is listed as what was stored proves nothing: so may a ruin be.
+    private func isSuspect(_ record: ObjectRecord, beside info: ObjectInfo, isTold: Bool) async throws -> Bool {
+        guard record.problem?.isDamage == true else { return record.isSuspect(beside: info, isTold: isTold) }
+        return try await ledger { try !$0.knowsRuin(as: info) }
     }
 
     // MARK: Manifests
@@ -167,7 +181,7 @@ extension ObjectRecord {
     func isSuspect(beside info: ObjectInfo, isTold: Bool) -> Bool {
         switch problem {
         case .missing: return true
-        // Its bytes were read and found wrong: only another version of it can be right.
+        // By itself: the ledger knows how a ruin was listed that was looked at.
         case .damaged: return info.etag != etag || info.size != size
         case nil: break
         }

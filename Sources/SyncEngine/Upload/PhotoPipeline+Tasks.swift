@@ -16,7 +16,10 @@ extension PhotoPipeline {
     ///   - glance: at the ledger, begun when nothing was in hand and no folder was left out.
     func waitForWork(_ mode: Mode, until due: Date?, _ glance: LedgerGlance?) async {
         // A pass without patience waits for what is in hand, and not for what comes due again.
-        if case .untilDone(.zero) = mode { return _ = await work.wait(atMost: nil, time: time) }
+        if case .untilDone(.zero) = mode {
+            await work.wait(atMost: nil, time: time)
+            return
+        }
         if let glance, isCalm { return await glance.wait(lookingEvery: Self.glance, orFor: work, until: due) }
         let wait = due.map { max($0 - time.now(), .zero) }
         await work.wait(atMost: mode.isPass ? wait : min(wait ?? Self.glance, Self.glance), time: time)

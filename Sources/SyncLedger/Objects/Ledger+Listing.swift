@@ -36,6 +36,34 @@ extension Ledger {
     }
 }
 
+extension Ledger {
+    /// Whether an object that is damaged was looked at as it is listed, and was found damaged so: nothing is new of it.
+    package func knowsRuin(as info: ObjectInfo) throws(LedgerError) -> Bool {
+        try read("look up how a damaged object was listed") { db in
+            try db.number(
+                "SELECT 1 FROM objects WHERE key = ? AND ruin = ?", [info.key.rawValue, info.listedVersion]) != nil
+        }
+    }
+
+    /// Notes how objects were listed before they were looked at. Of those that are not damaged nothing is noted, and what
+    /// is noted ends when something else is found wrong with one.
+    package func noteRuins(as listed: [ObjectInfo]) throws(LedgerError) {
+        if listed.isEmpty { return }
+        try write("note how damaged objects were listed") { db in
+            for info in listed {
+                try db.run(
+                    "UPDATE objects SET ruin = ? WHERE key = ? AND problem IS NOT NULL AND problem <> ?",
+                    [info.listedVersion, info.key.rawValue, ObjectFault.missing.text])
+            }
+        }
+    }
+}
+
+extension ObjectInfo {
+    /// Another one where the object was stored anew, also with the same bytes.
+    fileprivate var listedVersion: String { "\(size) \(modified?.milliseconds ?? 0) \(etag ?? "")" }
+}
+
 extension Database {
     /// - Parameter objects: are looked at where they are: each that is taken out is six texts whose holders are counted.
     fileprivate func compare(

@@ -101,8 +101,10 @@ extension Database {
     func markBroken(_ broken: BrokenObject, at time: Date, _ count: inout BrokenCount) throws {
         let (key, problem) = (broken.record.key, broken.problem)
         let id = try number(
-            "UPDATE objects SET problem = ? WHERE key = ? AND stored_at = ? AND problem IS NOT ? RETURNING id",
-            [problem.text, key.rawValue, broken.record.storedAt.milliseconds, problem.text])
+            """
+            UPDATE objects SET problem = ?, ruin = NULL WHERE key = ? AND stored_at = ? AND problem IS NOT ?
+            RETURNING id
+            """, [problem.text, key.rawValue, broken.record.storedAt.milliseconds, problem.text])
         guard let id else { return }
         if let copy = key.copyOfOriginal { count.lost += try noteOriginalBroken(of: copy) }
         // Before its photos: the file of an event has the object of its first photo, and is read anew.

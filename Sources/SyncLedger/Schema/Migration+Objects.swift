@@ -197,4 +197,9 @@ extension Migration {
         ALTER TABLE project_versions ADD COLUMN maker TEXT NOT NULL DEFAULT 'unknown'
             CHECK (maker IN ('this', 'other', 'unknown'));
         """)
+
+    static let listedRuins = Migration(
+        "damaged objects as they were listed",
+        // Size, ETag and time, when it was looked at last and was damaged; NULL: it is to be looked at again.
+        "ALTER TABLE objects ADD COLUMN ruin TEXT")
 }

@@ -44,7 +44,7 @@ enum Schema {
         .restoreReservations, .shareTwins, .catalogProofs, .madeFolders, .unclearObjects, .givenUp, .goneShares,
         .listing, .undecidedObjects, .folderDrives, .archiveOrder, .storeRefusal, .guestObjects, .photoDrives,
         .otherProjectContents, .restoreEnds, .supposedDrives, .deniedObjects, .untoldDrives, .formerNames,
-        .forgottenRuins, .versionMakers,
+        .forgottenRuins, .versionMakers, .listedRuins,
     ]
 
     private static let first = Migration(

@@ -45,7 +45,7 @@ CREATE TABLE objects (
         WHEN key GLOB 'gallery-archive/*/*' THEN substr(key, 1, 16 + instr(substr(key, 17), '/'))
         ELSE substr(key, 1, instr(key, '/'))
     END
-), stored_md5 BLOB, etag TEXT, verified_at INTEGER, problem TEXT, proved_at INTEGER AS (COALESCE(verified_at, stored_at)), dropped TEXT, note TEXT, taken_offset INTEGER, taken_rules INTEGER NOT NULL DEFAULT 0, encoding TEXT, duration INTEGER) STRICT;
+), stored_md5 BLOB, etag TEXT, verified_at INTEGER, problem TEXT, proved_at INTEGER AS (COALESCE(verified_at, stored_at)), dropped TEXT, note TEXT, taken_offset INTEGER, taken_rules INTEGER NOT NULL DEFAULT 0, encoding TEXT, duration INTEGER, ruin TEXT) STRICT;
 
 CREATE TABLE agent (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -1109,7 +1109,8 @@ INSERT INTO grdb_migrations (identifier) VALUES
     ('photos of drives that told nothing'),
     ('names of before that look like wildcards'),
     ('damaged objects that were forgotten'),
-    ('whose versions of projects are');
+    ('whose versions of projects are'),
+    ('damaged objects as they were listed');
 
 INSERT INTO agent (id, archive_floor, retries_asked, catalog_next, catalog_tracking, unclear_objects, store_refuses) VALUES
     (1, 0, 0, 1, 0, 0, 0);

@@ -244,8 +244,8 @@ extension RestoreTier {
 extension S3Requests {
     /// How long a store may be at work without a word: it puts parts together, or moves 5 GiB of a copy.
     static let workPatience = Duration.seconds(300)
-    /// How long tidying up may hold up the end of the program.
-    private static let abortPatience = Duration.seconds(10)
+    /// How long tidying up may hold up the end of the program, however often it is tried.
+    static let abortPatience = Duration.seconds(10)
 
     /// CreateMultipartUpload. It is not cancelled on its way: nobody would know the name of what it began.
     package func createUpload(
@@ -293,9 +293,10 @@ extension S3Requests {
     }
 
     /// AbortMultipartUpload. It has to happen when the task was cancelled, too.
-    package func abort(_ upload: MultipartID) -> HTTPRequest {
+    /// - Parameter limit: how long it may take, however much comes: nothing else ends it.
+    package func abort(_ upload: MultipartID, within limit: Duration) -> HTTPRequest {
         var request = HTTPRequest(.delete, url(upload.key, query: [HTTPQueryItem("uploadId", upload.rawValue)]))
-        request.patience = Self.abortPatience
+        request.limit = limit
         request.isCancellable = false
         return request
     }

@@ -151,6 +151,8 @@ struct MultipartUpload: Sendable {
 
 extension S3Client {
     private static let abortAttempts = 3
+    /// How long taking parts back may last once the work was cancelled.
+    private static let patienceAtEnd = Duration.seconds(3)
 
     /// A failure that may pass costs one more try here and not the whole file; what fails twice is for the caller to retry.
     func onceMore<Result>(_ work: () async throws -> Result) async throws -> Result {
@@ -161,25 +163,34 @@ extension S3Client {
         }
     }
 
-    /// Takes the parts of an upload back that has failed.
+    /// Takes the parts of an upload back that has failed. All attempts together hold nobody up for longer than one may, and
+    /// for a shorter time where the work was cancelled: whoever waits for its end may wait for that of the program. What is
+    /// left then is noted, and taken back later (``S3Store/abortStaleUploads()``).
     /// - Returns: the failure, which tells where they could not be taken back.
     func giveUp(_ upload: MultipartID, after error: any Error) async -> any Error {
-        for _ in 0..<Self.abortAttempts where await abort(upload) { return error }
+        let end = ContinuousClock.now + (Task.isCancelled ? Self.patienceAtEnd : S3Requests.abortPatience)
+        for _ in 0..<Self.abortAttempts where ContinuousClock.now < end {
+            if await abort(upload, by: end) { return error }
+        }
         memory?.disown(upload)
         return (error as? StoreError)?.adding(
             "the parts that were sent (upload \(upload.rawValue.escapingControls)) could not be removed, "
                 + "a later upload tries again") ?? error
     }
 
+    /// - Parameter end: when the store has to have answered; `nil`: in the time that one request may take.
     /// - Returns: whether the parts of an upload are gone.
-    func abort(_ upload: MultipartID) async -> Bool {
-        (try? await takeBack(upload)) ?? false
+    func abort(_ upload: MultipartID, by end: ContinuousClock.Instant? = nil) async -> Bool {
+        (try? await takeBack(upload, by: end)) ?? false
     }
 
+    /// - Parameter end: as of ``abort(_:by:)``.
     /// - Returns: whether the store says that the parts are gone. Then the upload is forgotten, too.
     /// - Throws: ``StoreError`` when there is no reply; `CancellationError`.
-    func takeBack(_ upload: MultipartID) async throws -> Bool {
-        let response = try await send(context("tidy", upload.key)) { $0.abort(upload) }
+    func takeBack(_ upload: MultipartID, by end: ContinuousClock.Instant? = nil) async throws -> Bool {
+        let response = try await send(context("tidy", upload.key)) {
+            $0.abort(upload, within: end.map { $0 - ContinuousClock.now } ?? S3Requests.abortPatience)
+        }
         guard response.isDone || response.saysGone else { return false }
         await memory?.forget(upload)
         return true

@@ -212,6 +212,7 @@ extension S3Store {
     package func abortStaleUploads() async throws {
         guard let memory = client.memory else { return }
         for upload in await memory.leftovers() {
+            try Task.checkCancellation()
             do {
                 _ = try await client.takeBack(upload)
             } catch let error as StoreError where !error.concernsWholeStore {
@@ -243,6 +244,8 @@ extension S3Store {
         guard let leftovers = try? MultipartReply.uploads(response.body, prefix: client.prefix, before: limit)
         else { return }
         // Not every server knows of prefixes.
-        for upload in leftovers where upload.key.isBelow(prefix) { _ = await client.abort(upload) }
+        for upload in leftovers where upload.key.isBelow(prefix) && !Task.isCancelled {
+            _ = await client.abort(upload)
+        }
     }
 }

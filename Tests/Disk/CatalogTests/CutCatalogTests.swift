@@ -46,6 +46,24 @@ import Testing
         #expect(try await tower.notes().problems == [])
     }
 
+    @Test func `whose place was taken when nothing else was new is told by the catalogue, once`() async throws {
+        let nas = try bench.machine("nas")
+        for machine in [laptop, nas] {
+            try await machine.see(["a.jpg": "a"])
+            _ = try await machine.write()
+        }
+        _ = try await nas.rebuild(inPlaceOf: "laptop")
+        guard case .written = try await nas.write() else {
+            Issue.record("the catalogue does not tell it")
+            return
+        }
+        #expect(try await nas.write() == .unchanged)
+        // As it is after a second loss: what the ledger and the note had told is gone.
+        let summary = try await bench.machine("nas").rebuild()
+        let roles = summary.machines.map { "\($0.name) \($0.role.rawValue)" }
+        #expect(Set(roles) == ["laptop replaced", "nas takenOver"])
+    }
+
     @Test func `whose place was taken is not missed for what was gone then, until it writes again`() async throws {
         bench.memory.lose(try await writeTwice())
         let nas = try bench.machine("nas")

@@ -71,6 +71,46 @@ import Testing
         #expect(try bench.status(path)?.state == .missing)
     }
 
+    @Test(arguments: ["x", "other!", nil] as [String?])
+    func `what was damaged and is stored again by another machine heals, and a ruin that stays is read once`(
+        text: String?
+    ) async throws {
+        try await bench.pass()
+        bench.disk.remove(path)
+        bench.disk.write("moon", to: Bench.gallery.appending("b.jpg"))
+        try await bench.pass()
+        if let text {
+            try await replace(by: text)
+            #expect(try await refresh().findings.broken.lost == 1)
+        } else {
+            // The store tells of it as of what was stored: only who reads it finds out.
+            bench.memory.damage(key)
+            let record = try #require(try bench.ledger.object(key))
+            try bench.ledger.markBroken([BrokenObject(record, .damaged("of a test"))], at: bench.time.now)
+            _ = try await refresh()
+        }
+        #expect(try bench.status(path)?.state == .lost)
+        let (heads, gets) = (bench.store.count(.head), bench.store.count(.get))
+        _ = try await refresh()
+        #expect(bench.store.count(.head) == heads)
+        #expect(bench.store.count(.get) == gets)
+        try await replace(by: "SUNSET")
+        // The clock of this store stands still.
+        bench.memory.redate(key, to: bench.time.now)
+        #expect(try await refresh().findings.mended == 1)
+        #expect(try bench.status(path)?.state == .missing)
+        #expect(try bench.ledger.check() == [])
+    }
+
+    @Test func `what a listing could not read heals with the first one that can`() async throws {
+        try await bench.pass()
+        bench.memory.makeUnreadable(key)
+        #expect(try await refresh().findings.broken.pending == 1)
+        bench.memory.makeReadable(key)
+        #expect(try await refresh().findings.mended == 1)
+        #expect(try bench.ledger.object(key)?.problem == nil)
+    }
+
     @Test func `an object of which the store cannot read its own record is stored again`() async throws {
         try await bench.pass()
         let store = UnreadableRecord(bench.memory, key)

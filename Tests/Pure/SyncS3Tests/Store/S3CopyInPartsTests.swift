@@ -1,7 +1,8 @@
 import SyncCore
 import SyncDigest
-import SyncS3
 import Testing
+
+@testable import SyncS3
 
 /// Copies of what is larger than S3 copies in one request.
 @Suite struct S3CopyInPartsTests {
@@ -114,6 +115,24 @@ import Testing
         let code = try await ScriptedStore.code { try await archive(made) }
         #expect(code == row.error)
         #expect(made.transport.lines.last == "DELETE /b/a")
+    }
+
+    /// None of them is cancelled: each holds up the end of the program.
+    @Test(arguments: [(false, Duration.seconds(10)), (true, .seconds(3))])
+    func `All attempts to take parts back have one time together, and less once the work is cancelled`(
+        isCancelled: Bool, most: Duration
+    ) async throws {
+        let made = try store([.error(500, "InternalError"), .error(500, "InternalError"), Self.aborted])
+        let upload = MultipartID(key: try ObjectKey("a"), rawValue: "u")
+        await Task {
+            if isCancelled { withUnsafeCurrentTask { $0?.cancel() } }
+            _ = await made.store.client.giveUp(upload, after: CancellationError())
+        }.value
+        let limits = made.transport.requests.compactMap(\.limit)
+        #expect(made.transport.lines == ["DELETE /b/a", "DELETE /b/a", "DELETE /b/a"])
+        #expect(limits.count == 3)
+        #expect(limits.allSatisfy { $0 <= most && $0 > .zero })
+        #expect(limits == limits.sorted(by: >) && Set(limits).count == limits.count)
     }
 
     @Test(arguments: [firstPart(3 << 30), .reply(416)])

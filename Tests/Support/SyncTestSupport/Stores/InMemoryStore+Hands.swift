@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import SyncCore
 import SyncSystem
 
@@ -49,6 +49,11 @@ extension InMemoryStore {
     /// The object gets another mark, as a copy in another store has.
     package func remark(_ key: ObjectKey, as etag: String) {
         entries.withLock { $0[key]?.info.etag = etag }
+    }
+
+    /// The object was stored at another time.
+    package func redate(_ key: ObjectKey, to time: Date) {
+        entries.withLock { $0[key]?.info.modified = time }
     }
 
     /// What is known of the object cannot be read any more: listings have it as a problem.
