@@ -12,9 +12,9 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         commandName: "sync-agent",
         abstract: "Keeps every new photo of your folders safe in S3-compatible storage.",
         discussion: """
-            Photos that land in a watched folder are reduced to 2048 px and stored once, however often they are copied, \
-            renamed or dropped again. Nothing on your disk is changed or deleted but the text of old gallery events, and a \
-            file that disappears from the disk stays stored.
+            Photos that land in a watched folder are reduced to 2048 px and stored once, however often they are \
+            copied, renamed or dropped again. Nothing on your disk is changed or deleted except the text of old \
+            gallery events, and a file that disappears from the disk stays stored.
 
             FIRST STEPS
               sync-agent init      write a configuration and create the folders
