@@ -122,7 +122,9 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         if code.isSuccess {
             Terminal.standardOutput(ProcessEnvironment.current).writeOwn(text + "\n")
         } else {
-            Terminal.standardError(ProcessEnvironment.current).writeLine(text.escapingControlsInLines)
+            let hint = DashedNames.hint(to: text, for: ProcessEnvironment.arguments) { access($0, F_OK) == 0 }
+            let lines = [text, hint].compactMap(\.self).joined(separator: "\n")
+            Terminal.standardError(ProcessEnvironment.current).writeLine(lines.escapingControlsInLines)
         }
         end(code)
     }
@@ -193,6 +195,19 @@ enum LeadingOptions {
             rest = rest.dropFirst()
         }
         return path + options + rest
+    }
+}
+
+/// Names of files that are read as options.
+enum DashedNames {
+    /// How a file is named that begins as an option does; `nil` where that is not what is wrong.
+    /// - Parameters:
+    ///   - complaint: what ArgumentParser says of the command line.
+    ///   - exists: whether there is a file by a relative path.
+    static func hint(to complaint: String, for arguments: [String], exists: (String) -> Bool) -> String? {
+        guard complaint.contains("Unknown option") else { return nil }
+        let name = arguments.first { $0.hasPrefix("-") && $0 != "-" && $0 != "--" && exists($0) }
+        return name.map { "There is a file of this name: write ./\($0.escapingControls)" }
     }
 }
 

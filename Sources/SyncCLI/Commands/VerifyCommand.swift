@@ -222,7 +222,7 @@ struct VerifyReport: Encodable {
         if leftToOthers > 0 { line += ", \(Quantities.count(leftToOthers)) left to another machine to store again" }
         if repaired > 0 { line += ", \(Quantities.count(repaired)) stored again" }
         if undecided > 0 { line += "; of \(Quantities.count(undecided)) the store could not tell" }
-        if costUSD > 0 { line += "; about \(Quantities.dollars(costUSD))" }
+        if costUSD > 0 { line += "; \(Quantities.aboutDollars(costUSD))" }
         lines.append(line)
         if stoppedBy != nil {
             lines.append(
