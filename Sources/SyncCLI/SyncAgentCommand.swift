@@ -12,9 +12,9 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         commandName: "sync-agent",
         abstract: "Keeps every new photo of your folders safe in S3-compatible storage.",
         discussion: """
-            Photos that land in a watched folder are reduced to 2048 px and stored once, however often they are copied, \
-            renamed or dropped again. Nothing on your disk is changed or deleted but the text of old gallery events, and a \
-            file that disappears from the disk stays stored.
+            Photos that land in a watched folder are reduced to 2048 px and stored once, however often they are \
+            copied, renamed or dropped again. Nothing on your disk is changed or deleted except the text of old \
+            gallery events, and a file that disappears from the disk stays stored.
 
             FIRST STEPS
               sync-agent init      write a configuration and create the folders
@@ -122,7 +122,9 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         if code.isSuccess {
             Terminal.standardOutput(ProcessEnvironment.current).writeOwn(text + "\n")
         } else {
-            Terminal.standardError(ProcessEnvironment.current).writeLine(text.escapingControlsInLines)
+            let hint = DashedNames.hint(to: text, for: ProcessEnvironment.arguments) { access($0, F_OK) == 0 }
+            let lines = [text, hint].compactMap(\.self).joined(separator: "\n")
+            Terminal.standardError(ProcessEnvironment.current).writeLine(lines.escapingControlsInLines)
         }
         end(code)
     }
@@ -193,6 +195,19 @@ enum LeadingOptions {
             rest = rest.dropFirst()
         }
         return path + options + rest
+    }
+}
+
+/// Names of files that are read as options.
+enum DashedNames {
+    /// How a file is named that begins as an option does; `nil` where that is not what is wrong.
+    /// - Parameters:
+    ///   - complaint: what ArgumentParser says of the command line.
+    ///   - exists: whether there is a file by a relative path.
+    static func hint(to complaint: String, for arguments: [String], exists: (String) -> Bool) -> String? {
+        guard complaint.contains("Unknown option") else { return nil }
+        let name = arguments.first { $0.hasPrefix("-") && $0 != "-" && $0 != "--" && exists($0) }
+        return name.map { "There is a file of this name: write ./\($0.escapingControls)" }
     }
 }
 

@@ -34,7 +34,7 @@ struct RebuildCommand: WorkspaceCommand {
     )
 
     @Option(
-        help: ArgumentHelp("Take the place of this machine (its name or id).", valueName: "name"))
+        help: ArgumentHelp("Take the place of the machine with this name or id.", valueName: "name"))
     var machine: String?
 
     @OptionGroup var options: AnswerOptions

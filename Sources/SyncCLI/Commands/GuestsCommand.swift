@@ -17,7 +17,7 @@ struct GuestsCommand: WorkspaceCommand {
             becomes a file of the vacation, and is stored as any other; share the vacation again to show it to all.
 
             EXAMPLES
-              sync-agent guests                                what waits
+              sync-agent guests                                what is waiting
               sync-agent guests --refresh                      ask the store first
               sync-agent guests 5f0c…  --accept                all that waits of one share
               sync-agent guests 5f0c…  --refuse --photos 2,5-7

@@ -46,7 +46,7 @@ struct MirrorCommand: AsyncParsableCommand {
     @Flag(help: "Download again what you changed or deleted, and replace files of the same name.")
     var force = false
 
-    @Flag(help: "Keep the names of the owner's files, where the share tells them.")
+    @Flag(help: "Keep the names of the owner's files, if the share includes them.")
     var originalNames = false
 
     @OptionGroup var options: AnswerOptions

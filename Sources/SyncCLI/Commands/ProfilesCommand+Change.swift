@@ -51,10 +51,11 @@ struct ProfilesMergeCommand: WorkspaceCommand {
         usage: "sync-agent profiles merge <from> <into> [<options>]",
         discussion: """
             Events, records and archived photos of FROM belong to INTO from then on, and so do events that still \
-            arrive with the id or the number of FROM. Archived photos get a key of INTO; each is verified before the \
-            old object is removed. One in an archive class keeps its key until it is restored (sync-agent profiles \
-            migrate), and is listed with INTO all the same. Run it again after an interruption. It asks first, since \
-            it cannot be undone. It is refused while another machine of yours merges the other way round.
+            arrive with the id or the number of FROM. Archived photos get a new key under INTO; each is verified \
+            before the old object is removed. One in an archive class keeps its key until it is restored (sync-agent \
+            profiles migrate), and is listed with INTO all the same. Run it again after an interruption. It asks \
+            first, since it cannot be undone. It is refused while another machine of yours merges the other way \
+            round.
 
             FROM and INTO are ids in any case, telephone numbers, or unique names.
 

@@ -75,7 +75,7 @@ struct RestoreCommand: WorkspaceCommand {
     @Flag(help: "The original files, where they are kept (photos.keep_originals), instead of the reduced copies.")
     var original = false
 
-    @Flag(help: "All known photos; --output gets their folders, names and times.")
+    @Flag(help: "All known photos; with --output, saved with folders, names and times.")
     var all = false
 
     @Option(help: ArgumentHelp("Photos of this machine (name or id); paths are as they were there.", valueName: "name"))

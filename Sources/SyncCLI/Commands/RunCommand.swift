@@ -12,8 +12,8 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Watch the folders and store what is new, until stopped.",
         discussion: """
-            SIGTERM and SIGINT let the photos in flight finish, then the agent ends with exit code 0. Started by systemd \
-            as Type=notify, it is ready when every change from then on will be seen.
+            SIGTERM and SIGINT let the photos in flight finish, then the agent ends with exit code 0. Started by \
+            systemd as Type=notify, it reports ready once watching has begun.
 
             EXAMPLES
               sync-agent run

@@ -20,10 +20,11 @@ struct StatusCommand: WorkspaceCommand {
 
             --check is for monitoring, as a Nagios plugin: one line with numbers, and exit code 0 for OK, 1 for \
             WARNING, 2 for CRITICAL, 3 for UNKNOWN. CRITICAL: photos are lost; stored objects are damaged or gone; a \
-            photo waits, the store is away or takes no photos, or no agent runs and no pass was whole, for more than 3 \
+            photo waits, the store is away or takes no photos, or no agent runs and no pass finished, for more than 3 \
             days. WARNING: the same for more than a day; a photo was tried, and waits for more than an hour; the store \
             cannot be reached, or takes no photos; a disk is full; photos cannot be stored; a folder cannot be read, or \
-            was not looked at yet; gallery events are overdue; the catalogue is not up to date; there was no pass yet.
+            was not looked at yet; gallery events are overdue; the catalogue is not up to date; there was no pass yet, \
+            or the last one is later than the clock of this machine.
 
               ❄️  archived    ⏳  retrieving    ✨  restored    ⭐  rush    ⚠️  error
 
@@ -241,7 +242,9 @@ struct MachinesReport: Encodable {
     }
 
     var machines: [Machine]
+}
 
+extension MachinesReport {
     /// - Parameter found: what the store tells.
     init(_ found: [MachineNotes.Machine], _ installation: Installation, _ ledger: Ledger) throws {
         let own = try ledger.catalogStatus().machine
@@ -255,8 +258,6 @@ struct MachinesView {
     private static let table = Table(.left(22, gap: 2), .left(20, gap: 2), .right(9, gap: 2), .right(8, gap: 2), .rest)
     /// After so many days without a pass, somebody should look.
     private static let silence: TimeInterval = 7 * 86_400
-    /// Of clocks.
-    private static let tolerance: TimeInterval = 86_400
 
     let terminal: Terminal
     let now: Date
@@ -285,15 +286,18 @@ struct MachinesView {
     }
 
     private func age(_ machine: MachinesReport.Machine) -> String {
-        machine.lastSyncAt.map { Quantities.ago($0, now: now) } ?? (machine.isThis ? "none yet" : "not told")
+        guard let last = machine.lastSyncAt else { return machine.isThis ? "none yet" : "not told" }
+        // Why it has no age is told beside it.
+        return last.isAhead(of: now) ? Quantities.time(last) : Quantities.ago(last, now: now)
     }
 
     private func remark(_ machine: MachinesReport.Machine) -> String {
-        if machine.isThis { return "this machine" }
-        guard let last = machine.lastSyncAt else { return "" }
-        if last.timeIntervalSince(now) > Self.tolerance {
-            return terminal.styled("its clock is ahead of this one", .yellow)
+        let isAhead = machine.lastSyncAt?.isAhead(of: now) ?? false
+        if machine.isThis {
+            return isAhead ? terminal.styled("this machine, its clock was ahead", .yellow) : "this machine"
         }
+        guard let last = machine.lastSyncAt else { return "" }
+        if isAhead { return terminal.styled("its clock is ahead of this one", .yellow) }
         guard now.timeIntervalSince(last) > Self.silence else { return "" }
         return terminal.styled("silent: is it on?", .yellow)
     }

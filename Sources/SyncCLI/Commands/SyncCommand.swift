@@ -21,9 +21,9 @@ struct SyncCommand: WorkspaceCommand {
             objects): what it has lost is stored again.
 
             What the store refuses is retried a few times before the pass ends. Exit code 3 means that some photos \
-            could not be stored, or are lost; each is named with its reason. So are photos of your silent machines \
-            that are damaged or missing in the store, and projects that are half deleted. An object of this machine \
-            that cannot be looked at counts, too.
+            could not be stored, or are lost; each is named with its reason. So are photos of your machines not seen \
+            for a while that are damaged or missing in the store, and projects that are half deleted. An object of \
+            this machine that cannot be checked also gives exit code 3.
 
             Where another drive is mounted than the one that photos were found on, none of them counts as missing. \
             What is new on it is stored, and the place is named with exit code 3. Mount the right one, or say with \

@@ -20,8 +20,8 @@ struct VerifyCommand: WorkspaceCommand {
             this command does one day's part, or more.
 
             What is damaged or missing is stored again if its file is on this machine. This machine's catalogue is \
-            read, too, unless paths are given, and written again if it is not as it was written. Exit code 3 means \
-            that something was damaged or missing, or that a photo is lost.
+            read, too, unless paths are given, and written again if it was altered. Exit code 3 means that something \
+            was damaged or missing, or that a photo is lost.
 
             EXAMPLES
               sync-agent verify                              one day's part
@@ -222,7 +222,7 @@ struct VerifyReport: Encodable {
         if leftToOthers > 0 { line += ", \(Quantities.count(leftToOthers)) left to another machine to store again" }
         if repaired > 0 { line += ", \(Quantities.count(repaired)) stored again" }
         if undecided > 0 { line += "; of \(Quantities.count(undecided)) the store could not tell" }
-        if costUSD > 0 { line += "; about \(Quantities.dollars(costUSD))" }
+        if costUSD > 0 { line += "; \(Quantities.aboutDollars(costUSD))" }
         lines.append(line)
         if stoppedBy != nil {
             lines.append(

@@ -119,6 +119,11 @@ struct DoctorMachineChecks: Sendable {
                 name, detail + "; verify.percent_per_day is 0",
                 instead: "nothing is read back; sync-agent verify --all")
         }
+        if let oldest = status.oldest, oldest.isAhead(of: now) {
+            return .limited(
+                name, "every stored object was proved since \(Quantities.ahead(oldest))",
+                instead: "what was noted by a clock that was ahead is read first; sync-agent verify --all")
+        }
         let days = Self.daySeconds * (100 / settings.percentPerDay + Self.graceDays)
         return age <= days
             ? .ok(name, detail)

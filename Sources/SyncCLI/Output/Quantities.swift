@@ -47,10 +47,15 @@ enum Quantities {
         }
     }
 
+    /// `just now`, `3 min ago`; how long ago a time was that is still to come, nobody can tell.
     static func ago(_ date: Date, now: Date) -> String {
+        if date.isAhead(of: now) { return ahead(date) }
         let span = Duration.seconds(now.timeIntervalSince(date))
         return span < .seconds(1) ? "just now" : "\(self.span(span)) ago"
     }
+
+    /// `2027-11-21 21:40, later than the clock of this machine`
+    static func ahead(_ date: Date) -> String { "\(time(date)), later than the clock of this machine" }
 
     /// `$0.05`, `$1,204.50`; `<$0.01` for what is not nothing.
     static func dollars(_ amount: Double) -> String {
@@ -78,4 +83,13 @@ enum Quantities {
 
     /// `2026-11-21`, likewise.
     static func day(_ date: Date) -> String { String(time(date).prefix { $0 != " " }) }
+}
+
+extension Date {
+    /// Seconds by which the clocks of two machines may differ, or one may be set back.
+    private static let clockTolerance: TimeInterval = 300
+
+    /// Whether something that has happened is noted as of a time that is still to come: the clock was wrong then, or is
+    /// now. That it looks fresh says nothing.
+    func isAhead(of now: Date) -> Bool { timeIntervalSince(now) > Self.clockTolerance }
 }

@@ -100,15 +100,14 @@ extension RestoreReport.Skipped {
         } + proposal.problems.map { Self($0) }
     }
 
-    private init(_ problem: RestoreSelection.Problem) {
+    init(_ problem: RestoreSelection.Problem) {
         var isKey = false
         var state = "unknown"
         let reason: String
         switch problem.reason {
         case .unknown: reason = "nothing is known by this name; is it below a watched folder, and was it synced?"
         case .notStored(let why): (state, reason) = ("pending", "it is not stored yet: \(why)")
-        case .noMD5(let why):
-            (state, reason) = ("pending", "it was never read whole, so that its MD5 is not known: \(why)")
+        case .noMD5(let why): (state, reason) = ("pending", "never stored: \(why)")
         case .changed(let why):
             (state, reason) = (
                 "pending",

@@ -254,11 +254,11 @@ struct StatusCheck {
         add(totals.lost > 0 ? .critical : nil, "\(totals.lost) lost")
         add(report.broken > 0 ? .critical : nil, "\(report.broken.counted("stored object")) damaged or gone")
         add(totals.failed > 0 ? .warning : nil, "\(totals.failed) cannot be stored")
-        if let waitingSince { add(level(since: waitingSince), "a photo waits for \(span(since: waitingSince))") }
+        if let waitingSince { add(level(since: waitingSince), "a photo waits \(wait(since: waitingSince))") }
         if let tried {
             add(
                 .warning,
-                "a photo was tried, and waits for \(span(since: tried.since)) (\(tried.path): \(tried.why))")
+                "a photo was tried, and waits \(wait(since: tried.since)) (\(tried.path): \(tried.why))")
         }
         for disk in report.disks { if let words = disk.words { add(.warning, words) } }
         let grade = report.store.since.flatMap(level(since:)) ?? .warning
@@ -269,7 +269,9 @@ struct StatusCheck {
         let unclear = report.store.unclearObjects
         add(unclear > 0 ? .warning : nil, "\(unclear.counted("object")) could not be looked at in the store")
         if !report.agent.running {
-            if let last = report.lastSyncAt {
+            if let ahead = report.passAhead(of: now) {
+                add(.warning, "no agent runs, and the last pass was at \(Quantities.ahead(ahead))")
+            } else if let last = report.lastSyncAt {
                 add(level(since: last), "no agent runs, and the last whole pass was \(span(since: last)) ago")
             } else {
                 add(.warning, "no agent runs, and there was no whole pass yet")
@@ -301,11 +303,13 @@ struct StatusCheck {
             return nil
         }
         return report.delayed.first { photo in
-            photo.triedSince.map { now.timeIntervalSince($0) > Self.patienceOfTried } ?? false
+            photo.triedSince.map { now.timeIntervalSince($0) > Self.patienceOfTried || $0.isAhead(of: now) } ?? false
         }
     }
 
+    /// Of what has no known age, one of more than a day cannot be ruled out.
     private func level(since moment: Date) -> Level? {
+        if moment.isAhead(of: now) { return .warning }
         switch now.timeIntervalSince(moment) {
         case ...Self.patience.warning: nil
         case ...Self.patience.critical: .warning
@@ -314,6 +318,10 @@ struct StatusCheck {
     }
 
     private func span(since moment: Date) -> String { Quantities.span(.seconds(now.timeIntervalSince(moment))) }
+
+    private func wait(since moment: Date) -> String {
+        moment.isAhead(of: now) ? "since \(Quantities.ahead(moment))" : "for \(span(since: moment))"
+    }
 
     /// `label=value[unit];warning;critical;least;most`
     private var performance: String {

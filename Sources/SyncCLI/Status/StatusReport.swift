@@ -366,3 +366,13 @@ extension StatusReport.Totals {
             bytesStored: overview.bytesStored)
     }
 }
+
+extension StatusReport {
+    /// When the folders were looked at last, where no agent looks at them, and that is later than the clock of this
+    /// machine: how old it is, nobody can tell.
+    func passAhead(of now: Date) -> Date? {
+        if agent.running { return nil }
+        let latest = ([lastSyncAt] + folders.map(\.scannedAt)).compactMap(\.self).max()
+        return latest.flatMap { $0.isAhead(of: now) ? $0 : nil }
+    }
+}

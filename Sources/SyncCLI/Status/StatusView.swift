@@ -100,7 +100,7 @@ struct StatusView {
         guard let oldest = times.min() else { return "not looked at yet; run sync-agent sync" }
         let rest = report.folders.count - times.count
         // Right after a pass there is nothing to tell.
-        if rest == 0, now.timeIntervalSince(oldest) < 60 { return nil }
+        if rest == 0, abs(now.timeIntervalSince(oldest)) < 60 { return nil }
         return (rest > 0 ? "\(Quantities.counted(rest, "folder")) not looked at yet, the others " : "")
             + "as of the last pass, \(Quantities.ago(oldest, now: now)); run sync-agent sync"
     }
@@ -155,9 +155,12 @@ struct StatusView {
         }
         lines += originalLines
         if let oldest = report.verification.oldest {
-            let which = report.broken > 0 ? "Every other stored object" : "Every stored object"
-            lines += terminal.wrapped(
-                "\(which) was proved within \(Quantities.span(.seconds(max(now.timeIntervalSince(oldest), 0))))")
+            let which = report.broken > 0 ? "All other stored objects" : "All stored objects"
+            let age = now.timeIntervalSince(oldest)
+            let when =
+                age < 1 || oldest.isAhead(of: now)
+                ? Quantities.ago(oldest, now: now) : "within the last \(Quantities.span(.seconds(age)))"
+            lines += terminal.wrapped("\(which) were verified \(when)")
         }
         if let compared = report.store.comparedAt {
             lines += terminal.wrapped(
@@ -232,14 +235,16 @@ struct StatusView {
         return ", as of the last pass at \(Quantities.time(oldest))"
     }
 
-    /// What is not in the store yet besides photos, or of which nobody can tell; `nil` where all of it is there.
+    /// What is not in the store yet besides photos, or of which nobody can tell, as after a pass of unknown age; `nil`
+    /// where all of it is there.
     private var lacking: String? {
         // Why stands beside the names, above.
         let names = report.catalog.problem == nil ? nil : "the catalogue of their names is not up to date"
         let unclear = report.store.unclearObjects
         let disks = report.disks.compactMap(\.words).map { "\($0.escapingControls): new photos may have to wait" }
+        let ahead = report.passAhead(of: now).map { "the last pass was at \(Quantities.ahead($0))" }
         let others = [
-            lackingOriginals, names,
+            lackingOriginals, names, ahead,
             unclear == 0
                 ? nil
                 : "\(Quantities.counted(unclear, "object")) could not be looked at in the store (sync-agent status "

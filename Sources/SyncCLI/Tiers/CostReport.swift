@@ -161,10 +161,10 @@ extension CostReport.Originals {
     var sentence: String? {
         guard waiting > 0, let onceUSD, let monthlyUSD else { return nil }
         let what = Quantities.counted(waiting, "original") + " (\(Quantities.bytes(waitingBytes)))"
-        let price = "\(Quantities.dollars(onceUSD)) once and \(Quantities.dollars(monthlyUSD)) a month"
+        let price = "\(Quantities.aboutDollars(onceUSD)) once and \(Quantities.aboutDollars(monthlyUSD)) a month"
         return keep == OriginalsPolicy.off.rawValue
-            ? "Keeping \(what) as JPEG XL would cost about \(price) (photos.keep_originals: jxl)."
-            : "Not kept yet: \(what), about \(price)."
+            ? "Keeping \(what) as JPEG XL would cost \(price) (photos.keep_originals: jxl)."
+            : "Not kept yet: \(what), \(price)."
     }
 }
 

@@ -119,7 +119,7 @@ package struct EventIntake: Sendable {
     }
 
     private static func untold(_ reason: String) -> String {
-        "what cannot be told in it keeps its text; correct it, or remove it (\(reason))"
+        "what cannot be read keeps its text; correct it, or remove it (\(reason))"
     }
 }
 

@@ -98,5 +98,12 @@ import Testing
         #expect(lines.last == "  sync-agent restore \(word)")
     }
 
+    @Test func `what costs less than a cent is told in words`() {
+        let originals = CostReport.Originals(
+            keep: "on", kept: 0, bytes: 0, waiting: 1, waitingBytes: 9, onceUSD: 0.0001, monthlyUSD: 0.02)
+        let words = "Not kept yet: 1 original (9 B), less than $0.01 once and about $0.02 a month."
+        #expect(originals.sentence == words)
+    }
+
     private static let noPrices = PriceTable(region: "r", asOf: "2026", source: "s", classes: [:], egressPerGB: 0)
 }

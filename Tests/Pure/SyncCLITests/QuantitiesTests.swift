@@ -38,4 +38,12 @@ import Testing
         #expect(Quantities.ago(now.addingTimeInterval(-0.4), now: now) == "just now")
         #expect(Quantities.ago(now.addingTimeInterval(-90), now: now) == "1 min ago")
     }
+
+    @Test func `what is still to come has no age, but for the few minutes that clocks differ by`() {
+        let now = Date(timeIntervalSince1970: 1_780_000_000)
+        #expect(Quantities.ago(now.addingTimeInterval(200), now: now) == "just now")
+        let later = now.addingTimeInterval(365 * 86_400)
+        let words = "\(Quantities.time(later)), later than the clock of this machine"
+        #expect(Quantities.ago(later, now: now) == words)
+    }
 }

@@ -2,6 +2,7 @@ import SyncCore
 import Testing
 
 @testable import SyncCLI
+@testable import SyncEngine
 
 @Suite struct RestoreEndTests {
     private func item(_ key: String, error: String? = nil, note: String? = nil) -> RestoreReport.Item {
@@ -19,5 +20,12 @@ import Testing
         #expect(news.map(\.error) == [nil, nil, "damaged", nil])
         #expect(news.map(\.note) == [nil, nil, nil, "slow; the original is there, and stays"])
         #expect(items.news(besides: []).map(\.note) == items.map(\.note))
+    }
+
+    @Test func `a photo that was never stored is told so, and why`() {
+        let skipped = RestoreReport.Skipped(
+            RestoreSelection.Problem(name: "/p/a.jpg", reason: .noMD5("the file is empty")))
+        #expect(skipped.state == "pending")
+        #expect(skipped.reason == "never stored: the file is empty")
     }
 }

@@ -112,6 +112,11 @@ import Testing
         Row(
             level: .critical, words: "no agent runs, and the last whole pass was 4 days ago", agent: false,
             lastSync: 100),
+        Row(
+            level: .warning,
+            words: "no agent runs, and the last pass was at \(Quantities.ahead(now + 8_760 * hour))", agent: false,
+            lastSync: -8_760),
+        Row(level: .warning, words: "a photo waits since \(Quantities.ahead(now + 30 * hour))", waiting: -30),
         Row(level: .warning, words: "no agent runs, and there was no whole pass yet", agent: false, lastSync: nil),
         Row(level: .critical, words: "2 lost") { $0.totals.lost = 2 },
         Row(level: .critical, words: "2 stored objects damaged or gone") {

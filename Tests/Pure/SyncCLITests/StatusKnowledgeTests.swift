@@ -41,6 +41,34 @@ import Testing
         #expect(view.report.folders.map(\.scannedAt) == [-60, -10_800].map { now.addingTimeInterval($0) })
     }
 
+    @Test func `a pass that is still to come has no age, and nothing is called safe on its ground`() {
+        let year = 365 * 86_400.0
+        let view = view(scannedAgo: [-year, -year])
+        let words = view.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let ahead = Quantities.ahead(now + year)
+        #expect(!words.contains("Everything is safe"))
+        #expect(words.contains("as of the last pass, \(ahead); run sync-agent sync"), "\(words)")
+        #expect(words.contains("; the last pass was at \(ahead)."), "\(words)")
+        let check = StatusCheck(report: view.report, waitingSince: nil, now: now).result
+        #expect(check.level == .warning)
+        #expect(check.line.contains("the last pass was at \(ahead)"))
+    }
+
+    @Test func `the last pass of a machine whose clock is ahead is told by its time, and why`() {
+        let (terminal, later) = (Terminal.standardOutput(["TERM": "dumb"]), now + 3_600)
+        let overview = Overview(folders: [], tiers: [], lastSyncAt: later)
+        var other = MachinesReport.Machine(this: "2", name: "attic", overview)
+        other.isThis = false
+        var report = MachinesReport(machines: [MachinesReport.Machine(this: "1", name: "tower", overview), other])
+        let lines = MachinesView(terminal: terminal, now: now).lines(report)
+        for (line, remark) in zip(lines.suffix(2), ["this machine, its clock was ahead", "its clock is ahead of"]) {
+            #expect(line.contains(Quantities.time(later)) && line.contains(remark), "\(line)")
+        }
+        report.machines = [other]
+        let then = MachinesView(terminal: terminal, now: later).lines(report).joined(separator: "\n")
+        #expect(then.contains("just now") && !then.contains("ahead"), "\(then)")
+    }
+
     @Test func `a folder that nobody has looked at is told`() {
         #expect(view(scannedAgo: [60, nil]).text.contains("1 folder not looked at yet"))
         #expect(view(scannedAgo: [nil, nil]).text.contains("not looked at yet; run sync-agent sync"))

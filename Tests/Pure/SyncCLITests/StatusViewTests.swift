@@ -60,10 +60,19 @@ import Testing
     }
 
     @Test func `what is damaged is not among what was proved`() {
-        #expect(view(tallies(uploaded: 3), damaged: 0).text.contains("Every stored object was proved within 22 s"))
+        let whole = view(tallies(uploaded: 3), damaged: 0)
+        #expect(whole.text.contains("All stored objects were verified within the last 22 s"))
         let text = view(tallies(uploaded: 3), damaged: 1).text
-        #expect(text.contains("Every other stored object was proved within 22 s"))
-        #expect(!text.contains("Every stored object"))
+        #expect(text.contains("All other stored objects were verified within the last 22 s"))
+        #expect(!text.contains("All stored objects"))
+        let ahead = Quantities.ahead(now + 86_400)
+        for (oldest, when) in [(now, "just now"), (now + 86_400, ahead)] {
+            var report = whole.report
+            report.verification.oldest = oldest
+            let view = StatusView(report: report, failed: [], terminal: whole.terminal, now: now, home: whole.home)
+            let words = view.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(words.contains("All stored objects were verified \(when)"), "\(words)")
+        }
     }
 
     @Test func `when all is stored it says so`() {
