@@ -61,12 +61,46 @@ def value_name(argument):
 
 
 def is_common(argument):
-    """Whether every command has it."""
-    return bool({"--help", "--version"} & set(spelled(argument)))
+    """Whether every command has it. A `--version` that takes a value is a command's own."""
+    return argument["kind"] == "flag" and bool({"--help", "--version"} & set(spelled(argument)))
 
 
 def own_arguments(command):
-    return [row for row in shown(command.get("arguments")) if not is_common(row)]
+    rows = [row for row in shown(command.get("arguments")) if not is_common(row)]
+    texts = {name: row.get("abstract") for row in rows for name in spelled(row)}
+    return [{**row, **opposite(row, texts)} for row in rows]
+
+
+def opposite(argument, texts):
+    """What is told of `--no-guests`: the program has the text of `--guests` for both."""
+    for name in spelled(argument):
+        positive = "--" + name.removeprefix("--no-")
+        if name.startswith("--no-") and texts.get(positive, "") == argument.get("abstract"):
+            return {"abstract": f"The opposite of {positive}."}
+    return {}
+
+
+def leaves(path, command):
+    """(path, command) of all commands that do something."""
+    if not below(command):
+        yield path, command
+    for row in below(command):
+        yield from leaves([*path, row["commandName"]], row)
+
+
+def left_out(tool):
+    """What the help of a command shows, and the pages do not: all that is not the same in every command is its own."""
+    def shape(argument):
+        return tuple(spelled(argument)), argument["kind"], argument.get("abstract")
+
+    commands = [(path, shown(command.get("arguments")), own_arguments(command))
+                for path, command in leaves([], tool["command"])]
+    everywhere = set.intersection(*({shape(row) for row in rows} for _, rows, _ in commands))
+    for path, rows, own in commands:
+        told = {(tuple(spelled(row)), row["kind"]) for row in own}
+        for row in rows:
+            if shape(row) not in everywhere and shape(row)[:2] not in told:
+                yield f"{' '.join(path)}: {', '.join(spelled(row)) or value_name(row)} is in its help alone"
 
 
 def meaning(argument):

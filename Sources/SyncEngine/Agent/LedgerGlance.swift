@@ -33,7 +33,8 @@ package struct LedgerGlance: Sendable {
         } while await isNothingNew()
     }
 
-    private func isNothingNew() async -> Bool {
+    /// Whether the ledger is as it was, for those who have something to do meanwhile that needs none of it.
+    func isNothingNew() async -> Bool {
         guard let mark, time.monotonic() < end else { return false }
         return await ledger.mark(at: time.now()) == mark
     }

@@ -113,6 +113,8 @@ package final class MetricsFile: Sendable {
     private let logger: Logger
     /// Why it could not be written the last time; `nil` when it could.
     private let problem = Lock<String?>(nil)
+    /// What the ledger said when it was read last.
+    private let last = Lock<String?>(nil)
 
     /// - Parameters:
     ///   - path: absolute.
@@ -133,6 +135,19 @@ package final class MetricsFile: Sendable {
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func write() async throws {
         let text = try await ledger { [report, time] in try report.text($0, at: time.now()) }
+        last.withLock { $0 = text }
+        try await replace(with: text)
+    }
+
+    /// Writes what the ledger said last once more, without a look at it: by the file's time others see that the agent
+    /// runs.
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    func renew() async throws {
+        guard let text = last.withLock({ $0 }) else { return try await write() }
+        try await replace(with: text)
+    }
+
+    private func replace(with text: String) async throws {
         let failure = try await pool.run { [path] () throws -> Errno? in
             do {
                 try Self.save(text, to: path)

@@ -5,7 +5,8 @@ package import SyncCore
 package import SyncLedger
 import SyncSystem
 
-/// What tells others how the agent is: after each whole pass, and each minute.
+/// What tells others how the agent is: after each whole pass, and each minute. While nobody writes to the ledger it is
+/// read no more often than every ten minutes (``LedgerGlance``): what changes by itself can wait for that.
 package final class MonitoringService: Service {
     private static let interval = Duration.seconds(60)
 
@@ -41,15 +42,35 @@ package final class MonitoringService: Service {
 
     package func run() async throws {
         // The pass that an earlier agent has ended was its own to tell.
-        try await loop.run(nil as PassSeen?) { seen in
+        try await loop.run(Rounds()) { rounds in
+            let next = ServiceLoop.Next.work(self.passes, atMost: Self.interval)
+            if let glance = rounds.glance, await glance.isNothingNew(), try await self.isUnchanged() { return next }
+            rounds.glance = nil
+            let glance = await LedgerGlance(self.ledger, time: self.time)
             let pass = try await self.ledger { [self] in try PassSeen($0, keys, at: time.now()) }
             try await self.note()
             // One that nobody heard of is told with the next round.
-            let isNew = seen.map { $0.endedAt != pass.endedAt } ?? false
+            let isNew = rounds.seen.map { $0.endedAt != pass.endedAt } ?? false
             let isTold = isNew ? try await self.reportPass(isGood: pass.isGood) : true
-            if isTold { seen = pass }
-            return .work(self.passes, atMost: Self.interval)
+            if isTold { rounds.seen = pass }
+            // A store that is away is told of when it has been so for a while.
+            if isTold, pass.isStoreWell { rounds.glance = glance }
+            return next
         }
+    }
+
+    /// What one round leaves for the next.
+    private struct Rounds: Sendable {
+        var seen: PassSeen?
+        /// Begun before the ledger was read; `nil` where the next round has to read it, whatever it holds.
+        var glance: LedgerGlance?
+    }
+
+    /// Whether no disk tells what the ledger does not. Then the file is brought up to date without the ledger.
+    private func isUnchanged() async throws -> Bool {
+        if try await troubles.haveDisksChanged() { return false }
+        try await file?.renew()
+        return true
     }
 
     /// Brings the file up to date, and tells what is wrong.
@@ -81,12 +102,14 @@ package final class MonitoringService: Service {
 private struct PassSeen: Sendable {
     let endedAt: Date?
     let isGood: Bool
+    let isStoreWell: Bool
 
     init(_ ledger: Ledger, _ keys: KeyLayout, at now: Date) throws(LedgerError) {
         let overview = try ledger.overview()
         endedAt = overview.lastSyncAt
         let isWell = try ledger.isAllWell(overview, keys, at: now)
-        isGood = isWell && overview.store?.error == nil
+        isStoreWell = overview.store?.error == nil
+        isGood = isWell && isStoreWell
     }
 }
 

@@ -42,6 +42,8 @@ package struct TroubleAnnouncer: Sendable {
     private let disks: [Disk]
     private let pool: BlockingPool
     private let time: TimeSource
+    /// The places of the disks that were full when the ledger was read last.
+    private let full = Lock<Set<String>>([])
 
     /// - Parameter pool: for other disks, which may hang.
     package init(
@@ -202,10 +204,9 @@ package struct TroubleAnnouncer: Sendable {
             let free =
                 disk.isOfLedger
                 ? try await ledger { _ in disk.freeBytes() } : try await pool.run { disk.freeBytes() }
-            // One that cannot be asked is as it was.
-            guard free.map({ $0 < (wasFull ? Self.room.upperBound : Self.room.lowerBound) }) ?? wasFull else {
-                continue
-            }
+            let isFull = Self.isFull(free, before: wasFull)
+            full.withLock { $0 = isFull ? $0.union([disk.place]) : $0.subtracting([disk.place]) }
+            guard isFull else { continue }
             troubles.append(
                 Trouble(
                     standing: standing, title: "The disk of \(disk.place) is full",
@@ -214,6 +215,23 @@ package struct TroubleAnnouncer: Sendable {
                     facts: ["place": disk.place, "freeBytes": "\(free ?? 0)"]))
         }
         return troubles
+    }
+
+    /// Whether a disk was filled, or has room again, since the last ``run()``. The ledger, which does not tell it, is not
+    /// read.
+    /// - Throws: `CancellationError`.
+    func haveDisksChanged() async throws -> Bool {
+        for disk in disks {
+            let wasFull = full.withLock { $0.contains(disk.place) }
+            let free = try await pool.run { disk.freeBytes() }
+            if Self.isFull(free, before: wasFull) != wasFull { return true }
+        }
+        return false
+    }
+
+    /// One that cannot be asked is as it was.
+    private static func isFull(_ freeBytes: Int64?, before wasFull: Bool) -> Bool {
+        freeBytes.map { $0 < (wasFull ? room.upperBound : room.lowerBound) } ?? wasFull
     }
 
     private func end(of standing: StandingNotice, at now: Date) async throws -> Notice {

@@ -30,7 +30,8 @@ package struct Vacation: Hashable, Sendable {
     package var waiting: Int { photos.count { !$0.isStored } }
 }
 
-/// Finds the vacation that a person means: by the path of its folder, the folder's name, its location, or its cache key.
+/// Finds the vacation that a person means: by the path of its folder, the folder's name, its location, its cache key, or
+/// the words with which one of these begins.
 package struct VacationFinder: Sendable {
     private let ledger: LedgerQueue
     private let reader: VacationReader
@@ -50,10 +51,10 @@ package struct VacationFinder: Sendable {
         reader = VacationReader(ledger: ledger, pool: pool, descriptions: descriptions)
     }
 
-    /// - Parameter name: as it is written first, then in any case, where that is only one vacation.
+    /// - Parameter name: whole, as it is written first, then in any case, where that is only one vacation.
     /// - Throws: ``VacationLookupError``, ``VacationReadError``, ``LedgerError``, `CancellationError`.
     package func find(_ name: String) async throws -> Vacation {
-        let record = try await record(named: name)
+        let record = try await names().record(called: name)
         guard let vacation = try await reader.read(record.id), !vacation.photos.isEmpty else {
             throw VacationLookupError.empty(record.folder)
         }
@@ -68,14 +69,16 @@ package struct VacationFinder: Sendable {
         return if let known { try await reader.read(known.id) } else { nil }
     }
 
-    /// The folder of the vacation that a person means: also one that was never looked at.
+    /// The folder of the vacation that a person means, also by its first words: also one that was never looked at.
     /// - Throws: ``VacationLookupError``, ``LedgerError``, `CancellationError`.
     package func folder(named name: String) async throws -> FilePath {
         do {
-            return try await record(named: name).folder
+            return try await names().record(called: name).folder
         } catch let error as VacationLookupError {
-            guard case .unknown = error, let folder = try await unseenFolder(named: name) else { throw error }
-            return folder
+            guard case .unknown = error else { throw error }
+            // A new folder that is called so is meant rather than an older one whose name only begins so.
+            if let folder = try await unseenFolder(named: name) { return folder }
+            return try await names().record(named: name).folder
         }
     }
 
@@ -89,21 +92,44 @@ package struct VacationFinder: Sendable {
         return try await pool.run { [scanner] in folders.first { scanner.isFolder($0) } }
     }
 
-    private func record(named name: String) async throws -> VacationRecord {
+    private func names() async throws -> VacationNames {
         try await ledger { [places] in
-            try VacationNames(known: $0.vacations().filter(\.isKnown), places: places).record(named: name)
+            VacationNames(known: try $0.vacations().filter(\.isKnown), places: places)
         }
     }
 }
 
 /// The one place that tells which vacation is meant by what a person writes: the path of its folder, the folder's name,
-/// its location, or its cache key.
-struct VacationNames {
+/// its location, its cache key, or the words with which one of these begins.
+struct VacationNames: Sendable {
     let known: [VacationRecord]
     let places: RestoreSelection.Places
 
-    /// - Parameter name: as it is written first, then in any case, where that is only one vacation.
+    /// - Parameter name: whole, or the first words of it where only one vacation begins with them: `Paris` for
+    ///   `Paris_France_2024-06-15_2024-06-22`.
     func record(named name: String) throws(VacationLookupError) -> VacationRecord {
+        do throws(VacationLookupError) {
+            return try record(called: name)
+        } catch {
+            guard case .unknown = error else { throw error }
+            let found = known.filter { record in
+                [record.folderName, record.location].contains { Self.begins($0, with: name) }
+            }
+            if found.count > 1 { throw .ambiguous(name, folders: found.map(\.folder)) }
+            guard let record = found.first else { throw error }
+            return record
+        }
+    }
+
+    /// Whether the first words of a text are these, in any case.
+    private static func begins(_ text: String, with words: String) -> Bool {
+        let (text, words) = (text.lowercased(), words.lowercased())
+        guard !words.isEmpty, text.hasPrefix(words) else { return false }
+        return text.dropFirst(words.count).first.map { !$0.isLetter && !$0.isNumber } ?? true
+    }
+
+    /// - Parameter name: whole, as it is written first, then in any case, where that is only one vacation.
+    func record(called name: String) throws(VacationLookupError) -> VacationRecord {
         // An empty name would be the working folder, and is a variable that was not set.
         guard !name.isEmpty else { throw .unknown(name, near: []) }
         let path = places.workingFolder.pushing(FilePath(argument: name)).lexicallyNormalized()

@@ -8,7 +8,11 @@ import Testing
 @Suite struct VacationFinderTests {
     private func machine() async throws -> VacationMachine {
         let machine = try VacationMachine()
-        for folder in ["Paris_France_2024-06-15_2024-06-22", "Rome_2023", "Rome_2024", "rome_2024", "Zu\u{308}rich"] {
+        let folders = [
+            "Paris_France_2024-06-15_2024-06-22", "Rome_2023", "Rome_2024", "rome_2024", "Zu\u{308}rich", "Nice_2022",
+            "Nice_2023",
+        ]
+        for folder in folders {
             machine.disk.write("photo in \(folder)", to: VacationMachine.root.pushing(FilePath("\(folder)/1.jpg")))
         }
         for folder in ["Rome_2023", "Rome_2024"] {
@@ -51,6 +55,39 @@ import Testing
     func `an unknown name is answered with those that are near`(name: String, near: [String]) async throws {
         let finder = try await machine().finder
         await #expect(throws: VacationLookupError.unknown(name, near: near)) { try await finder.find(name) }
+    }
+
+    @Test(arguments: ["Paris", "paris", "Paris_France", "PARIS_FRANCE_2024"])
+    func `a folder is found by the words with which its name begins`(words: String) async throws {
+        let finder = try await machine().finder
+        #expect(try await finder.folder(named: words) == VacationMachine.paris)
+    }
+
+    @Test(arguments: ["Pari", "France"])
+    func `a part of a word, and a word from within, are not guessed`(name: String) async throws {
+        let finder = try await machine().finder
+        await #expect(throws: VacationLookupError.unknown(name, near: ["Paris_France_2024-06-15_2024-06-22"])) {
+            try await finder.folder(named: name)
+        }
+    }
+
+    @Test func `words with which several begin are answered with their folders`() async throws {
+        let finder = try await machine().finder
+        let folders = ["Nice_2022", "Nice_2023"].map { VacationMachine.root.pushing(FilePath($0)) }
+        let error = await #expect(throws: VacationLookupError.self) { try await finder.folder(named: "nice") }
+        guard case .ambiguous("nice", let found)? = error else {
+            Issue.record("\(error.debugDescription)")
+            return
+        }
+        #expect(Set(found) == Set(folders))
+    }
+
+    @Test func `a new folder of a name comes before an older one whose name begins with it`() async throws {
+        let machine = try await machine()
+        #expect(try await machine.finder.folder(named: "Paris") == VacationMachine.paris)
+        let new = VacationMachine.root.appending("Paris")
+        machine.disk.write("a new photo", to: new.appending("1.jpg"))
+        #expect(try await machine.finder.folder(named: "Paris") == new)
     }
 
     @Test func `what is not stored yet is told, and what failed is counted`() async throws {
