@@ -310,7 +310,7 @@ struct StatusCheck {
     /// Of what has no known age, one of more than a day cannot be ruled out.
     private func level(since moment: Date) -> Level? {
         if moment.isAhead(of: now) { return .warning }
-        switch now.timeIntervalSince(moment) {
+        return switch now.timeIntervalSince(moment) {
         case ...Self.patience.warning: nil
         case ...Self.patience.critical: .warning
         default: .critical
