@@ -39,9 +39,12 @@ import Testing
         let home = try AgentHome()
         try home.gallery.appending("a.jpg").create(SamplePhoto.unique(0))
         _ = try await home.pass()
+        // How much room there is may change meanwhile.
+        let lines = { (text: String) in text.split(separator: "\n").filter { !$0.contains("\"freeBytes\"") } }
         let known = try await home.run("status", "--json")
         let status = try await withoutCrypto(home, ["status", "--json"])
-        #expect(status.code == 0 && status.text == known.text, "\(status)")
+        #expect(status.code == 0 && lines(status.text) == lines(known.text), "\(status)")
+        #expect(lines(known.text).count > 10)
     }
 
     @Test func `without libcrypto status asks no bucket, and says why`() async throws {
