@@ -33,15 +33,11 @@ package struct PrunedVersions: Sendable {
 
     /// Whether another machine has deleted the project: of its image, its metadata, and their versions the store has only
     /// what stays then, and none of ours. What files of this machine are stored as is ours, and so are versions that this
-    /// ledger knows, but for those that another machine has stored, or has a file that is stored as them. Where a file of
-    /// this machine was stored as the project's image, nobody else deletes what was before it.
+    /// ledger knows, but for those that another machine has stored, or has a file that is stored as them.
     private func isDeleted(_ file: VersionedFile, beside gone: ObjectKey) async throws -> Bool {
         guard file.kind == .image || file.kind == .metadata else { return false }
         let inUse = try await ledger { try $0.projectVersionsInUse(below: file.versions) }
         let beginning = String(Substring(file.versions.utf8.dropLast("/versions/".utf8.count)))
-        if let current = try? ObjectKey(beginning + file.ending), try await ledger({ try $0.isOfOwnFile(current) }) {
-            return false
-        }
         let left = try await store.all(below: beginning).objects.map(\.key).filter { key in
             guard key != gone, let other = key.versionedFile else { return false }
             return other.versions.inBytes == file.versions.inBytes && (other.kind == .image || other.kind == .metadata)

@@ -124,21 +124,4 @@ import Testing
         try await repair.run()
         #expect(try bench.ledger.lostBesidePhotos(limit: 9).isEmpty)
     }
-
-    @Test func `a version that is lost together with the image after it was deleted by no other machine`() async throws
-    {
-        let clock = JumpingClock()
-        let bench = try ProjectBench(listing: "a", in: InMemoryStore(now: { clock.now }))
-        try await bench.storeInTurn(["image 1.", "image 2."], by: clock)
-        let version = try #require(try bench.ledger.projectVersions(of: "a").first)
-        let key = try #require(bench.memory.keys.first { $0.rawValue.hasSuffix("/projects/a.jpg") })
-        let image = try #require(try bench.ledger.object(key))
-        for gone in [version, image] { bench.memory.lose(gone.key) }
-        try bench.ledger.markBroken([version, image].map { BrokenObject($0, .missing) }, at: bench.clock.now)
-        try await StoredCopyRepair(
-            store: bench.store, ledger: bench.queue, keys: try KeyLayout(user: "ana"),
-            pruned: PrunedVersions(store: bench.store, ledger: bench.queue, kept: 1), time: bench.clock.source
-        ).run()
-        #expect(try bench.ledger.lostBesidePhotos(limit: 9).map(\.key) == [version.key])
-    }
 }
