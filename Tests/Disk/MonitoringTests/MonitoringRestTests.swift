@@ -63,28 +63,38 @@ import Testing
         }
     }
 
+    /// Until a round has found nothing new: the first ones may meet what was left behind as the ledger was opened.
+    private func rest() async {
+        for _ in 1...10 {
+            await pass(minutes: 1)
+            if takeReads().last == false { return }
+        }
+    }
+
     private func takeReads() -> [Bool] { reads.withLock { exchange(&$0, with: []) } }
 
     @Test func `while nobody writes, the ledger is read every ten minutes, and the file is renewed each minute`()
         async throws
     {
         try await running {
+            await rest()
             for minute in 1...10 {
                 try tree.path("agent.prom").unlink()
                 await pass(minutes: 1)
                 let text = try String(decoding: tree.read("agent.prom"), as: UTF8.self)
                 #expect(text.hasPrefix("# HELP sync_agent_"), "\(minute)")
             }
-            #expect(takeReads() == [true] + Array(repeating: false, count: 9) + [true])
+            // The look that has found nothing new began a minute before it.
+            #expect(takeReads() == Array(repeating: false, count: 8) + [true, false])
         }
     }
 
     @Test func `what another process has written is seen with the next round`() async throws {
         try await running {
-            await pass(minutes: 1)
+            await rest()
             try other.noteSync(at: time.now)
             await pass(minutes: 2)
-            #expect(takeReads() == [true, false, true, false])
+            #expect(takeReads() == [true, false])
             let text = try String(decoding: tree.read("agent.prom"), as: UTF8.self)
             #expect(text.contains("\nsync_agent_last_success_timestamp_seconds "))
         }
@@ -92,12 +102,12 @@ import Testing
 
     @Test func `a disk that is filled is noted within a minute, though nobody writes`() async throws {
         try await running {
-            await pass(minutes: 1)
+            await rest()
             free.withLock { $0 = 1 }
             await pass(minutes: 1)
             let notices = try other.standingNotices().map(\.kind)
             #expect(notices == [.diskFull])
-            #expect(takeReads() == [true, false, false, true])
+            #expect(takeReads() == [false, true])
             await pass(minutes: 2)
             #expect(takeReads() == [true, false], "its own note is read once, and then nothing is new")
         }
