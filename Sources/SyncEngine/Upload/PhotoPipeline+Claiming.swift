@@ -114,10 +114,11 @@ extension PhotoPipeline {
     func claimNext(
         _ group: ClaimGroup, upTo bytes: Int64 = .max, leavingOut folders: Set<FolderID>
     ) async throws -> (next: NextClaim, isIdle: Bool) {
-        let (scope, reach, isFlowing) = state.withLock { ($0.scope, min($0.reach, bytes), $0.isFlowing) }
         let now = time.now()
         return try await ledger { [state, endings] ledger in
             try endings.betweenGroups {
+                // Asked here: whether a film may be taken, and whether nothing is in hand, is of one moment.
+                let (scope, reach, isFlowing) = state.withLock { ($0.scope, min($0.reach, bytes), $0.isFlowing) }
                 let next = try ledger.claimNext(
                     of: scope, upTo: reach, group, isExpected: isFlowing, leavingOut: folders, at: now)
                 // Noted here, where no cancellation comes between: what is claimed is in hand.
