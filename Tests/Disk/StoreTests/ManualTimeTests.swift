@@ -42,6 +42,20 @@ struct ManualTimeTests {
         #expect(time.source.monotonic() == .seconds(20))
     }
 
+    @Test func `a shorter sleep is not taken for the one that is waited for, and the clock goes on for it`() async {
+        let time = ManualTime()
+        await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for seconds in [1, 2, 60] { try await time.source.sleep(.seconds(seconds)) }
+            }
+            await time.waitForSleeper(ofAtLeast: .seconds(60))
+            #expect(time.sleeps == [.seconds(1), .seconds(2), .seconds(60)])
+            #expect(time.source.monotonic() == .seconds(3))
+            group.cancelAll()
+            await #expect(throws: CancellationError.self) { try await group.waitForAll() }
+        }
+    }
+
     @Test func `a task that was cancelled before does not sleep`() async {
         let time = ManualTime()
         await withThrowingTaskGroup(of: Void.self) { group in

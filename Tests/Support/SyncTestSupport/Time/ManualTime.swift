@@ -5,6 +5,7 @@ import SyncSystem
 /// A clock that stands still until a test moves it, and the sleepers that wait for it.
 package final class ManualTime: Sendable {
     private struct Sleeper {
+        var asked: Duration
         var deadline: Duration
         var wake: CheckedContinuation<Void, any Error>
     }
@@ -78,6 +79,21 @@ package final class ManualTime: Sendable {
         }
     }
 
+    /// Waits until a task sleeps for so long or longer, from when it began. The clock is moved for those that sleep for
+    /// less: what waits within a round, for a ledger that another process holds, is not the pause after it.
+    package func waitForSleeper(ofAtLeast duration: Duration) async {
+        while true {
+            await waitForSleepers()
+            let (isThere, next) = state.withLock { state in
+                let (sleepers, elapsed) = (state.sleepers.values, state.elapsed)
+                let next = sleepers.map { $0.deadline - elapsed }.min() ?? .zero
+                return (sleepers.contains { $0.asked >= duration }, next)
+            }
+            if isThere { return }
+            await advance(by: max(next, .zero))
+        }
+    }
+
     private func sleep(for duration: Duration) async throws {
         let id = state.withLock { state in
             state.nextID += 1
@@ -98,7 +114,8 @@ package final class ManualTime: Sendable {
     private func enter(_ id: Int, _ duration: Duration, _ continuation: CheckedContinuation<Void, any Error>) {
         let (wasCancelled, notified) = state.withLock { state in
             if state.cancelled.remove(id) != nil { return (true, [CheckedContinuation<Void, Never>]()) }
-            state.sleepers[id] = Sleeper(deadline: state.elapsed + duration, wake: continuation)
+            state.sleepers[id] = Sleeper(
+                asked: duration, deadline: state.elapsed + duration, wake: continuation)
             let count = state.sleepers.count
             let notified = state.watchers.filter { $0.count <= count }.map(\.notify)
             state.watchers.removeAll { $0.count <= count }
