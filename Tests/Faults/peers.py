@@ -53,13 +53,23 @@ class LargeHome(RemoteHome):
             (self.pictures / f"Gallery/film-{number}.mp4").write_bytes(data)
 
 
+def programs():
+    """`aws` and `rclone`, installed where they are missing: without one of them the table would lack a column."""
+    subprocess.run([ROOT / "scripts/setup", "peers"], check=True)
+    aws, rclone = shutil.which("aws"), ROOT / ".build-servers/rclone/venv/bin/rclone"
+    if not aws:
+        raise SystemExit("bad-store: aws is missing: scripts/setup peers")
+    if not rclone.exists():
+        subprocess.run([ROOT / "scripts/test-servers", "run", "true"], check=True, stdout=subprocess.DEVNULL)
+    return aws, rclone
+
+
 class Race:
     """Who gets what to the store, and what it says of it."""
 
     def __init__(self, folder, binary, server, seed):
         self.folder, self.binary, self.server, self.seed, self.number = folder, binary, server, seed, 0
-        self.rclone = ROOT / ".build-servers/rclone/venv/bin/rclone"
-        self.aws = shutil.which("aws")
+        self.aws, self.rclone = programs()
 
     def place(self):
         """A bucket and a proxy before it."""
@@ -86,16 +96,15 @@ class Race:
         bucket.empty()
 
     def peers(self):
-        found = {"sync-agent": None}
-        if self.aws:
-            found["aws"] = lambda port, name: [
+        return {
+            "sync-agent": None,
+            "aws": lambda port, name: [
                 self.aws, "s3", "sync", "--only-show-errors", "--endpoint-url", f"http://127.0.0.1:{port}", str(self.tree),
-                f"s3://{name}"]
-        if self.rclone.exists():
-            found["rclone"] = lambda port, name: [
+                f"s3://{name}"],
+            "rclone": lambda port, name: [
                 str(self.rclone), "copy", "-q", str(self.tree),
-                f':s3,provider=Other,env_auth=true,force_path_style=true,endpoint="http://127.0.0.1:{port}":{name}']
-        return found
+                f':s3,provider=Other,env_auth=true,force_path_style=true,endpoint="http://127.0.0.1:{port}":{name}'],
+        }
 
     def state(self, bucket):
         """(right, wrong, missing)."""
