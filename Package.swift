@@ -269,7 +269,7 @@ let package = Package(
         suite(
             "ShareTests", in: "Disk",
             ["SyncEngine", "SyncLedger", "SyncPhotos", "SyncLocalStore", "SyncDigest", "SyncWatch", logging, grdb]),
-        suite("LifeTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncDigest", logging, grdb]),
+        suite("LifeTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncDigest", "SyncWatch", logging, grdb]),
         suite("CatalogTests", in: "Disk", ["SyncEngine", "SyncLedger", "SyncGzip", "SyncDigest", logging, grdb]),
         suite("ScriptedServerTests", in: "Disk", ["SyncDigest"]),
         suite("TransportTests", in: "Disk", ["SyncS3", "SyncDigest"]),

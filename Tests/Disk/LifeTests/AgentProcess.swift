@@ -18,12 +18,17 @@ final class AgentProcess {
     private let queue: LedgerQueue
     private let folders: [FolderRecord]
     private let keys: KeyLayout
+    private let steps: FileSteps
     private let time: TimeSource
     private let pool = BlockingPool(name: "life", threads: 1)
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    init(_ home: Home, store: FaultyStore, isAlive: @escaping @Sendable () -> Bool) throws {
+    /// - Parameter steps: what changes of files meet.
+    init(
+        _ home: Home, store: FaultyStore, steps: FileSteps = FileSteps(), isAlive: @escaping @Sendable () -> Bool
+    ) throws {
         self.home = home
+        self.steps = steps
         self.store = store
         self.isAlive = isAlive
         // Each of several connections would read the whole schema, and there are thousands of processes.
@@ -31,9 +36,11 @@ final class AgentProcess {
         queue = LedgerQueue(ledger)
         keys = try KeyLayout(user: "ana")
         time = home.clock.source(isAlive: isAlive)
-        folders = try ledger.register([
+        var watched = [
             WatchedFolder(kind: .gallery, path: Home.gallery), WatchedFolder(kind: .vacations, path: Home.trips),
-        ])
+        ]
+        if let events = home.events { watched.append(WatchedFolder(kind: .gallery, path: events.path)) }
+        folders = try ledger.register(watched)
         _ = try ledger.recoverInterrupted(at: time.now())
     }
 
@@ -60,19 +67,26 @@ final class AgentProcess {
 
     /// Its first half: nothing is written of what it has come to.
     func scanAndStore() async throws {
-        let scan = FolderScan(ledger: ledger, scanner: home.disk, settle: .seconds(2))
-        for folder in folders { _ = try scan.run(folder, from: folder.path, at: time.now()) }
+        for folder in folders { try scan(folder) }
         try await upkeep.inspect()
         try ledger.makeAllDue(at: time.now())
         try await pipeline().run(.untilDone(patience: .zero))
+    }
+
+    /// For so long a file is as it is before it counts as whole.
+    private static let settle = Duration.seconds(2)
+
+    private func scan(_ folder: FolderRecord) throws {
+        let scan = FolderScan(ledger: ledger, scanner: home.view, settle: Self.settle)
+        _ = try scan.run(folder, from: folder.path, at: time.now())
     }
 
     private func pipeline() -> PhotoPipeline {
         PhotoPipeline(
             ledger: queue, store: store,
             preparer: Preparer(
-                ledger: ledger, scanner: home.disk, reducer: home.disk, planner: UploadPlanner(keys: keys),
-                policy: ReducePolicy(), settle: .seconds(2), now: time.now),
+                ledger: ledger, scanner: home.view, reducer: home.view, planner: UploadPlanner(keys: keys),
+                policy: ReducePolicy(), settle: Self.settle, now: time.now),
             pool: pool, batchSize: 1, work: Wakeup(), time: time, logger: logger, observe: { _ in })
     }
 
@@ -101,7 +115,7 @@ final class AgentProcess {
     func rebuild() async throws -> [String] {
         try await LedgerRebuild(
             store: store, ledger: queue, keys: keys, folders: folders, machineName: home.name,
-            spool: home.tree.path("rebuild.part"), scanner: home.disk, pool: pool, time: time
+            spool: home.tree.path("rebuild.part"), scanner: home.view, pool: pool, time: time
         ).run().problems
     }
 
@@ -110,6 +124,31 @@ final class AgentProcess {
         try await upkeep.inspect()
         _ = try await Verifier(store: store, ledger: queue, cost: VerificationCost(prices: nil), time: time)
             .run(.percent(100), costingAtMost: nil)
+    }
+
+    // MARK: Events
+
+    /// Archives the photos of old events, and deletes their texts.
+    func cleanUp(_ gallery: EventGallery) async throws -> RetentionSummary {
+        for folder in folders where folder.path == gallery.path { try scan(folder) }
+        let disk = home.view
+        // One event after the other: which of several is archived first is not the seed's.
+        let rules = RetentionPass.Rules(
+            keys: keys, policy: ReducePolicy(), batchSize: 1, settle: Self.settle, keepsTitles: true,
+            phoneRegion: nil)
+        return try await RetentionPass(
+            folders: [gallery.path], ledger: queue, store: store, scanner: disk, reducer: disk, phones: NoNumbers(),
+            rules: rules, pool: pool,
+            intake: EventIntake(
+                pass: nil, ledger: queue, scanner: disk, reducer: disk, settle: Self.settle, pool: pool, time: time),
+            calls: gallery.calls(steps), time: time
+        ).run(olderThan: EventModel.days)
+    }
+
+    private struct NoNumbers: PhoneNumbers {
+        func parse(_ text: String, region: String?) throws(InvalidPhoneNumber) -> PhoneNumber {
+            throw InvalidPhoneNumber(text, reason: "nobody has one")
+        }
     }
 
     // MARK: Restores

@@ -20,20 +20,28 @@ final class Home {
     let disk = FakeDisk()
     let memory: InMemoryStore
     let clock: LifeClock
+    /// Of another app; `nil` where there is none.
+    let events: EventGallery?
     private(set) var ledgerFile: FilePath
     private var ledgers = 0
 
     let name: String
 
-    /// - Parameter other: one whose store this one uses, too.
-    init(_ name: String = "home", beside other: Home? = nil) throws {
+    /// - Parameters:
+    ///   - other: one whose store this one uses, too.
+    ///   - hasEvents: whether another app keeps events in a gallery.
+    init(_ name: String = "home", beside other: Home? = nil, hasEvents: Bool = false) throws {
         let clock = other?.clock ?? LifeClock()
         self.clock = clock
         self.name = name
         memory = other?.memory ?? InMemoryStore(now: { clock.now }, restoreDuration: .seconds(48 * 3_600))
         tree = try TemporaryTree(in: .memory)
+        events = try hasEvents ? EventGallery(in: tree, clock: clock) : nil
         ledgerFile = tree.path("ledger-0.sqlite")
     }
+
+    /// As scanner and reducer see it.
+    var view: HomeDisk { HomeDisk(disk, events: events?.path) }
 
     /// A process that nothing disturbs.
     func start() throws -> AgentProcess { try AgentProcess(self, store: FaultyStore(memory), isAlive: { true }) }
@@ -55,7 +63,9 @@ final class Home {
             if isDead.withLock({ $0 }) { return [.failBefore(.storeMissing)] }
             return trouble.effects(of: call, kill: kill)
         }
-        return try AgentProcess(self, store: store, isAlive: { !isDead.withLock { $0 } })
+        let isAlive: @Sendable () -> Bool = { !isDead.withLock { $0 } }
+        return try AgentProcess(
+            self, store: store, steps: trouble.steps(isAlive: isAlive, kill: kill), isAlive: isAlive)
     }
 
     /// After a process has ended, one way or the other.
@@ -139,6 +149,24 @@ struct Trouble: Sendable {
         case .outage(let calls):
             return counts.next("all") > calls ? [.failBefore(.unreachable)] : []
         }
+    }
+
+    /// What changes of files meet. One that fails has changed nothing.
+    func steps(isAlive: @escaping @Sendable () -> Bool, kill: @escaping @Sendable () -> Void) -> FileSteps {
+        @Sendable func meet(_ moment: String, mayFail: Bool) throws {
+            guard isAlive() else { throw FileSteps.Killed() }
+            var dice = Dice(seed: Self.hash(seed, "\(moment) \(counts.next(moment))"))
+            switch kind {
+            case .faults(let chances): if mayFail, dice.oneIn(chances) { throw Errno.ioError }
+            case .death(let chances):
+                guard dice.oneIn(chances) else { return }
+                kill()
+                throw FileSteps.Killed()
+            case .outage: break
+            }
+        }
+        return FileSteps(
+            before: { try meet("before \($0)", mayFail: true) }, after: { try meet("after \($0)", mayFail: false) })
     }
 
     /// Ids of shares are drawn by the system.

@@ -11,15 +11,20 @@ final class Life {
     /// Something that happens and that the model is not told of: it must find each of them.
     enum Lie: String, CaseIterable, Sendable {
         case objectGone, objectAltered, claimedAndNeverSent, shareLeftBehind, photoForgotten, strangerStored
+        case eventTextGone, archivedPhotoGone
     }
 
     static let days = 30.0
 
     let seed: UInt64
-    private let home: Home
-    private var model = LifeModel()
-    private var dice: Dice
-    private var count = 0
+    let home: Home
+    let gallery: EventGallery
+    var model = LifeModel()
+    var events = EventModel()
+    /// Promises that cleanups broke since the last look.
+    var brokenByCleanup: [String] = []
+    var dice: Dice
+    var count = 0
     /// Processes that did not end by themselves.
     private var kills = 0
     /// What was done, and how it ended.
@@ -30,7 +35,9 @@ final class Life {
     init(seed: UInt64) throws {
         self.seed = seed
         dice = Dice(seed: seed)
-        home = try Home()
+        home = try Home(hasEvents: true)
+        guard let gallery = home.events else { preconditionFailure("a home without its gallery of events") }
+        self.gallery = gallery
     }
 
     /// Lives to the end, or to the first broken promise.
@@ -65,7 +72,7 @@ final class Life {
         count += 1
         home.clock.advance(by: .seconds(1_200 + dice.below(18_000)))
         let what: String
-        switch dice.below(24) {
+        switch dice.below(30) {
         case 0...4: what = add()
         case 5: what = change()
         case 6: what = move()
@@ -79,6 +86,10 @@ final class Life {
         case 20: what = try await revoke()
         case 21: what = try await work("verify", trouble(gentle: true)) { try await $0.verify() }
         case 22: what = setClock()
+        case 23, 24: what = try addEvents()
+        case 25: what = try editEvent()
+        case 26: what = try renameEvents()
+        case 27, 28: what = try await cleanUp()
         default: what = try await loseLedger()
         }
         steps.append(what)
@@ -199,7 +210,7 @@ final class Life {
 
     // MARK: A process
 
-    private func trouble(gentle: Bool = false) -> Trouble? {
+    func trouble(gentle: Bool = false) -> Trouble? {
         let seed = dice.next()
         switch dice.below(gentle ? 6 : 9) {
         case 0: return Trouble(.faults(oneIn: 3), seed: seed)
@@ -211,7 +222,7 @@ final class Life {
     }
 
     /// - Returns: what was done, in what trouble, and how it ended.
-    private func work(
+    func work(
         _ what: String, _ trouble: Trouble?, _ body: (AgentProcess) async throws -> Void
     ) async throws -> String {
         let process = try trouble.map { try home.start(in: $0) } ?? home.start()
@@ -243,13 +254,21 @@ final class Life {
         try await process.verify()
         try await process.pass()
         home.clock.advance(by: .seconds(60 * 3_600))
+        let due = events.due(at: home.clock.now)
+        let summary = try await process.cleanUp(gallery)
+        events.cleaned(at: home.clock.now)
+        let wrongEvents =
+            try events.unmended(in: gallery, due: due, summary)
+            + events.broken(in: gallery, home.memory)
+        home.clock.advance(by: .seconds(60))
         try await process.pass()
         let puts = process.store.count(.put)
         try await process.pass()
         let sent = process.store.calls.filter { $0.operation == .put }.dropFirst(puts).map(\.key)
             .filter { $0.hasPrefix("users/ana/photos/") }
         _ = try model.broken(in: home, process.ledger)
-        let wrong = try early + model.unmended(in: home, process.ledger) + sent.map { "\($0) was sent once more" }
+        let wrong =
+            try early + wrongEvents + model.unmended(in: home, process.ledger) + sent.map { "\($0) was sent once more" }
         _ = try await home.finish(process)
         steps.append("peace")
         return wrong
@@ -259,18 +278,17 @@ final class Life {
     /// is while another one is sent, and kills the process, is the machine's.
     /// - Returns: those that were set aside before there were two kills.
     private func retrySetAside(_ ledger: Ledger) throws -> [String] {
-        var setAside: [PhotoStatus] = []
-        try ledger.photos(at: Home.pictures) { photo in
-            if photo.state == .failed, photo.error == Ledger.setAside { setAside.append(photo) }
-        }
+        let setAside = try setAside(ledger, at: Home.pictures) + setAside(ledger, at: gallery.path)
         if !setAside.isEmpty { _ = try ledger.retry(setAside.map(\.id)) }
         return kills < 2 ? setAside.map { "\($0.path) was set aside after \(kills) kills" } : []
     }
 
     private func check() async throws -> [String] {
         let process = try home.start()
-        let broken = try model.broken(in: home, process.ledger)
-        var states: [String] = []
+        let broken =
+            try model.broken(in: home, process.ledger) + events.broken(in: gallery, home.memory) + brokenByCleanup
+        brokenByCleanup = []
+        var states = try gallery.texts(of: events.events.keys).map { "\($0.key) in \($0.value)" }
         try process.ledger.photos(at: Home.pictures) { states.append("\($0.path) \($0.state)") }
         let objects = home.memory.keys.filter { !$0.rawValue.contains("/catalog/") }.map { key in
             "\(Trouble.withoutShare(key.rawValue)) \(home.memory.info(key)?.storageClass.rawValue ?? "")"
@@ -303,6 +321,22 @@ final class Life {
             try await process.revoke(id)
             try await home.memory.store([1], at: ShareKeys(id).page)
         case .photoForgotten: write("a photo that nobody looks at", to: Home.gallery.appending("forgotten.jpg"))
+        case .eventTextGone:
+            let event = EventModel.Event(created: secondsAgo(0), photo: nil)
+            try gallery.add("last", event, to: "last.json")
+            writeEvent("last", event)
+            try gallery.remove("last.json")
+        case .archivedPhotoGone:
+            let old = secondsAgo((EventModel.days + 1) * 86_400)
+            let event = EventModel.Event(created: old, photo: "the last photo of an event")
+            try gallery.add("last", event, to: "last.json")
+            writeEvent("last", event)
+            home.clock.advance(by: .seconds(60))
+            _ = try await process.cleanUp(gallery)
+            events.cleaned(at: home.clock.now)
+            for key in home.memory.keys where key.rawValue.hasPrefix("gallery-archive/") {
+                try await home.memory.delete(key)
+            }
         case .strangerStored: try await home.memory.store([1], at: ObjectKey("users/ana/photos/stranger.dat"))
         }
         _ = try await home.finish(process)

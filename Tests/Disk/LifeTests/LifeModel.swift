@@ -36,6 +36,9 @@ struct LifeModel {
     /// The ledger is gone, and with it what it said of shares that are still in the store.
     mutating func forgetShares() { ended = [] }
 
+    /// A photo that stands in an event has no path of its own.
+    mutating func writeInEvent(_ text: String) { history["/events", default: []].insert(text) }
+
     // MARK: What must be true at any moment
 
     /// - Returns: the promises that are broken, in words.
@@ -45,7 +48,9 @@ struct LifeModel {
     }
 
     /// Photos of the person's, not shares, manifests or the catalogue.
-    private static func isPhoto(_ key: ObjectKey) -> Bool { key.rawValue.hasPrefix("users/ana/photos/") }
+    private static func isPhoto(_ key: ObjectKey) -> Bool {
+        key.rawValue.hasPrefix("users/ana/photos/") || key.rawValue.hasPrefix("gallery-archive/")
+    }
 
     private mutating func checkStore(_ memory: InMemoryStore) {
         for key in memory.keys where Self.isPhoto(key) {

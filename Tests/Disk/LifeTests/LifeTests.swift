@@ -6,10 +6,29 @@ import Testing
 /// works. `SYNC_AGENT_LIFE_SEED` repeats one life, `SYNC_AGENT_LIVES` sets how many there are.
 @Suite struct LifeTests {
     private static let seeds: [UInt64] = {
-        if let seed: UInt64 = Dice.number("SYNC_AGENT_LIFE_SEED") { return [seed] }
-        let lives: UInt64 = Dice.number("SYNC_AGENT_LIVES") ?? 3
-        return Array(1...max(lives, 1))
+        let lives: UInt64? = Dice.number("SYNC_AGENT_LIVES")
+        let seeds = chosenSeeds(
+            of: lives, from: Dice.number("SYNC_AGENT_LIFE_SEED"), drawn: Dice("SYNC_AGENT_LIFE_SEED").seed)
+        if lives != nil, let first = seeds.first {
+            print("lives: SYNC_AGENT_LIVES=\(seeds.count) SYNC_AGENT_LIFE_SEED=\(first), to \(seeds.last ?? first)")
+        }
+        return seeds
     }()
+
+    /// Three that stay, so that a change is judged by what it does; many are new ones each time.
+    /// - Parameter first: the seed of the first one; where only that is given, it is the only one.
+    private static func chosenSeeds(of lives: UInt64?, from first: UInt64?, drawn: UInt64) -> [UInt64] {
+        guard let lives else { return first.map { [$0] } ?? [1, 2, 3] }
+        let start = first ?? drawn
+        return (0..<max(lives, 1)).map { start &+ $0 }
+    }
+
+    @Test func `three lives stay, many begin with another seed each time, and one can be had again`() {
+        #expect(Self.chosenSeeds(of: nil, from: nil, drawn: 40) == [1, 2, 3])
+        #expect(Self.chosenSeeds(of: 2, from: nil, drawn: 40) == [40, 41])
+        #expect(Self.chosenSeeds(of: 2, from: 7, drawn: 40) == [7, 8])
+        #expect(Self.chosenSeeds(of: nil, from: 7, drawn: 40) == [7])
+    }
 
     @Test(arguments: seeds)
     func `whatever happens in thirty days, what is called stored is there, and all is stored when it is over`(
