@@ -2,8 +2,8 @@ package import SyncCore
 package import SyncLedger
 
 /// Earlier states of files in projects folders that this ledger knows, and that another machine of the user has removed
-/// from the store: by the same rule as ``ProjectVersions``, or with their project. That is no loss. Where no other machine
-/// stores for the user, nobody has deleted the project but by mistake.
+/// from the store: by the same rule as ``ProjectVersions``, or with their project. That is no loss. Where no other
+/// machine stores for the user, nobody has deleted the project but by mistake.
 package struct PrunedVersions: Sendable {
     private let store: any ReadableStore
     private let ledger: LedgerQueue
@@ -41,10 +41,10 @@ package struct PrunedVersions: Sendable {
         return try await ledger.finish { try $0.forgetPrunedVersion(gone) }
     }
 
-    /// Whether what is left of the project is what a deletion by another machine leaves: of its image, its metadata, and
-    /// their versions the store has only what stays then, and none of ours. What files of this machine are stored as is
-    /// ours, and so are versions that this ledger knows, but for those that another machine has stored, or has a file that
-    /// is stored as them.
+    /// Whether what is left of the project is what a deletion by another machine leaves: of its image, its metadata,
+    /// and their versions the store has only what stays then, and none of ours. What files of this machine are stored
+    /// as is ours, and so are versions that this ledger knows, but for those that another machine has stored, or has a
+    /// file that is stored as them.
     private func mayBeDeleted(_ file: VersionedFile, beside gone: ObjectKey) async throws -> Bool {
         guard file.kind == .image || file.kind == .metadata else { return false }
         let inUse = try await ledger { try $0.projectVersionsInUse(below: file.versions) }

@@ -4,8 +4,8 @@ package import SyncCore
 ///
 /// Source: Amazon S3 API Reference, CreateMultipartUpload, UploadPartCopy, HeadObject.
 extension S3Requests {
-    /// CreateMultipartUpload, with what is stored beside the bytes of the source. It is not cancelled on its way at once:
-    /// nobody would know the name of what it began.
+    /// CreateMultipartUpload, with what is stored beside the bytes of the source. It is not cancelled on its way at
+    /// once: nobody would know the name of what it began.
     /// - Parameters:
     ///   - original: the headers of the source.
     ///   - tags: those of the source.
