@@ -73,8 +73,7 @@ struct RebuildCommand: WorkspaceCommand {
             store: store, ledger: ledger, keys: try workspace.keys, folders: folders,
             machineName: installation.machineName, spool: installation.rebuildSpool, scanner: FileTreeScanner(),
             pool: workspace.threads.disk, verification: try installation.verificationRuleOfRebuild(),
-            moves: try await workspace.mergedPhotos(store),
-            pruned: PrunedVersions(store: store, ledger: ledger, kept: settings.projectVersions),
+            moves: try await workspace.mergedPhotos(store), pruned: try await workspace.prunedVersions(store),
             time: workspace.time)
         do {
             return try await body(rebuild)

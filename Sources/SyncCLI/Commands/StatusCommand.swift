@@ -21,7 +21,7 @@ struct StatusCommand: WorkspaceCommand {
             --check is for monitoring, as a Nagios plugin: one line with numbers, and exit code 0 for OK, 1 for \
             WARNING, 2 for CRITICAL, 3 for UNKNOWN. CRITICAL: photos are lost; stored objects are damaged or gone; a \
             photo waits, the store is away or takes no photos, or no agent runs and no pass finished, for more than 3 \
-            days. WARNING: the same for more than a day; a photo was tried, and waits for more than an hour; the store \
+            days. WARNING: the same for more than a day; a photo is tried in vain for more than an hour; the store \
             cannot be reached, or takes no photos; a disk is full; photos cannot be stored; a folder cannot be read, or \
             was not looked at yet; gallery events are overdue; the catalogue is not up to date; there was no pass yet, \
             or the last one is later than the clock of this machine.

@@ -67,8 +67,7 @@ struct VerifyCommand: WorkspaceCommand {
         let verifier = Verifier(
             store: services.store, ledger: services.ledger, cost: cost,
             moves: try await workspace.mergedPhotos(services.store),
-            pruned: PrunedVersions(
-                store: services.store, ledger: services.ledger, kept: workspace.settings.projectVersions),
+            pruned: try await workspace.prunedVersions(services.store),
             time: workspace.time)
         // What is given counts for this run, whatever was spent before it.
         let month = budget == nil ? workspace.settings.verify.maximumUSDPerMonth : nil

@@ -76,7 +76,7 @@ struct AgentServices: Sendable {
                     spool: workspace.installation.rebuildSpool, pool: threads.disk, time: time),
                 time: time),
             moves: try await workspace.mergedPhotos(retrying),
-            pruned: PrunedVersions(store: retrying, ledger: queue, kept: settings.projectVersions),
+            pruned: try await workspace.prunedVersions(retrying),
             copies: CopyFromOriginal(
                 reducer: workspace.reducer, recompressor: workspace.recompressor, policy: settings.photos.reduce,
                 pool: threads.photos),

@@ -54,8 +54,7 @@ struct RestoreServices: Sendable {
             patience: patience, time: time, logger: installation.logger)
         refresh = ClassRefresh(
             store: store, ledger: ledger, keys: try workspace.keys,
-            moves: try await workspace.mergedPhotos(store),
-            pruned: PrunedVersions(store: store, ledger: ledger, kept: settings.projectVersions),
+            moves: try await workspace.mergedPhotos(store), pruned: try await workspace.prunedVersions(store),
             holdCatalog: workspace.catalogHold, time: time)
     }
 

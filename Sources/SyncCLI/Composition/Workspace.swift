@@ -332,6 +332,12 @@ extension Workspace {
         MergedPhotos(
             store: store, ledger: try await ledger, keys: try keys, others: try await otherMerges(store))
     }
+
+    /// What tells which earlier states of projects another machine has removed.
+    /// - Parameter store: with retries.
+    func prunedVersions(_ store: any ReadableStore) async throws -> PrunedVersions {
+        PrunedVersions(store: store, ledger: try await ledger, keys: try keys, kept: settings.projectVersions)
+    }
 }
 
 extension Installation {

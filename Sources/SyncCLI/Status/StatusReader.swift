@@ -258,7 +258,7 @@ struct StatusCheck {
         if let tried {
             add(
                 .warning,
-                "a photo was tried, and waits \(wait(since: tried.since)) (\(tried.path): \(tried.why))")
+                "a photo is tried in vain \(wait(since: tried.since)) (\(tried.photo.path): \(tried.photo.why))")
         }
         for disk in report.disks { if let words = disk.words { add(.warning, words) } }
         let grade = report.store.since.flatMap(level(since:)) ?? .warning
@@ -298,13 +298,15 @@ struct StatusCheck {
 
     /// The photo that waits longest of those that are tried in vain for long, where nothing else says why: the store
     /// itself, or that it waits for days. How long it has waited for its turn before is nothing to look at.
-    private var tried: StatusReport.Delayed? {
+    private var tried: (photo: StatusReport.Delayed, since: Date)? {
         guard report.store.reachable, report.store.refusal == nil, waitingSince.flatMap(level(since:)) == nil else {
             return nil
         }
-        return report.delayed.first { photo in
-            photo.triedSince.map { now.timeIntervalSince($0) > Self.patienceOfTried || $0.isAhead(of: now) } ?? false
+        for photo in report.delayed {
+            guard let since = photo.triedSince else { continue }
+            if now.timeIntervalSince(since) > Self.patienceOfTried || since.isAhead(of: now) { return (photo, since) }
         }
+        return nil
     }
 
     /// Of what has no known age, one of more than a day cannot be ruled out.

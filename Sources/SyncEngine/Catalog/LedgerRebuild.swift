@@ -97,7 +97,8 @@ package struct LedgerRebuild: Sendable {
         self.scanner = scanner
         self.pool = pool
         self.verification = verification
-        audit = ObjectAudit(store: store, ledger: ledger, moves: moves, pruned: pruned, time: time)
+        audit = ObjectAudit(
+            store: store, ledger: ledger, moves: moves?.reading(store), pruned: pruned?.reading(store), time: time)
         self.time = time
         reader = CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time)
     }

@@ -94,6 +94,19 @@ struct OtherMachines: Sendable {
         return signs
     }
 
+    /// Whether there is another one than this. One whose place this one has taken counts where its catalogue has been
+    /// written since.
+    /// - Parameter status: this machine's.
+    func exist(beside status: CatalogStatus) async throws -> Bool {
+        for (key, _) in try await listing(keys.machines) + listing(keys.catalog) {
+            let segment = CatalogSegment(key, keys)
+            guard let id = segment?.machine ?? keys.machineID(of: key), id != status.machine else { continue }
+            guard let taken = status.replaces[id] else { return true }
+            if let segment, segment.to > taken { return true }
+        }
+        return false
+    }
+
     /// - Parameter now: by the store's clock.
     static func isSilent(since sign: Date, now: Date) -> Bool { now.timeIntervalSince(sign) >= silence }
 

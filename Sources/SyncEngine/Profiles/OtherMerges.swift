@@ -55,6 +55,13 @@ package struct OtherMerges: Sendable {
             reader: CatalogReader(store: store, ledger: ledger, keys: keys, spool: spool, pool: pool, time: time))
     }
 
+    /// The same by way of a store that sees what is asked.
+    func reading(_ store: any ReadableStore) -> OtherMerges {
+        let reader = states.reader
+        return OtherMerges(
+            store: store, ledger: ledger, keys: keys, spool: reader.spool, pool: reader.pool, time: reader.time)
+    }
+
     /// As far as they will ever be read.
     /// - Throws: ``StoreError`` when something of them cannot be read now; ``LedgerError``, `CancellationError`.
     func readable() async throws -> [OtherMerge] {
@@ -172,6 +179,11 @@ package struct MergedPhotos: Sendable {
         self.ledger = ledger
         self.keys = keys
         self.others = others
+    }
+
+    /// The same by way of a store that sees what is asked.
+    func reading(_ store: any ReadableStore) -> MergedPhotos {
+        MergedPhotos(store: store, ledger: ledger, keys: keys, others: others.reading(store))
     }
 
     /// A look at photos that are missing, one after the other or at once: what was merged is read with the first of them.

@@ -2,17 +2,25 @@ package import SyncCore
 package import SyncLedger
 
 /// Earlier states of files in projects folders that this ledger knows, and that another machine of the user has removed
-/// from the store: by the same rule as ``ProjectVersions``, or with their project. That is no loss.
+/// from the store: by the same rule as ``ProjectVersions``, or with their project. That is no loss. Where no other
+/// machine stores for the user, nobody has deleted the project but by mistake.
 package struct PrunedVersions: Sendable {
     private let store: any ReadableStore
     private let ledger: LedgerQueue
+    private let machines: OtherMachines
     private let kept: Int
 
     /// - Parameter kept: how many earlier states of a file stay reachable.
-    package init(store: any ReadableStore, ledger: LedgerQueue, kept: Int) {
+    package init(store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, kept: Int) {
         self.store = store
         self.ledger = ledger
+        machines = OtherMachines(store: store, keys: keys)
         self.kept = kept
+    }
+
+    /// The same by way of a store that sees what is asked.
+    func reading(_ store: any ReadableStore) -> PrunedVersions {
+        PrunedVersions(store: store, ledger: ledger, keys: machines.keys, kept: kept)
     }
 
     /// Forgets an object that the store no longer has, where it is such a version and no file is stored as it.
@@ -26,15 +34,18 @@ package struct PrunedVersions: Sendable {
         }
         let stored = try await store.all(below: file.versions).objects
         if !ProjectVersions.mayHavePruned(gone, of: file, beside: stored, kept: kept) {
-            guard try await isDeleted(file, beside: gone.key) else { return false }
+            guard try await mayBeDeleted(file, beside: gone.key) else { return false }
+            let status = try await ledger { try $0.catalogStatus() }
+            guard try await machines.exist(beside: status) else { return false }
         }
         return try await ledger.finish { try $0.forgetPrunedVersion(gone) }
     }
 
-    /// Whether another machine has deleted the project: of its image, its metadata, and their versions the store has only
-    /// what stays then, and none of ours. What files of this machine are stored as is ours, and so are versions that this
-    /// ledger knows, but for those that another machine has stored, or has a file that is stored as them.
-    private func isDeleted(_ file: VersionedFile, beside gone: ObjectKey) async throws -> Bool {
+    /// Whether what is left of the project is what a deletion by another machine leaves: of its image, its metadata,
+    /// and their versions the store has only what stays then, and none of ours. What files of this machine are stored
+    /// as is ours, and so are versions that this ledger knows, but for those that another machine has stored, or has a
+    /// file that is stored as them.
+    private func mayBeDeleted(_ file: VersionedFile, beside gone: ObjectKey) async throws -> Bool {
         guard file.kind == .image || file.kind == .metadata else { return false }
         let inUse = try await ledger { try $0.projectVersionsInUse(below: file.versions) }
         let beginning = String(Substring(file.versions.utf8.dropLast("/versions/".utf8.count)))

@@ -4,8 +4,8 @@ package import SyncCore
 ///
 /// Source: Amazon S3 API Reference, CreateMultipartUpload, UploadPartCopy, HeadObject.
 extension S3Requests {
-    /// CreateMultipartUpload, with what is stored beside the bytes of the source. It is not cancelled on its way: nobody
-    /// would know the name of what it began.
+    /// CreateMultipartUpload, with what is stored beside the bytes of the source. It is not cancelled on its way at
+    /// once: nobody would know the name of what it began.
     /// - Parameters:
     ///   - original: the headers of the source.
     ///   - tags: those of the source.
@@ -19,6 +19,7 @@ extension S3Requests {
         var request = HTTPRequest(
             .post, url(key, query: [HTTPQueryItem("uploads")]), headers: headers, body: HTTPBody(bytes: []))
         request.isCancellable = false
+        request.patienceAtEnd = Self.patienceAtEnd
         return request
     }
 

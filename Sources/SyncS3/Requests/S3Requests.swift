@@ -246,8 +246,10 @@ extension S3Requests {
     static let workPatience = Duration.seconds(300)
     /// How long tidying up may hold up the end of the program, however often it is tried.
     static let abortPatience = Duration.seconds(10)
+    /// The same once the work was cancelled: whoever waits for its end may wait for that of the program.
+    static let patienceAtEnd = Duration.seconds(3)
 
-    /// CreateMultipartUpload. It is not cancelled on its way: nobody would know the name of what it began.
+    /// CreateMultipartUpload. It is not cancelled on its way at once: nobody would know the name of what it began.
     package func createUpload(
         at key: ObjectKey, attributes: ObjectAttributes, features: PutFeatures
     ) throws(StoreError) -> HTTPRequest {
@@ -255,6 +257,7 @@ extension S3Requests {
         var request = HTTPRequest(
             .post, url(key, query: [HTTPQueryItem("uploads")]), headers: headers, body: HTTPBody(bytes: []))
         request.isCancellable = false
+        request.patienceAtEnd = Self.patienceAtEnd
         return request
     }
 

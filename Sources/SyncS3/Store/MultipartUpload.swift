@@ -151,8 +151,6 @@ struct MultipartUpload: Sendable {
 
 extension S3Client {
     private static let abortAttempts = 3
-    /// How long taking parts back may last once the work was cancelled.
-    private static let patienceAtEnd = Duration.seconds(3)
 
     /// A failure that may pass costs one more try here and not the whole file; what fails twice is for the caller to retry.
     func onceMore<Result>(_ work: () async throws -> Result) async throws -> Result {
@@ -168,7 +166,7 @@ extension S3Client {
     /// left then is noted, and taken back later (``S3Store/abortStaleUploads()``).
     /// - Returns: the failure, which tells where they could not be taken back.
     func giveUp(_ upload: MultipartID, after error: any Error) async -> any Error {
-        let end = ContinuousClock.now + (Task.isCancelled ? Self.patienceAtEnd : S3Requests.abortPatience)
+        let end = ContinuousClock.now + (Task.isCancelled ? S3Requests.patienceAtEnd : S3Requests.abortPatience)
         for _ in 0..<Self.abortAttempts where ContinuousClock.now < end {
             if await abort(upload, by: end) { return error }
         }

@@ -86,11 +86,13 @@ package final class CurlTransport: HTTPTransport {
     private func perform(
         _ request: HTTPRequest, _ feed: FileFeed?, _ target: HTTPResponseTarget, _ id: UInt64
     ) async throws -> HTTPResponse {
-        guard request.isCancellable else { return try await submit(request, feed, target, id) }
+        guard let patience = request.isCancellable ? Duration.zero : request.patienceAtEnd else {
+            return try await submit(request, feed, target, id)
+        }
         return try await withTaskCancellationHandler {
             try await submit(request, feed, target, id)
         } onCancel: {
-            mailbox.cancel(id)
+            mailbox.cancel(id, after: patience)
         }
     }
 
@@ -144,13 +146,13 @@ struct CurlLoop {
             let work = mailbox.take()
             checkRates()
             work.submissions.forEach { start($0) }
-            for id in work.cancelled { end(id, .failure(CancellationError())) }
+            endCancelled(work.cancelled)
             for id in work.fed { transfers[id]?.goOn() }
             if work.isClosing { break }
             var code = CSyncCurl_MultiPerform(multi)
             if code == 0 {
                 reap()
-                code = CSyncCurl_MultiPoll(multi, pollMilliseconds)
+                code = CSyncCurl_MultiPoll(multi, pollMilliseconds(beside: work.cancelled))
             }
             if code != 0 {
                 // Out of memory or descriptors: what is under way fails, later requests get another try, without a spin.
@@ -166,10 +168,19 @@ struct CurlLoop {
         waiters.forEach { $0.resume() }
     }
 
-    private var pollMilliseconds: Int32 {
-        guard transfers.isEmpty, let lastEnd else { return Self.longestPoll }
-        let left = (settings.idleConnectionAge - (ContinuousClock.now - lastEnd)) / .milliseconds(1)
+    /// - Parameter cancelled: when each transfer that was cancelled ends.
+    private func pollMilliseconds(beside cancelled: [UInt64: ContinuousClock.Instant]) -> Int32 {
+        let nextEnd = cancelled.filter { transfers[$0.key] != nil }.values.min()
+        let idleEnd = transfers.isEmpty ? lastEnd.map { $0 + settings.idleConnectionAge } : nil
+        guard let next = nextEnd ?? idleEnd else { return Self.longestPoll }
+        let left = (next - ContinuousClock.now) / .milliseconds(1)
         return Int32(min(max(left.rounded(.up), 0), Double(Self.longestPoll)))
+    }
+
+    private mutating func endCancelled(_ cancelled: [UInt64: ContinuousClock.Instant]) {
+        if cancelled.isEmpty { return }
+        let now = ContinuousClock.now
+        for (id, moment) in cancelled where moment <= now { end(id, .failure(CancellationError())) }
     }
 
     /// Those that are too old to be used again take memory and descriptors, and mostly the server has closed them.
@@ -255,7 +266,8 @@ final class CurlMailbox: Sendable {
 
     struct Work: Sendable {
         var submissions: [Submission] = []
-        var cancelled: Set<UInt64> = []
+        /// When each of them ends.
+        var cancelled: [UInt64: ContinuousClock.Instant] = [:]
         /// Transfers whose bodies have bytes again.
         var fed: Set<UInt64> = []
         var isClosing = false
@@ -298,11 +310,13 @@ final class CurlMailbox: Sendable {
         if !isOpen { submission.reply.resume(throwing: Self.closed) }
     }
 
-    /// Also before the submission, which then ends at once.
-    func cancel(_ id: UInt64) {
+    /// Also before the submission, which then ends when that time is over.
+    /// - Parameter patience: how long it may still go on.
+    func cancel(_ id: UInt64, after patience: Duration) {
+        let end = ContinuousClock.now + patience
         state.withLock { state in
             guard let multi = state.multi else { return }
-            state.work.cancelled.insert(id)
+            state.work.cancelled[id] = end
             CSyncCurl_MultiWakeup(multi.handle)
         }
     }
@@ -318,7 +332,7 @@ final class CurlMailbox: Sendable {
 
     /// The transfer is over; its cancellation, if there was one, came too late.
     func forget(_ id: UInt64) {
-        state.withLock { _ = $0.work.cancelled.remove(id) }
+        state.withLock { $0.work.cancelled[id] = nil }
     }
 
     /// Asks the thread to end.

@@ -39,6 +39,8 @@ package struct HTTPRequest: Hashable, Sendable {
     /// Whether it ends when its task is cancelled. What tidies up after a cancellation is not to be cancelled by it.
     /// One that sends a file does: a disk may hold that for ever.
     package var isCancellable = true
+    /// How long one that does not end with its task may go on after that; `nil`: to its own end.
+    package var patienceAtEnd: Duration?
 
     package init(_ method: Method, _ url: HTTPURL, headers: HTTPHeaders = [:], body: HTTPBody? = nil) {
         self.method = method

@@ -115,9 +115,11 @@ import Testing
         let version = try #require(try bench.ledger.projectVersions(of: "a").first)
         bench.memory.lose(version.key)
         try bench.ledger.markBroken([BrokenObject(version, .missing)], at: bench.clock.now)
+        let keys = try KeyLayout(user: "ana")
         let repair = StoredCopyRepair(
-            store: bench.store, ledger: bench.queue, keys: try KeyLayout(user: "ana"),
-            pruned: PrunedVersions(store: bench.store, ledger: bench.queue, kept: 1), time: bench.clock.source)
+            store: bench.store, ledger: bench.queue, keys: keys,
+            pruned: PrunedVersions(store: bench.store, ledger: bench.queue, keys: keys, kept: 1),
+            time: bench.clock.source)
         try await repair.run()
         #expect(try bench.ledger.lostBesidePhotos(limit: 9).map(\.key) == [version.key])
         try await bench.storeInTurn(["image 3."], by: clock)

@@ -144,13 +144,14 @@ struct ProjectBench {
 
     /// Makes the ledger of what is in the store.
     /// - Parameter takesOver: `false`: it learns what the store has, as before a restore of all.
-    func rebuild(as name: String, takesOver: Bool = true) async throws {
+    @discardableResult
+    func rebuild(as name: String, takesOver: Bool = true) async throws -> LedgerRebuild.Summary {
         let rebuild = LedgerRebuild(
             store: store, ledger: queue, keys: keys, folders: [record], machineName: name,
             spool: tree.path("rebuild.part"), scanner: FileTreeScanner(),
             pool: BlockingPool(name: "disk", threads: 1),
-            pruned: PrunedVersions(store: store, ledger: queue, kept: 5), time: clock.source)
-        _ = try await rebuild.run(takesOver: takesOver)
+            pruned: PrunedVersions(store: store, ledger: queue, keys: keys, kept: 5), time: clock.source)
+        return try await rebuild.run(takesOver: takesOver)
     }
 
     /// Holds the ledger against what the store lists, a minute later.
@@ -158,8 +159,8 @@ struct ProjectBench {
     func refresh(kept: Int = 5) async throws {
         clock.jump(.seconds(60))
         let refresh = ClassRefresh(
-            store: store, ledger: queue, keys: keys, pruned: PrunedVersions(store: store, ledger: queue, kept: kept),
-            time: clock.source)
+            store: store, ledger: queue, keys: keys,
+            pruned: PrunedVersions(store: store, ledger: queue, keys: keys, kept: kept), time: clock.source)
         _ = try await refresh.run()
     }
 

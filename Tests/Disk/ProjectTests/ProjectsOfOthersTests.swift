@@ -168,6 +168,7 @@ import Testing
         try await store(2, "a-metadata.json", in: bench)
         let other = try ProjectBench(listing: "a", in: bench.memory)
         try await store(3, "a.jpg", in: other)
+        try await other.writeCatalog()
         #expect(try await unasked(other).map(\.failures) == [[]])
         #expect(bench.stored.filter { $0.hasPrefix("a") } == [])
         try await bench.refresh()
@@ -175,6 +176,40 @@ import Testing
         #expect(try bench.ledger.projectVersions(of: "a").isEmpty)
         // Its own files are not: they are stored again.
         #expect(try bench.status("a.jpg")?.state == .pending)
+        #expect(try bench.ledger.check() == [])
+    }
+
+    /// A machine whose catalogue is in the store. This one may have taken its place, and that one have written since.
+    enum Neighbour: CaseIterable, Sendable {
+        case absent, replaced, back, another
+    }
+
+    @Test(arguments: Neighbour.allCases)
+    func `versions that have gone with their image are lost where no other machine can have deleted them`(
+        neighbour: Neighbour
+    ) async throws {
+        let bench = try ProjectBench(listing: "a")
+        for number in 1...3 { try await store(number, "a.jpg", in: bench) }
+        try await bench.writeCatalog()
+        if neighbour != .absent {
+            let other = try ProjectBench(listing: "a", in: bench.memory)
+            try await store(3, "a.jpg", in: other)
+            try await other.writeCatalog()
+            let status = try other.ledger.catalogStatus()
+            let last = try #require(status.segments.map(\.to).max())
+            switch neighbour {
+            case .replaced: try bench.ledger.noteTakenOver([status.machine: last])
+            case .back: try bench.ledger.noteTakenOver([status.machine: last - 1])
+            case .absent, .another: break
+            }
+        }
+        let isLost = neighbour == .absent || neighbour == .replaced
+        let versions = try bench.ledger.projectVersions(of: "a").map(\.key)
+        #expect(versions.count == 2)
+        for key in versions + [try bench.key("a.jpg")] { bench.memory.lose(key) }
+        // Also by the next look.
+        for _ in 1...2 { try await bench.refresh() }
+        #expect(try Set(bench.ledger.lostBesidePhotos(limit: 9).map(\.key)) == (isLost ? Set(versions) : []))
         #expect(try bench.ledger.check() == [])
     }
 
@@ -195,6 +230,19 @@ import Testing
         #expect(try bench.ledger.overview().lost == 0)
         #expect(try bench.status("a.jpg")?.state == .uploaded)
         #expect(try bench.ledger.check() == [] && other.ledger.check() == [])
+    }
+
+    @Test func `a rebuild counts what it asks for an earlier image that is gone`() async throws {
+        let bench = try ProjectBench(listing: "a")
+        for number in 1...2 { try await store(number, "a.jpg", in: bench) }
+        try await bench.writeCatalog(as: "laptop")
+        let version = try #require(try bench.ledger.projectVersions(of: "a").first)
+        bench.memory.lose(version.key)
+        func asked() -> Int { bench.store.count(.head) + bench.store.count(.get) + bench.store.count(.list) }
+        let before = asked()
+        let summary = try await bench.rebuild(as: "laptop")
+        #expect(summary.requests == asked() - before)
+        #expect(try bench.ledger.lostBesidePhotos(limit: 9).map(\.key) == [version.key])
     }
 
     @Test func `an earlier image that is gone is a loss where the one that is here is stored as another version`()

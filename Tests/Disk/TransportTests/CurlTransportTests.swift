@@ -191,6 +191,47 @@ import Testing
         }
     }
 
+    /// A request that does not end with its task.
+    private func lasting(_ patience: Duration, _ server: LoopbackServer) -> HTTPRequest {
+        var request = HTTPRequest(.post, url(server), body: HTTPBody(bytes: []))
+        request.isCancellable = false
+        request.patienceAtEnd = patience
+        return request
+    }
+
+    @Test func `What does not end with its task ends when its patience is over`() async throws {
+        let arrived = Noted<Bool>()
+        try await withServer { connection in
+            guard connection.readHead() != nil else { return }
+            arrived.note(true)
+            connection.waitForEnd()
+        } work: { transport, server in
+            let request = lasting(.milliseconds(20), server)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    await #expect(throws: CancellationError.self) {
+                        _ = try await transport.send(request, target: .memory(limit: 5))
+                    }
+                }
+                #expect(await arrived.next() == true)
+                group.cancelAll()
+            }
+        }
+    }
+
+    @Test func `What does not end with its task has its answer while its patience lasts`() async throws {
+        try await withServer { connection in
+            while connection.readHead() != nil { connection.write(Self.ok) }
+        } work: { transport, server in
+            let request = lasting(.seconds(3_600), server)
+            let status = try await Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await transport.send(request, target: .memory(limit: 5)).status
+            }.value
+            #expect(status == 200)
+        }
+    }
+
     @Test func `Closing ends what is under way, and refuses what comes later`() async throws {
         let arrived = Noted<Bool>()
         try await withServer { connection in

@@ -93,8 +93,11 @@ import Testing
         Row(level: .ok, words: "3 photos stored, 0 waiting", waiting: 0.9, change: tried(0.9)),
         Row(level: .ok, words: "3 photos stored, 0 waiting", waiting: 6, change: tried(0.9, waited: 5)),
         Row(
-            level: .warning, words: "a photo was tried, and waits for 2 h (/p/a.jpg: put a: denied)", waiting: 2,
+            level: .warning, words: "a photo is tried in vain for 2 h (/p/a.jpg: put a: denied)", waiting: 2,
             change: tried(2, 0)),
+        Row(
+            level: .warning, words: "a photo is tried in vain for 2 h (/p/a.jpg: put a: denied)", waiting: 7,
+            change: tried(2, waited: 5)),
         Row(level: .warning, words: "a photo waits for 1 day", waiting: 25, change: tried(25)),
         Row(level: .warning, words: "the store took no photos when it was tried last (put a: denied)", waiting: 2) {
             refusing(1)(&$0)

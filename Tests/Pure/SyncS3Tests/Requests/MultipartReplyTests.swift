@@ -27,6 +27,9 @@ import Testing
         // Without a body there would be no Content-Length, which some servers insist on.
         #expect(create.body?.size == 0)
         #expect(!create.isCancellable)
+        // Nor does it hold up the end of the program for long.
+        let copy = requests.createCopy(to: upload.key, storageClass: .glacier, naming: [:], tags: [:])
+        #expect([create, copy].map(\.patienceAtEnd) == [.seconds(3), .seconds(3)])
     }
 
     @Test func `A part is named and has its own MD5`() {
