@@ -31,7 +31,7 @@ struct StatusReader {
     func read(for terminal: Terminal) async throws -> StatusView {
         let store = await checkStore()
         // A store that does not answer is told, and its disk may not answer either.
-        let disks = store.error == nil ? await lookAtDisks() : []
+        let disks = store.error == nil ? await readDisks() : []
         let shared = try await sharedVacations()
         return try await workspace.ledger { [self] in try read($0, store, disks, shared, terminal) }
     }
@@ -169,7 +169,7 @@ struct StatusReader {
     }
 
     /// How much room there is; nothing where a disk hangs, whose thread is given up.
-    private func lookAtDisks() async -> [StatusReport.Disk] {
+    private func readDisks() async -> [StatusReport.Disk] {
         let installation = installation
         let disks = try? await workspace.threads.disk.run(givingUpAfter: Self.patience, onSilence: {}) {
             installation.disks.compactMap { disk in
@@ -319,9 +319,7 @@ struct StatusCheck {
 
     private func span(since moment: Date) -> String { Quantities.span(.seconds(now.timeIntervalSince(moment))) }
 
-    private func wait(since moment: Date) -> String {
-        moment.isAhead(of: now) ? "since \(Quantities.ahead(moment))" : "for \(span(since: moment))"
-    }
+    private func wait(since moment: Date) -> String { Quantities.lasting(since: moment, now: now) }
 
     /// `label=value[unit];warning;critical;least;most`
     private var performance: String {
