@@ -103,7 +103,7 @@ struct ShareCommand: WorkspaceCommand {
         let services = try ShareServices(try await RestoreServices(place, access: dryRun ? .reads : .founds))
         // What was taken back on another machine is not offered again: it would be shared anew.
         if !dryRun {
-            for noticed in try await services.notes.notice() {
+            for noticed in try await services.notes.followAndClaimAll() {
                 if case .takenOver = noticed.fate { workspace.console.errors.writeLine("\(noticed)".escapingControls) }
             }
         }

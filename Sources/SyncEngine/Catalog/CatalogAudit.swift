@@ -207,14 +207,14 @@ package struct CatalogAudit: Sendable {
         }
         let examiner = ObjectExaminer(store)
         let way: ObjectExaminer.Reading = isUnread ? .always : .inDoubt
-        var status = try await examiner.examine(record, reading: way, isUnlisted: listed == nil)
-        if case .broken(.damaged) = status, record.etag != nil, try await self.isLocked(key) {
+        var verdict = try await examiner.examine(record, reading: way, isUnlisted: listed == nil)
+        if case .broken(.damaged) = verdict, record.etag != nil, try await self.isLocked(key) {
             // A listing tells no archive tier: there, too, a copy may have another mark.
             isLocked = true
             record.etag = nil
-            status = try await examiner.examine(record, reading: way, isUnlisted: listed == nil)
+            verdict = try await examiner.examine(record, reading: way, isUnlisted: listed == nil)
         }
-        switch status {
+        switch verdict {
         case .broken(let fault): return fault
         case .intact(let now, _):
             if isUnread, !isLocked { finding.bytes += now.size }

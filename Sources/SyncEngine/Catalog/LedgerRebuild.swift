@@ -49,7 +49,7 @@ package struct LedgerRebuild: Sendable {
         /// Objects that are not what was told of them, or that could not be looked at or read.
         package var unclear = 0
         /// Objects that are to be read, and of which nothing else is said: see ``Ledger/unclearObjects()``.
-        package var untold = 0
+        package var toBeRead = 0
     }
 
     package enum Step: Hashable, Sendable {
@@ -163,7 +163,7 @@ package struct LedgerRebuild: Sendable {
         summary.shares = counts.shares
         summary.lost = lost
         summary.unclear = unclear.named
-        summary.untold = unclear.all - unclear.named
+        summary.toBeRead = unclear.all - unclear.named
         summary.requests = store.requests
         return summary
     }

@@ -59,7 +59,7 @@ package struct FolderScan: Sendable {
             names.withLock { $0[start] = own }
         }
         for count in 1...Self.mostLooks {
-            let isSteady = try check(folder, from: start, now, seen, &result)
+            let isSteady = try scanOnce(folder, from: start, now, seen, &result)
             if isSteady || count == Self.mostLooks { break }
             result.beginAnew()
         }
@@ -115,7 +115,7 @@ package struct FolderScan: Sendable {
     }
 
     /// - Returns: whether the drives were the same all the time.
-    private func check(
+    private func scanOnce(
         _ folder: FolderRecord, from start: FilePath, _ now: Date, _ seen: (Int) -> Void, _ result: inout Summary
     ) throws -> Bool {
         var looks = firstLook?.begin()

@@ -227,7 +227,7 @@ package struct RestorePoller: Sendable {
     private func check(_ items: [RestoreItem]) async throws -> [StoreError] {
         let known = try await ledger { try $0.overview().tiers.reduce(0) { $0 + $1.objects } }
         let findings = try await ObjectStateQuery(store: store, knownObjects: known)
-            .check(Set(items.map(\.key)), tellingRestores: true)
+            .states(of: Set(items.map(\.key)), tellingRestores: true)
         let gone = try await gone(of: findings)
         let now = time.now()
         var outcomes: [RestoreOutcome: [Int64]] = [:]
