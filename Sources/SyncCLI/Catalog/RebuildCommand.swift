@@ -292,13 +292,13 @@ enum RebuildHint {
 }
 
 extension Workspace {
-    private static let catalogLooks = 50
+    private static let catalogTries = 50
 
     /// Takes the lock of the catalogue, whoever else of this machine writes it.
     var catalogHold: CatalogHold {
         { [installation, time] in
             // Another process writes a few changes, or a whole library: the first is waited for.
-            for _ in 0..<Self.catalogLooks {
+            for _ in 0..<Self.catalogTries {
                 do {
                     return try installation.takeCatalogLock()
                 } catch is AgentLock.Held {

@@ -220,7 +220,7 @@ struct StatusView {
         let files = Quantities.counted(filtered, "file")
         let exception = filtered == 0 ? "" : ", but \(files) left out by the filters"
         if let lacking {
-            let stored = isReachable ? "is stored\(lastLook)" : "was stored when the store was reached last"
+            let stored = isReachable ? "is stored\(asOfLastPass)" : "was stored when the store was reached last"
             let every = report.store.unclearObjects == 0 ? "Every photo" : "As far as can be told, every photo"
             return terminal.wrapped("\(every) \(stored)\(exception); \(lacking).", .yellow)
         }
@@ -228,11 +228,11 @@ struct StatusView {
             return terminal.wrapped(
                 "Everything was stored when the store was reached last. Whether it still is cannot be told.", .yellow)
         }
-        return terminal.wrapped("Everything is safe\(lastLook)\(exception).", .green)
+        return terminal.wrapped("Everything is safe\(asOfLastPass)\(exception).", .green)
     }
 
     /// What has come since is not known: no agent watches the folders.
-    private var lastLook: String {
+    private var asOfLastPass: String {
         guard !report.agent.running, let oldest = report.folders.compactMap(\.scannedAt).min() else { return "" }
         return ", as of the last pass at \(Quantities.time(oldest))"
     }

@@ -70,7 +70,7 @@ package struct CatalogAudit: Sendable {
         let price = audit.known.reduce(0) { $0 + cost.usd(bytes: $1.noted.size, in: .standard) }
         if let limit, price > limit { return Finding() }
         let moment = time.now()
-        guard try await ledger({ try $0.payForLooks([price], ofMonth: month, at: moment) }) > 0 else {
+        guard try await ledger({ try $0.payForChecks([price], ofMonth: month, at: moment) }) > 0 else {
             return Finding()
         }
         func correct(_ paid: Double) async throws {

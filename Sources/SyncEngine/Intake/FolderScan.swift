@@ -29,7 +29,7 @@ package struct FolderScan: Sendable {
     }
 
     /// How often a folder is looked at whose drives are changed meanwhile.
-    private static let mostLooks = 2
+    private static let mostScans = 2
 
     let ledger: Ledger
     let scanner: any TreeScanner
@@ -58,9 +58,9 @@ package struct FolderScan: Sendable {
             let own = scanner.names(of: start)
             names.withLock { $0[start] = own }
         }
-        for count in 1...Self.mostLooks {
+        for count in 1...Self.mostScans {
             let isSteady = try scanOnce(folder, from: start, now, seen, &result)
-            if isSteady || count == Self.mostLooks { break }
+            if isSteady || count == Self.mostScans { break }
             result.beginAnew()
         }
         if start == folder.path {

@@ -74,7 +74,7 @@ package final class ProjectListSync: Sendable {
     private let time: TimeSource
     private let logger: Logger
     /// When each folder's list was read last. A folder has a lock of its own: another one's disk may not answer.
-    private let looked = Lock<[FilePath: Lock<Duration?>]>([:])
+    private let lastReads = Lock<[FilePath: Lock<Duration?>]>([:])
     private let told = Lock<[FilePath: Set<ByteString>]>([:])
     private let unusable = Lock<[FilePath: Unusable]>([:])
 
@@ -98,16 +98,16 @@ package final class ProjectListSync: Sendable {
     package func refresh(_ folder: FilePath, isUrgent: Bool = false) throws -> ProjectListState? {
         // Whoever comes while the list is read waits for it: before the first one is noted, a folder looks like one that
         // has none, of which all images are stored.
-        let lock = looked.withLock { looked in
-            let lock = looked[folder] ?? Lock<Duration?>(nil)
-            looked[folder] = lock
+        let lock = lastReads.withLock { locks in
+            let lock = locks[folder] ?? Lock<Duration?>(nil)
+            locks[folder] = lock
             return lock
         }
-        try lock.withLock { lookedAt in
+        try lock.withLock { readAt in
             let now = time.monotonic()
-            if !isUrgent, let last = lookedAt, now - last < Self.interval { return }
+            if !isUrgent, let last = readAt, now - last < Self.interval { return }
             try read(folder)
-            lookedAt = now
+            readAt = now
         }
         return try ledger.projectList(of: folder)
     }

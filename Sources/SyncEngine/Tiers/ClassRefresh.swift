@@ -132,9 +132,9 @@ package struct ClassRefresh: Sendable {
             }
             let learned = tags
             if !learned.isEmpty { try await ledger { try $0.noteTags(learned) } }
-            let unlooked = try await audit.check(suspects, &result.findings)
-            result.add(unlooked)
-            let later = Set(unlooked.map(\.key))
+            let undecided = try await audit.check(suspects, &result.findings)
+            result.add(undecided)
+            let later = Set(undecided.map(\.key))
             let seen = listed.filter { !later.contains($0.key) }
             if !seen.isEmpty { try await ledger { try $0.noteRuins(as: seen) } }
         }

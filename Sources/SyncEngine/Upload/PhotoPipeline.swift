@@ -131,7 +131,7 @@ package final class PhotoPipeline: Sendable {
         try await releaseAll()
         do {
             try await withinGrace {
-                try await self.untilStopped { try await self.lookAround(mode) }
+                try await self.untilStopped { try await self.takeUpStoreState(mode) }
                 // One for each place and each hand, and for a film: where a place is free, somebody is.
                 let workers = self.batchSize + self.flights.most + self.groupHands.count + 1
                 try await self.besideSlowDisks(mode) {

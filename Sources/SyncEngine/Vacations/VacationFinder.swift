@@ -247,7 +247,7 @@ struct VacationReader: Sendable {
         let gone = content.photos.count { photo in
             !photo.state.isOnDisk && photo.md5.map { !onDisk.contains($0) } ?? true
         }
-        let details = record.isOnDisk ? resolved : record.lookedDetails ?? resolved
+        let details = record.isOnDisk ? resolved : record.checkedDetails ?? resolved
         return details.map {
             Vacation(
                 id: record.id, folder: record.folder, details: $0, photos: photos,

@@ -26,7 +26,7 @@ package struct VacationManifestSync: Sendable {
     }
 
     /// At one key, when others write there at the same time.
-    private static let looks = 3
+    private static let mostTries = 3
 
     private let ledger: LedgerQueue
     private let reader: VacationReader
@@ -49,7 +49,7 @@ package struct VacationManifestSync: Sendable {
     /// - Throws: ``StoreError`` when the store cannot be used at all; ``LedgerError``, `CancellationError`.
     package func run(where isQuiet: @Sendable (VacationRecord) -> Bool = { _ in true }) async throws -> Summary {
         var result = Summary()
-        let changed = try await ledger { try $0.vacationsToLookAt() }
+        let changed = try await ledger { try $0.vacationsToCheck() }
         let earlier = try await EarlierDenials(of: .vacations, in: ledger, time: time)
         let denied = DeniedObjects(earlier)
         // A folder that was renamed is stored under its new name before the old one goes.
@@ -90,7 +90,7 @@ package struct VacationManifestSync: Sendable {
             result.notes.append("\(file.string.escapingControls) is not used as it is: \(problem)")
         }
         if vacation.photos.isEmpty {
-            return try await ledger { try $0.noteLooked(id, revision: vacation.revision, details: vacation.details) }
+            return try await ledger { try $0.noteChecked(id, revision: vacation.revision, details: vacation.details) }
         }
         try await store(vacation, known: content.record.stored, &result)
     }
@@ -102,7 +102,7 @@ package struct VacationManifestSync: Sendable {
         let fingerprint = SHA256Digest(of: VacationFingerprint.material(photos))
         if let known, try await isCurrent(known, vacation, fingerprint) {
             let (id, revision, details) = (vacation.id, vacation.revision, vacation.details)
-            return try await ledger { try $0.noteLooked(id, revision: revision, details: details) }
+            return try await ledger { try $0.noteChecked(id, revision: revision, details: details) }
         }
         for number in 1... {
             let cacheKey = VacationCacheKey.text(vacation.cacheKey, number: number)
@@ -143,7 +143,7 @@ package struct VacationManifestSync: Sendable {
         _ manifest: VacationManifest, _ bytes: [UInt8], _ digest: SHA256Digest, of id: VacationID,
         _ result: inout Summary
     ) async throws -> Bool? {
-        for _ in 1..<Self.looks {
+        for _ in 1..<Self.mostTries {
             do {
                 return try await uploadOnce(manifest, bytes, digest, of: id, &result)
             } catch let error as StoreError where error.code == .alreadyExists {
@@ -213,7 +213,7 @@ package struct VacationManifestSync: Sendable {
         } else {
             // It was deleted on this disk, and nothing changes in the store; or nothing was ever there.
             try await ledger { ledger in
-                try ledger.noteLooked(id, revision: revision, details: record.lookedDetails)
+                try ledger.noteChecked(id, revision: revision, details: record.checkedDetails)
                 try ledger.forgetEmptyVacation(id)
             }
         }
