@@ -37,7 +37,7 @@ struct StatusReader {
     }
 
     private func read(
-        _ ledger: Ledger, _ store: StoreLook, _ disks: [StatusReport.Disk],
+        _ ledger: Ledger, _ store: StoreAnswer, _ disks: [StatusReport.Disk],
         _ shared: [FilePath: StatusReport.SharedVacation], _ terminal: Terminal
     ) throws -> StatusView {
         let overview = try ledger.overview()
@@ -140,19 +140,19 @@ struct StatusReader {
         return backlog
     }
 
-    private struct StoreLook {
+    private struct StoreAnswer {
         let identity: StoreIdentity
         let error: String?
         /// What it does otherwise than the configuration says.
         var note: String?
     }
 
-    private func checkStore() async -> StoreLook {
+    private func checkStore() async -> StoreAnswer {
         let store: any ObjectStore
         do {
             store = try await workspace.ledger { [installation] in try installation.makeStore($0, access: .reads) }
         } catch {
-            return StoreLook(identity: installation.configuredIdentity, error: "\(error)")
+            return StoreAnswer(identity: installation.configuredIdentity, error: "\(error)")
         }
         let overdue = CommandFailure(.storeUnreachable, "no answer within \(Quantities.span(Self.patience))")
         let failure: String?
@@ -165,7 +165,7 @@ struct StatusReader {
             failure = "\(error)"
         }
         await store.close()
-        return StoreLook(identity: store.identity, error: failure, note: ignoredClass(of: store))
+        return StoreAnswer(identity: store.identity, error: failure, note: ignoredClass(of: store))
     }
 
     /// How much room there is; nothing where a disk hangs, whose thread is given up.

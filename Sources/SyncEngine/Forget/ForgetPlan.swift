@@ -213,7 +213,7 @@ private struct FilesHere {
     /// Rows of photos that no scan has met.
     let unseen: Set<Int64>
     var directories: EmptyDirectories
-    var seen: [FolderID: FolderPresence.Look] = [:]
+    var seen: [FolderID: FolderPresence.Findings] = [:]
 
     /// `nil` where the file is gone, or in no folder that is watched.
     mutating func refusal(_ photo: PhotoStatus) throws -> ForgetPlan.Refusal? {
