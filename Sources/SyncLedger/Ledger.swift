@@ -41,7 +41,7 @@ package final class Ledger: Sendable {
     /// (https://www.sqlite.org/wal.html, "Sometimes Queries Return SQLITE_BUSY In WAL Mode").
     private static func open(_ path: FilePath, _ connections: Connections) throws(LedgerError) -> any DatabaseWriter {
         let patience = SuspendingClock.now + .seconds(busyTimeout)
-        var isSecondLook = false
+        var isSecondTry = false
         while true {
             do {
                 try LedgerFile.prepare(path)
@@ -54,8 +54,8 @@ package final class Ledger: Sendable {
             } catch {
                 let error = LedgerError(error, operation: "open", path: path)
                 // SQLite calls a schema malformed, too, that a drive did not give it for once.
-                if error.code == .damaged, !isSecondLook {
-                    isSecondLook = true
+                if error.code == .damaged, !isSecondTry {
+                    isSecondTry = true
                     continue
                 }
                 guard error.code == .busy, SuspendingClock.now < patience else { throw error }

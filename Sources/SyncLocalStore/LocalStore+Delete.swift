@@ -62,7 +62,7 @@ extension LocalStore {
         return path
     }
 
-    package func abortStaleUploads() async throws {
+    package func removeLeftovers() async throws {
         try await perform("tidy") { store, _ in try store.sweep() }
     }
 

@@ -143,7 +143,7 @@ extension LocalStore {
     }
 
     private func remembered<Value>(
-        _ operation: String, _ ask: (any StoreIDStore) throws -> Value
+        _ operation: String, _ ask: (any StoreIDKeeper) throws -> Value
     ) throws(StoreError) -> Value? {
         do {
             return try memory.map(ask)

@@ -43,7 +43,7 @@ package final class LocalStore: ObjectStore {
     let now: @Sendable () -> Date
     let restoreDuration: Duration
     let access: LocalStoreAccess
-    let memory: (any StoreIDStore)?
+    let memory: (any StoreIDKeeper)?
     let onStep: @Sendable (LocalStoreStep) throws -> Void
     let capitalsProbe: @Sendable (FilePath) throws -> Bool
     let windowCapacity: Int
@@ -66,7 +66,7 @@ package final class LocalStore: ObjectStore {
     ///   - onStep: called between the steps of what writes; what it throws fails them. For tests.
     package init(
         root: FilePath, now: @escaping @Sendable () -> Date, restoreDuration: Duration,
-        access: LocalStoreAccess = .founds, memory: (any StoreIDStore)? = nil, threads: Int = 4,
+        access: LocalStoreAccess = .founds, memory: (any StoreIDKeeper)? = nil, threads: Int = 4,
         windowCapacity: Int = FolderWindow.defaultCapacity,
         capitalsProbe: @escaping @Sendable (FilePath) throws -> Bool = { try $0.ignoresCapitals() },
         onStep: @escaping @Sendable (LocalStoreStep) throws -> Void = { _ in }

@@ -196,7 +196,7 @@ struct RebuildReport: Report {
     /// Problems besides those that are named.
     @Untold var unnamed = 0
     /// Stored objects that are to be read, and of which nothing else is said.
-    @Untold var untold = 0
+    @Untold var toBeRead = 0
 
     var status: ExitStatus { problems.isEmpty && lost == 0 && unclear == 0 ? .done : .partlyDone }
 
@@ -226,9 +226,9 @@ struct RebuildReport: Report {
                 "\(Quantities.counted(unclear, "object")) in the store may be cut, or another copy: sync-agent sync reads what "
                     + "is not as it is known, and status tells what it has found")
         }
-        if untold > 0 {
+        if toBeRead > 0 {
             lines.append(
-                "\(Quantities.counted(untold, "object")) in the store to be read once, as after the store was copied "
+                "\(Quantities.counted(toBeRead, "object")) in the store to be read once, as after the store was copied "
                     + "without the times of its files: sync-agent sync does it")
         }
         if unsaved > 0 {
@@ -257,7 +257,7 @@ extension RebuildReport {
             vacations: result.vacations, shares: result.shares, requests: result.requests, machines: machines,
             lost: result.lost, unsaved: result.unsaved, unclear: result.unclear, problems: result.problems,
             setAside: aside?.string, isCatalogOff: store == .off, unnamed: result.unread.unnamed,
-            untold: result.untold)
+            toBeRead: result.toBeRead)
     }
 }
 
@@ -291,13 +291,13 @@ enum RebuildHint {
 }
 
 extension Workspace {
-    private static let catalogLooks = 50
+    private static let catalogTries = 50
 
     /// Takes the lock of the catalogue, whoever else of this machine writes it.
     var catalogHold: CatalogHold {
         { [installation, time] in
             // Another process writes a few changes, or a whole library: the first is waited for.
-            for _ in 0..<Self.catalogLooks {
+            for _ in 0..<Self.catalogTries {
                 do {
                     return try installation.takeCatalogLock()
                 } catch is AgentLock.Held {

@@ -284,7 +284,7 @@ struct MoveStoreCommand: WorkspaceCommand {
         if case .s3 = workspace.settings.store,
             let again = try? await copy.removeOld(shares, workspace.guestIntake(old, ledger))
         {
-            report.note(lastLook: again)
+            report.note(lastCheck: again)
         }
         report.switched = true
         report.lost = finding.known - finding.found

@@ -103,7 +103,7 @@ struct ShareCommand: WorkspaceCommand {
         let services = try ShareServices(try await RestoreServices(place, access: dryRun ? .reads : .founds))
         // What was taken back on another machine is not offered again: it would be shared anew.
         if !dryRun {
-            for noticed in try await services.notes.notice() {
+            for noticed in try await services.notes.followAndClaimAll() {
                 if case .takenOver = noticed.fate { workspace.console.errors.writeLine("\(noticed)".escapingControls) }
             }
         }
@@ -132,9 +132,9 @@ struct ShareCommand: WorkspaceCommand {
             try isArchive
             ? output.path(workspace.installation)
             : output.announcedPath(workspace.installation, workspace.console)
-        let look = try await workspace.withLedgerCopy()
-        let session = try await ShareExportSession(workspace, look: look)
-        var order = ShareOrder(vacation: try await current(session.finder, look), selection: photos, quality: quality)
+        let copy = try await workspace.withLedgerCopy()
+        let session = try await ShareExportSession(workspace, copy: copy)
+        var order = ShareOrder(vacation: try await current(session.finder, copy), selection: photos, quality: quality)
         order.sharedBy = from
         order.tellsNames = originalNames
         return try await session.run(order, to: destination, isArchive: isArchive)

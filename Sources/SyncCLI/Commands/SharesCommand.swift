@@ -113,7 +113,7 @@ struct SharesCommand: WorkspaceCommand {
         }
         let services = try await ShareServices(RestoreServices(workspace, access: .writes))
         // One that another machine has taken over is that one's. Where the store cannot be asked, it is noted here at least.
-        do { try await services.notes.check() } catch is StoreError {}
+        do { try await services.notes.followAll() } catch is StoreError {}
         guard let share = try await services.ledger({ try $0.share(id) }) else {
             return try await endOther(id, name, services)
         }
@@ -254,7 +254,7 @@ struct SharesCommand: WorkspaceCommand {
         }
         let services = try await ShareServices(RestoreServices(workspace, access: .writes))
         let terminal = workspace.console.people
-        try await services.notes.notice()
+        try await services.notes.followAndClaimAll()
         if let own = try await services.ledger({ try $0.share(id) }) {
             if own.state.isOver { Self.showOver(id, own.state, terminal); return Answer() }
             if own.state.isEnding { throw Self.isBeingRemoved(id) }

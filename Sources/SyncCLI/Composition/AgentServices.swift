@@ -221,7 +221,7 @@ struct ProjectServices: Sendable {
     let folders: [FilePath]
     let listSync: ProjectListSync
     let uploadPolicy: ProjectUploadPolicy
-    let catalogue: ProjectCatalogue
+    let listing: ProjectListing
 
     private let workspace: Workspace
 
@@ -231,7 +231,7 @@ struct ProjectServices: Sendable {
         folders = workspace.settings.watch.filter { $0.kind == .projects }.map(\.path)
         listSync = ProjectListSync(ledger: ledger.ledger, time: workspace.time, logger: workspace.logger)
         uploadPolicy = ProjectUploadPolicy(listSync: listSync, ledger: ledger.ledger, now: workspace.time.now)
-        catalogue = ProjectCatalogue(ledger: ledger.ledger, listSync: listSync, now: workspace.time.now)
+        listing = ProjectListing(ledger: ledger.ledger, listSync: listSync, now: workspace.time.now)
     }
 
     /// All projects, the newest first.
@@ -241,7 +241,7 @@ struct ProjectServices: Sendable {
         // It reads the folders' lists, which may lie on a slow disk: the ledger's threads are for the ledger alone.
         return try await workspace.threads.disk.run { [self, ledger = ledger.ledger] in
             let damaged = try folders.filter { try ledger.projectList(of: $0)?.problem != nil }
-            let entries = try catalogue.entries(in: folders)
+            let entries = try listing.entries(in: folders)
             for folder in damaged {
                 guard let problem = try ledger.projectList(of: folder)?.problem else { continue }
                 workspace.logger.warning(

@@ -57,8 +57,8 @@ struct DoctorMachineChecks: Sendable {
     func openLedger() -> Ledger? {
         let name = "ledger"
         // What cannot be looked at may be there: opening it tells why.
-        let look = Result { () throws(Errno) in try ledgerFile.requireAccess([]) }
-        if case .failure(.noSuchFileOrDirectory) = look {
+        let access = Result { () throws(Errno) in try ledgerFile.requireAccess([]) }
+        if case .failure(.noSuchFileOrDirectory) = access {
             checks.add(.ok(name, "there is none yet, the first sync makes it"))
             return nil
         }

@@ -160,7 +160,7 @@ struct S3Steps: Sendable {
     /// - Parameter configured: `store.conditional_writes`; `nil` for `auto`.
     static func finding(_ name: String, _ found: S3Examiner.Condition, configured: Bool?) -> Finding {
         let honours = "the server honours If-None-Match"
-        let looks = "a HEAD goes before each put"
+        let heads = "a HEAD goes before each put"
         let words =
             switch found {
             case .honoured: honours
@@ -171,15 +171,15 @@ struct S3Steps: Sendable {
         case (.honoured, false?):
             .limited(
                 name, "\(honours), and store.conditional_writes is off",
-                instead: "\(looks); without store.conditional_writes the server sees to it by itself")
+                instead: "\(heads); without store.conditional_writes the server sees to it by itself")
         case (.honoured, _): .ok(name, "\(honours): what is stored is never replaced by accident")
         case (_, true?):
             .wrong(
                 name, "\(words), and store.conditional_writes is on",
-                remedy: "take store.conditional_writes out, so that \(looks)",
+                remedy: "take store.conditional_writes out, so that \(heads)",
                 cause: CommandFailure.configuration(words))
-        case (_, false?): .limited(name, words, instead: "\(looks), as store.conditional_writes says")
-        case (_, nil): .limited(name, words, instead: looks)
+        case (_, false?): .limited(name, words, instead: "\(heads), as store.conditional_writes says")
+        case (_, nil): .limited(name, words, instead: heads)
         }
     }
 

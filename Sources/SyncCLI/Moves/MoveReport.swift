@@ -71,7 +71,7 @@ struct MoveReport: Report {
     mutating func note(left list: ProblemList<ObjectProblem>) { (left, counts.left) = Self.named(list) }
 
     /// What of shares is in the old store after all was moved: nobody comes back to it, for whatever reason it stays.
-    mutating func note(lastLook removal: StoreCopy.Removal) {
+    mutating func note(lastCheck removal: StoreCopy.Removal) {
         note(left: removal.left)
         left += removal.failures.map {
             KeyRemark(ShareKeys($0.share).manifest, "what guests have sent may be only there (\($0.reason))")

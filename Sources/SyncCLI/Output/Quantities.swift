@@ -54,6 +54,11 @@ enum Quantities {
         return span < .seconds(1) ? "just now" : "\(self.span(span)) ago"
     }
 
+    /// `for 3 min`; of a time that is still to come, `since 2027-11-21 21:40, later than the clock of this machine`.
+    static func lasting(since date: Date, now: Date) -> String {
+        date.isAhead(of: now) ? "since \(ahead(date))" : "for \(span(.seconds(now.timeIntervalSince(date))))"
+    }
+
     /// `2027-11-21 21:40, later than the clock of this machine`
     static func ahead(_ date: Date) -> String { "\(time(date)), later than the clock of this machine" }
 

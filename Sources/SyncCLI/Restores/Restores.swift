@@ -233,13 +233,13 @@ struct Restores: Sendable {
         of job: RestoreJobID, in output: FilePath, besides told: [RestoreDownloader.Problem]
     ) async throws -> [RestoreDownloader.Problem] {
         let known = Set(told.map(\.item))
-        for look in 1... {
+        for attempt in 1... {
             let isStopped = try await summary(of: job).job.output == nil
             if isStopped { return try await givenUp(of: job, in: output, besides: told) }
             let items = try await services.ledger { try $0.restoreItems(of: job, after: 0, limit: .max) }
             let left = items.filter { $0.state == .restored && $0.savedAt == nil && !known.contains($0.id) }
             guard !left.isEmpty else { return told }
-            if look > StoppedSaving.looksAtOthers {
+            if attempt > StoppedSaving.mostTries {
                 let problems = left.map { RestoreDownloader.Problem($0, in: output, Self.inOtherHands(job)) }
                 for failure in RestoreDownloader.SaveSummary.lines(problems.map(\.description)) {
                     errors.writeLine(unsaved(failure))

@@ -6,7 +6,7 @@ import SystemPackage
 /// A restore of which no more is to be saved, since somebody has said so: what of its photos is given up.
 struct StoppedSaving {
     /// At photos that another process has in hand, a second apart.
-    static let looksAtOthers = 10
+    static let mostTries = 10
 
     let job: RestoreJobID
     /// Where they were to be saved.
@@ -20,7 +20,7 @@ struct StoppedSaving {
     /// - Parameter told: items that are left out.
     /// - Throws: `LedgerError`, `CancellationError`.
     func unsaved(besides told: Set<Int64>) async throws -> [RestoreDownloader.Problem] {
-        for look in 1... {
+        for attempt in 1... {
             let items = try await ledger { [job, owner] ledger in
                 // Of a process that was killed, nothing more comes.
                 try ledger.releaseRestoreClaims(of: owner.hasEnded)
@@ -30,7 +30,7 @@ struct StoppedSaving {
                 let isUnsaved = item.isLeftToSave || item.isGivenUp && item.state != .failed
                 return isUnsaved && !told.contains(item.id)
             }
-            if look > Self.looksAtOthers || !left.contains(where: \.isBeingSaved) { return left.map(problem) }
+            if attempt > Self.mostTries || !left.contains(where: \.isBeingSaved) { return left.map(problem) }
             try await time.sleep(.seconds(1))
         }
         return []

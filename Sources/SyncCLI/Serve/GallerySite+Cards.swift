@@ -34,7 +34,7 @@ extension GallerySite {
         let name = vacation.folder.lastComponent?.string ?? ""
         let total = vacation.waiting + vacation.uploaded + vacation.failed + vacation.missing
         var facts = ["\(Quantities.counted(total, "photo"))"]
-        if let details = vacation.lookedDetails {
+        if let details = vacation.checkedDetails {
             facts.insert("\(details.startDate) to \(details.endDate)", at: 0)
         }
         if vacation.failed > 0 { facts.append("\(Quantities.count(vacation.failed)) cannot be stored") }
@@ -51,7 +51,7 @@ extension GallerySite {
             }
         }
         return SitePage.Listing.Row(
-            title: vacation.lookedDetails?.location ?? name,
+            title: vacation.checkedDetails?.location ?? name,
             state: vacation.waiting > 0
                 ? "\(Quantities.count(vacation.waiting)) waiting"
                 : vacation.failed + vacation.lost > 0 ? "not all stored" : "stored", facts: facts,

@@ -114,7 +114,7 @@ extension GallerySite {
             }
             return try ledger.restoreJob(item.job)
         }
-        if case .restored(let until?) = object.restore.state(at: time.now()) {
+        if case .restored(let until?) = object.restore.asOf(time.now()) {
             facts.append(.init("Can be read until", Quantities.time(until)))
         } else if let ready = job.flatMap({ $0.job.end(after: $0.job.estimatedHours) }) {
             facts.append(.init("Back by", Quantities.time(ready)))

@@ -78,7 +78,7 @@ extension GallerySite {
 
 /// Looks at a page for as long as somebody takes what it tells.
 private actor PageFollower {
-    private static let lookEvery = Duration.seconds(2)
+    private static let pollEvery = Duration.seconds(2)
     /// Nothing is told for so many looks; then a comment shows whether the other side is still there.
     private static let silence = 8
 
@@ -101,7 +101,7 @@ private actor PageFollower {
                 return Data("retry: 5000\n\n".utf8)
             }
             for _ in 0..<Self.silence {
-                try await time.sleep(Self.lookEvery)
+                try await time.sleep(Self.pollEvery)
                 let now = try await look()
                 if now != seen {
                     seen = now

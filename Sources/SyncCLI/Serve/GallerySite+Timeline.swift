@@ -224,7 +224,7 @@ struct StreamBadge: Sendable {
 extension Badge {
     /// Of what is no file.
     fileprivate init?(_ object: ObjectRecord, at now: Date) {
-        switch (object.restore.state(at: now), object.storageClass.isArchive) {
+        switch (object.restore.asOf(now), object.storageClass.isArchive) {
         case (.inProgress, _): self = .retrieving
         case (.restored, true): self = .restored
         case (.none, true): self = .archived

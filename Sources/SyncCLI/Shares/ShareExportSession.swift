@@ -19,12 +19,12 @@ struct ShareExportSession {
     let finder: VacationFinder
     let ledger: LedgerQueue
 
-    /// - Parameter look: with its copy of the ledger.
-    init(_ workspace: Workspace, look: Workspace) async throws {
+    /// - Parameter copy: with its copy of the ledger.
+    init(_ workspace: Workspace, copy: Workspace) async throws {
         self.workspace = workspace
-        ledger = try await look.ledger
+        ledger = try await copy.ledger
         finder = VacationFinder(
-            ledger: ledger, pool: look.threads.disk, places: workspace.installation.restorePlaces,
+            ledger: ledger, pool: copy.threads.disk, places: workspace.installation.restorePlaces,
             scanner: FileTreeScanner())
     }
 

@@ -20,7 +20,7 @@ struct ShareSession {
         let costUSD: Double
     }
 
-    fileprivate static let lookEvery = Duration.seconds(1)
+    fileprivate static let pollEvery = Duration.seconds(1)
 
     let services: ShareServices
     let order: ShareOrder
@@ -112,7 +112,7 @@ struct ShareSession {
                 return try await outcome(of: id, proposal, wasThere: false, costUSD: costUSD)
             } catch ShareError.inOtherHands {
                 progress.show("another process is at work on this share")
-                try await workspace.time.sleep(Self.lookEvery)
+                try await workspace.time.sleep(Self.pollEvery)
                 proposal = try await services.planner.propose(order)
             }
         }
@@ -236,7 +236,7 @@ struct ShareFolderSync {
             }
             guard workspace.time.monotonic() - since < Self.patience else { throw Self.unseen(unseen) }
             line.show("waiting until the agent has taken in \(Quantities.counted(unseen.count, "file"))")
-            try await workspace.time.sleep(ShareSession.lookEvery)
+            try await workspace.time.sleep(ShareSession.pollEvery)
         }
     }
 

@@ -154,7 +154,7 @@ struct PhotoStatusText {
                 : policy.expectedClass(of: object.key, size: object.size, storedAt: object.storedAt, now: now)
         }
         badge = Badge(photo, restore: restore, at: now)
-        restoredUntil = if case .restored(let until) = photo.restore.state(at: now) { until } else { nil }
+        restoredUntil = if case .restored(let until) = photo.restore.asOf(now) { until } else { nil }
         self.elsewhere = elsewhere
         var broken: BrokenCopy?
         if photo.object?.problem != nil, let key = photo.key { broken = try ledger.brokenCopy(key, at: now) }
@@ -185,7 +185,7 @@ enum Badge: String, Encodable {
             self = .error
             return
         }
-        switch photo.restore.state(at: now) {
+        switch photo.restore.asOf(now) {
         case .inProgress: self = restore.map { $0.isRush || $0.tier == .expedited } == true ? .rush : .retrieving
         // What is not archived is just there, whatever was asked for.
         case .restored where photo.storageClass?.isArchive == true: self = .restored

@@ -31,13 +31,13 @@ struct StatusReader {
     func read(for terminal: Terminal) async throws -> StatusView {
         let store = await checkStore()
         // A store that does not answer is told, and its disk may not answer either.
-        let disks = store.error == nil ? await lookAtDisks() : []
+        let disks = store.error == nil ? await readDisks() : []
         let shared = try await sharedVacations()
         return try await workspace.ledger { [self] in try read($0, store, disks, shared, terminal) }
     }
 
     private func read(
-        _ ledger: Ledger, _ store: StoreLook, _ disks: [StatusReport.Disk],
+        _ ledger: Ledger, _ store: StoreAnswer, _ disks: [StatusReport.Disk],
         _ shared: [FilePath: StatusReport.SharedVacation], _ terminal: Terminal
     ) throws -> StatusView {
         let overview = try ledger.overview()
@@ -140,19 +140,19 @@ struct StatusReader {
         return backlog
     }
 
-    private struct StoreLook {
+    private struct StoreAnswer {
         let identity: StoreIdentity
         let error: String?
         /// What it does otherwise than the configuration says.
         var note: String?
     }
 
-    private func checkStore() async -> StoreLook {
+    private func checkStore() async -> StoreAnswer {
         let store: any ObjectStore
         do {
             store = try await workspace.ledger { [installation] in try installation.makeStore($0, access: .reads) }
         } catch {
-            return StoreLook(identity: installation.configuredIdentity, error: "\(error)")
+            return StoreAnswer(identity: installation.configuredIdentity, error: "\(error)")
         }
         let overdue = CommandFailure(.storeUnreachable, "no answer within \(Quantities.span(Self.patience))")
         let failure: String?
@@ -165,11 +165,11 @@ struct StatusReader {
             failure = "\(error)"
         }
         await store.close()
-        return StoreLook(identity: store.identity, error: failure, note: ignoredClass(of: store))
+        return StoreAnswer(identity: store.identity, error: failure, note: ignoredClass(of: store))
     }
 
     /// How much room there is; nothing where a disk hangs, whose thread is given up.
-    private func lookAtDisks() async -> [StatusReport.Disk] {
+    private func readDisks() async -> [StatusReport.Disk] {
         let installation = installation
         let disks = try? await workspace.threads.disk.run(givingUpAfter: Self.patience, onSilence: {}) {
             installation.disks.compactMap { disk in
@@ -321,9 +321,7 @@ struct StatusCheck {
 
     private func span(since moment: Date) -> String { Quantities.span(.seconds(now.timeIntervalSince(moment))) }
 
-    private func wait(since moment: Date) -> String {
-        moment.isAhead(of: now) ? "since \(Quantities.ahead(moment))" : "for \(span(since: moment))"
-    }
+    private func wait(since moment: Date) -> String { Quantities.lasting(since: moment, now: now) }
 
     /// `label=value[unit];warning;critical;least;most`
     private var performance: String {

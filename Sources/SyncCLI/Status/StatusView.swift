@@ -39,33 +39,35 @@ struct StatusView {
     private var headLines: [String] {
         var agent = [terminal.styled("not running", .yellow), "(start it with: sync-agent run)"]
         if let pid = report.agent.pid, let since = report.agent.since {
-            let span = Quantities.span(.seconds(now.timeIntervalSince(since)))
-            agent = [terminal.styled("running", .green), "(process \(pid), for \(span))"]
+            let span = Quantities.lasting(since: since, now: now)
+            agent = [terminal.styled("running", .green), "(process \(pid), \(span))"]
         }
-        let since = report.store.since.map { " for \(Quantities.span(.seconds(now.timeIntervalSince($0))))" } ?? ""
-        let state =
+        let since = report.store.since.map { " \(Quantities.lasting(since: $0, now: now))" } ?? ""
+        let state: (words: String, style: Terminal.Style) =
             if !report.store.reachable {
-                terminal.styled("not reachable\(since)", .red)
+                ("not reachable\(since)", .red)
             } else if report.store.refusal != nil {
-                terminal.styled("reachable, took no photos\(since)", .red)
+                ("reachable, took no photos\(since)", .red)
             } else {
-                terminal.styled("reachable", .green)
+                ("reachable", .green)
             }
         let location = abbreviated(report.store.location)
         let table = Table(.left(6, gap: 2), .rest)
-        var lines = [table.row("Agent", agent.joined(separator: " ")), table.row("Store", "\(state), \(location)")]
-        if isNarrow {
+        func fact(_ name: String, _ text: String, _ style: Terminal.Style? = nil) -> [String] {
+            let wrapped = TextLayout.wrapped(text, to: width - 8)
+            return table.rows(name, last: wrapped.map { line in style.map { terminal.styled(line, $0) } ?? line })
+        }
+        let store = "\(terminal.styled(state.words, state.style)), \(location)"
+        var lines = [table.row("Agent", agent.joined(separator: " ")), table.row("Store", store)]
+        // A time that is still to come is told in more words.
+        if isNarrow || [report.agent.since, report.store.since].contains(where: { $0?.isAhead(of: now) == true }) {
             lines = [table.row("Agent", agent[0])] + terminal.wrapped(agent[1], indent: 8)
-            lines += [table.row("Store", state)] + terminal.wrapped(location, indent: 8)
+            lines += fact("Store", state.words, state.style) + terminal.wrapped(location, indent: 8)
         }
         if let error = report.store.error ?? report.store.refusal {
             lines += terminal.wrapped(error, indent: 8)
         }
         if let note = report.store.note { lines += terminal.wrapped(note, indent: 8) }
-        func fact(_ name: String, _ text: String, _ style: Terminal.Style? = nil) -> [String] {
-            let wrapped = TextLayout.wrapped(text, to: width - 8)
-            return table.rows(name, last: wrapped.map { line in style.map { terminal.styled(line, $0) } ?? line })
-        }
         if let lastSyncAt = report.lastSyncAt {
             lines += fact("Synced", "\(Quantities.ago(lastSyncAt, now: now)), the last whole pass")
         }
@@ -218,7 +220,7 @@ struct StatusView {
         let files = Quantities.counted(filtered, "file")
         let exception = filtered == 0 ? "" : ", but \(files) left out by the filters"
         if let lacking {
-            let stored = isReachable ? "is stored\(lastLook)" : "was stored when the store was reached last"
+            let stored = isReachable ? "is stored\(asOfLastPass)" : "was stored when the store was reached last"
             let every = report.store.unclearObjects == 0 ? "Every photo" : "As far as can be told, every photo"
             return terminal.wrapped("\(every) \(stored)\(exception); \(lacking).", .yellow)
         }
@@ -226,11 +228,11 @@ struct StatusView {
             return terminal.wrapped(
                 "Everything was stored when the store was reached last. Whether it still is cannot be told.", .yellow)
         }
-        return terminal.wrapped("Everything is safe\(lastLook)\(exception).", .green)
+        return terminal.wrapped("Everything is safe\(asOfLastPass)\(exception).", .green)
     }
 
     /// What has come since is not known: no agent watches the folders.
-    private var lastLook: String {
+    private var asOfLastPass: String {
         guard !report.agent.running, let oldest = report.folders.compactMap(\.scannedAt).min() else { return "" }
         return ", as of the last pass at \(Quantities.time(oldest))"
     }

@@ -132,12 +132,12 @@ package struct JSONElements: Hashable, Sendable {
         let saved = (elements.count, places.count, containers.count)
         let container = containers.count
         containers.append(Container(items: items.map(\.whole)))
-        let looks = items.map { item in
+        let likenesses = items.map { item in
             bytes[item.value.lowerBound] == UInt8(ascii: "{")
                 ? JSONObject(bytes, at: item.value).map(likeness) ?? .none : .none
         }
         // Beside events, what is no event is an element too: it is named.
-        let holdsSome = looks.contains { $0 != .none }
+        let holdsSome = likenesses.contains { $0 != .none }
         var isContainer = false
         for (index, item) in items.enumerated() {
             guard elements.count < Self.maximumCount else {

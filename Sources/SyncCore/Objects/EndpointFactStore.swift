@@ -31,7 +31,7 @@ package struct StoredUpload: Hashable, Sendable {
 
 /// Who remembers which embedded store it is that the objects are in. It outlives the store's process; all calls block
 /// shortly.
-package protocol StoreIDStore: Sendable {
+package protocol StoreIDKeeper: Sendable {
     /// The id of the store; `nil` when none was ever noted.
     func storeID() throws -> String?
     /// Whether anything is known to be stored, or a store was ever noted: then a store that is missing is away.

@@ -213,12 +213,12 @@ package enum RestoreState: Hashable, Sendable {
 
 extension RestoreState {
     /// At a moment. A copy whose time is over is none, though a ledger or a store may tell of it still.
-    package func state(at time: Date) -> RestoreState {
+    package func asOf(_ time: Date) -> RestoreState {
         if case .restored(let until?) = self, until <= time { .none } else { self }
     }
 
     /// Whether the bytes can be read without another restore. Whoever was told of it a while ago asks for the
-    /// ``state(at:)`` of now first; what a store tells at this moment counts by its own clock.
+    /// ``asOf(_:)`` of now first; what a store tells at this moment counts by its own clock.
     /// - Parameter isArchived: whether what holds them is an archive, a class or a tier of one.
     package func allowsReading(ofArchived isArchived: Bool) -> Bool {
         if case .restored = self { true } else { !isArchived }

@@ -93,12 +93,12 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// Where the text has its bytes, eight at a time: a listing makes a million keys.
     /// - Returns: why it cannot be a key; `nil` where it can.
     private static func objection(to name: UnsafeBufferPointer<UInt8>) -> String? {
-        guard let bytes = UnsafeRawPointer(name.baseAddress) else { return objection(toSegment: 0..<0, of: name) }
+        guard let bytes = UnsafeRawPointer(name.baseAddress) else { return Self.objection(toSegment: 0..<0, of: name) }
         var (start, place) = (0, 0)
-        func check(_ place: Int) -> String? {
+        func objection(at place: Int) -> String? {
             switch name[place] {
             case UInt8(ascii: "/"):
-                if let reason = objection(toSegment: start..<place, of: name) { return reason }
+                if let reason = Self.objection(toSegment: start..<place, of: name) { return reason }
                 start = place + 1
             case ..<0x20, 0x7F, UInt8(ascii: "\\"):
                 return "control characters and backslashes are not allowed"
@@ -110,16 +110,16 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
             var doubtful = doubtfulBytes(of: word)
             while doubtful != 0 {
-                if let reason = check(place + doubtful.trailingZeroBitCount / 8) { return reason }
+                if let reason = objection(at: place + doubtful.trailingZeroBitCount / 8) { return reason }
                 doubtful &= doubtful &- 1
             }
             place += 8
         }
         while place < name.count {
-            if let reason = check(place) { return reason }
+            if let reason = objection(at: place) { return reason }
             place += 1
         }
-        return objection(toSegment: start..<name.count, of: name)
+        return Self.objection(toSegment: start..<name.count, of: name)
     }
 
     /// - Returns: the upper bit of each byte that is no more than `/`, a backslash or 0x7F, and of some others. Digits,

@@ -65,10 +65,10 @@ package protocol ObjectStore: ReadableStore {
     func uploadForm(for keys: [ObjectKey], _ rules: UploadRules, lasting duration: Duration) async throws -> UploadForm
 
     /// Takes back what interrupted puts have left behind in the store. Cheap when there is nothing.
-    func abortStaleUploads() async throws
+    func removeLeftovers() async throws
 
     /// Takes back what interrupted puts of anybody's, a week ago or longer, have left behind below a prefix of keys. Where no
-    /// such thing outlives its writer, or ``abortStaleUploads()`` takes back everybody's, there is nothing to do.
+    /// such thing outlives its writer, or ``removeLeftovers()`` takes back everybody's, there is nothing to do.
     func takeBackUploads(below prefix: String) async throws
 
     /// Ends what is under way, and waits until threads and connections are gone. Nothing is asked for afterwards.
@@ -142,7 +142,7 @@ extension ObjectStore {
         throw lacks("form", "forms", keys.first)
     }
 
-    package func abortStaleUploads() async throws {}
+    package func removeLeftovers() async throws {}
 
     package func takeBackUploads(below prefix: String) async throws {}
 

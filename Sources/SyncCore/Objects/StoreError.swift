@@ -19,7 +19,8 @@ package struct StoreError: Error, Hashable, Sendable {
     }
 
     package var code: Code
-    /// `put`, `head`, `get`, `list`, `delete`, `check`, `copy`, `restore`, `lifecycle`, `link`.
+    /// `put`, `head`, `get`, `list`, `delete`, `check`, `copy`, `restore`, `lifecycle`, `link`, `form`, `create`, `tidy`
+    /// (what interrupted puts have left), `verify`; before there is a store, `configure`, `read` and `credentials`.
     package var operation: String
     /// The key or prefix that was asked for, when there was one.
     package var key: String?

@@ -36,7 +36,7 @@ package struct JPEGExtent: Hashable, Sendable {
                         holdsMore = true
                         return
                     }
-                    check(marker, offset + 2..<offset + length)
+                    note(marker, offset + 2..<offset + length)
                     offset += length
                 }
             }
@@ -61,7 +61,7 @@ package struct JPEGExtent: Hashable, Sendable {
             return nil
         }
 
-        private mutating func check(_ marker: UInt8, _ segment: Range<Int>) {
+        private mutating func note(_ marker: UInt8, _ segment: Range<Int>) {
             switch marker {
             case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
                 (height, width) = (number(at: segment.lowerBound + 1), number(at: segment.lowerBound + 3))

@@ -335,20 +335,20 @@ package struct PollSchedule: Hashable, Sendable {
             return lastPolled.addingTimeInterval(interval)
         }
         guard let lastPolled, lastPolled >= requestedAt else {
-            return requestedAt.addingTimeInterval(isLocal ? firstLook : min(Self.firstEarlyLook, firstLook))
+            return requestedAt.addingTimeInterval(isLocal ? firstPoll : min(Self.firstEarlyPoll, firstPoll))
         }
         guard lastPolled <= now else { return now }
         let elapsed = lastPolled.timeIntervalSince(requestedAt)
-        if elapsed < firstLook, !isLocal {
-            let doubled = min(max(elapsed, Self.firstEarlyLook) * 2, elapsed + interval * 8)
-            return requestedAt.addingTimeInterval(min(doubled, firstLook))
+        if elapsed < firstPoll, !isLocal {
+            let doubled = min(max(elapsed, Self.firstEarlyPoll) * 2, elapsed + interval * 8)
+            return requestedAt.addingTimeInterval(min(doubled, firstPoll))
         }
-        return max(lastPolled.addingTimeInterval(step(after: elapsed)), requestedAt.addingTimeInterval(firstLook))
+        return max(lastPolled.addingTimeInterval(step(after: elapsed)), requestedAt.addingTimeInterval(firstPoll))
     }
 
     /// Whether a look at this moment is an early one: then one object tells enough.
     package func isEarly(_ now: Date, requestedAt: Date) -> Bool {
-        !isLocal && now.timeIntervalSince(requestedAt) < firstLook
+        !isLocal && now.timeIntervalSince(requestedAt) < firstPoll
     }
 
     /// Whether it takes so much longer than usual that the store has to be asked whether it still knows of it.
@@ -357,10 +357,10 @@ package struct PollSchedule: Hashable, Sendable {
     }
 
     /// Seconds.
-    private static let firstEarlyLook = 2.0
+    private static let firstEarlyPoll = 2.0
 
     /// A tier that is over within one interval is looked at when it should be.
-    private var firstLook: Double { isLocal ? longest : max(shortest / 2, min(interval, longest)) }
+    private var firstPoll: Double { isLocal ? longest : max(shortest / 2, min(interval, longest)) }
 
     private func step(after elapsed: Double) -> Double {
         if isLocal { return min(interval, max(1, elapsed / 4)) }

@@ -85,8 +85,8 @@ package struct SyncPass: Sendable {
             isBusy: looks.isBusy)
         let counts = FileCounts(report: seen)
         var unsettled: [UnsettledFile] = []
-        let looked = folders.filter { part?.starts(with: $0.path) ?? true }
-        let found = try await inTurns(looked, onWait: onWait) { folder in
+        let wanted = folders.filter { part?.starts(with: $0.path) ?? true }
+        let found = try await inTurns(wanted, onWait: onWait) { folder in
             let now = time.now()
             return try await looks.run(at: folder, on: disks) { [scanner, looks] in
                 let start = part.flatMap { scanner.isFolder($0) ? $0 : nil } ?? folder.path
@@ -96,7 +96,7 @@ package struct SyncPass: Sendable {
                 }
             }
         }
-        for folder in looked {
+        for folder in wanted {
             guard let result = found.results[folder.id] else { continue }
             intake.note(result)
             unsettled += unsettledFiles(result, in: folder)

@@ -70,7 +70,7 @@ package struct CatalogAudit: Sendable {
         let price = audit.known.reduce(0) { $0 + cost.usd(bytes: $1.noted.size, in: .standard) }
         if let limit, price > limit { return Finding() }
         let moment = time.now()
-        guard try await ledger({ try $0.payForLooks([price], ofMonth: month, at: moment) }) > 0 else {
+        guard try await ledger({ try $0.payForChecks([price], ofMonth: month, at: moment) }) > 0 else {
             return Finding()
         }
         func correct(_ paid: Double) async throws {
@@ -207,14 +207,14 @@ package struct CatalogAudit: Sendable {
         }
         let examiner = ObjectExaminer(store)
         let way: ObjectExaminer.Reading = isUnread ? .always : .inDoubt
-        var status = try await examiner.examine(record, reading: way, isUnlisted: listed == nil)
-        if case .broken(.damaged) = status, record.etag != nil, try await self.isLocked(key) {
+        var verdict = try await examiner.examine(record, reading: way, isUnlisted: listed == nil)
+        if case .broken(.damaged) = verdict, record.etag != nil, try await self.isLocked(key) {
             // A listing tells no archive tier: there, too, a copy may have another mark.
             isLocked = true
             record.etag = nil
-            status = try await examiner.examine(record, reading: way, isUnlisted: listed == nil)
+            verdict = try await examiner.examine(record, reading: way, isUnlisted: listed == nil)
         }
-        switch status {
+        switch verdict {
         case .broken(let fault): return fault
         case .intact(let now, _):
             if isUnread, !isLocked { finding.bytes += now.size }

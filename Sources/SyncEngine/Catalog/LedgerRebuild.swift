@@ -49,7 +49,7 @@ package struct LedgerRebuild: Sendable {
         /// Objects that are not what was told of them, or that could not be looked at or read.
         package var unclear = 0
         /// Objects that are to be read, and of which nothing else is said: see ``Ledger/unclearObjects()``.
-        package var untold = 0
+        package var toBeRead = 0
     }
 
     package enum Step: Hashable, Sendable {
@@ -164,7 +164,7 @@ package struct LedgerRebuild: Sendable {
         summary.shares = counts.shares
         summary.lost = lost
         summary.unclear = unclear.named
-        summary.untold = unclear.all - unclear.named
+        summary.toBeRead = unclear.all - unclear.named
         summary.requests = store.requests
         return summary
     }
@@ -186,8 +186,8 @@ package struct LedgerRebuild: Sendable {
         let drives = FolderDrives(ledger: queue, scanner: scanner)
         try await pool.run {
             for folder in folders {
-                let look = try drives.check(folder)
-                let others = look.strangers.map(\.place).filter { !$0.isEmpty }
+                let findings = try drives.check(folder)
+                let others = findings.strangers.map(\.place).filter { !$0.isEmpty }
                 let away = try (drives.absentMounts(of: folder) + others).map { folder.path.pushing($0) }
                 var gone: Set<FilePath> = []
                 try queue.photos(at: folder.path) { photo in
@@ -199,7 +199,7 @@ package struct LedgerRebuild: Sendable {
                 // Where the whole folder is on another drive for certain, as of a new machine, all that is not seen
                 // counts as gone; not where nothing tells whether it is another one.
                 let drive: (FilePath) -> SeenDrive = { path in
-                    look.stranger(above: path)?.isCertain == true ? .known : look.seen(at: path)
+                    findings.stranger(above: path)?.isCertain == true ? .known : findings.seen(at: path)
                 }
                 for path in gone { _ = try queue.markGone(folder.id, path: path, drive: drive, at: now) }
             }

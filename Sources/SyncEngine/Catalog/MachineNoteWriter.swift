@@ -289,9 +289,9 @@ package struct MachineNotes: Sendable {
         let ids = Set(living.map(\.id))
         problems += catalogs.unread.filter { ids.contains($0.machine) }.map { $0.words(names) }
         let missing = MissingCatalogs(reader: reader)
-        let look = try await missing.check(
+        let absent = try await missing.check(
             Set(doubtful.map(\.id)), listed: listed, replaced: replaced, names: found.compactMapValues(\.name))
-        problems += try missing.problems(look)
+        problems += try missing.problems(absent)
         return (living.sorted { $0.id < $1.id }, problems)
     }
 

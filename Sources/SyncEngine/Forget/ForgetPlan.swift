@@ -104,13 +104,13 @@ package struct ForgetPlanner: Sendable {
         // A file that a cleanup has emptied is gone on purpose, and no photo that anybody misses, wherever it was.
         let named = gone ? found.filter { events[$0.id] == nil || lost.contains($0.id) } : found
         let unseen = try await ledger { try $0.unseen(among: named.map(\.id)) }
-        let looks = try await pool.run {
+        let refusals = try await pool.run {
             var folders = FilesHere(
                 scanner: scanner, watched: watched, ledger: queue, unseen: unseen,
                 directories: EmptyDirectories(scanner: scanner))
             return try named.map { try ($0, lost.contains($0.id) ? nil : folders.refusal($0)) }
         }
-        for (photo, refusal) in looks {
+        for (photo, refusal) in refusals {
             if gone, refusal == .stillHere { continue }
             if let since, photo.missingSince.map({ $0 > since }) ?? true { continue }
             if let refusal {
@@ -213,7 +213,7 @@ private struct FilesHere {
     /// Rows of photos that no scan has met.
     let unseen: Set<Int64>
     var directories: EmptyDirectories
-    var looks: [FolderID: FolderPresence.Look] = [:]
+    var seen: [FolderID: FolderPresence.Findings] = [:]
 
     /// `nil` where the file is gone, or in no folder that is watched.
     mutating func refusal(_ photo: PhotoStatus) throws -> ForgetPlan.Refusal? {
@@ -224,9 +224,9 @@ private struct FilesHere {
             if error.code != .missing { return .unseen(error.message) }
         }
         let presence = FolderPresence(ledger: ledger, scanner: scanner)
-        let look = try looks[photo.folder.id] ?? presence.check(photo.folder, isForGood: true)
-        looks[photo.folder.id] = look
-        if let reason = try look.whyKept(photo.relativePath) { return .away(reason) }
+        let state = try seen[photo.folder.id] ?? presence.check(photo.folder, isForGood: true)
+        seen[photo.folder.id] = state
+        if let reason = try state.whyKept(photo.relativePath) { return .away(reason) }
         guard unseen.contains(photo.id) else { return nil }
         return directories.whyAway(photo.relativePath, in: photo.folder.path).map { .away($0) }
     }

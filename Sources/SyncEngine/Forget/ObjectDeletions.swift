@@ -14,7 +14,7 @@ package struct ObjectDeletions: Sendable {
 
     /// As many as one request may delete is a thousand; half of it is proved before the next.
     private static let pageSize = 500
-    private static let looksInFlight = 8
+    private static let headsInFlight = 8
 
     private let store: any ObjectStore
     private let ledger: LedgerQueue
@@ -81,12 +81,12 @@ package struct ObjectDeletions: Sendable {
             throw error
         }
         // A store that has deleted it may have lost the answer: what is there decides.
-        let looks = try await due.concurrently(Self.looksInFlight) { [store] key in
+        let answers = try await due.concurrently(Self.headsInFlight) { [store] key in
             try await denied.ask { try await store.head(key) == nil }
         }
         var (proved, doubts): ([ObjectKey], [ObjectKey: StoreError]) = ([], [:])
-        for (key, look) in zip(due, looks) {
-            switch look {
+        for (key, answer) in zip(due, answers) {
+            switch answer {
             case .success(let isGone): if isGone { proved.append(key) }
             case .failure(let error): doubts[key] = error
             }

@@ -57,9 +57,9 @@ package struct EventIntake: Sendable {
             if let issue = try await pool.run({ whyUntold(link) }) { issues.append(issue) }
         }
         let known = try await ledger { try $0.unclearEventFiles() }
-        let looked = Set(unread.whole.map(\.file) + unread.held)
+        let met = Set(unread.whole.map(\.file) + unread.held)
         return issues
-            + known.filter { !looked.contains($0.path) }.map {
+            + known.filter { !met.contains($0.path) }.map {
                 RetentionSummary.Issue(file: $0.path, reason: Self.untold($0.reason))
             }
     }

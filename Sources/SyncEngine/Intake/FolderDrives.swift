@@ -28,7 +28,7 @@ package struct FolderDrives: Sendable {
     }
 
     /// What a look at a folder has found.
-    struct Look: Sendable {
+    struct Findings: Sendable {
         fileprivate let seen: Places
         let strangers: [Stranger]
         /// All places, those above before those below.
@@ -141,7 +141,7 @@ package struct FolderDrives: Sendable {
     }
 
     /// - Throws: ``LedgerError``.
-    func check(_ folder: FolderRecord) throws -> Look {
+    func check(_ folder: FolderRecord) throws -> Findings {
         let seen = try places(of: folder)
         let places = seen.all.map(\.path)
         var strangers: [Stranger] = []
@@ -163,29 +163,29 @@ package struct FolderDrives: Sendable {
                 }
             }
         }
-        return Look(seen: seen, strangers: strangers, changes: changes, takeovers: takeovers)
+        return Findings(seen: seen, strangers: strangers, changes: changes, takeovers: takeovers)
     }
 
     /// As ``check(_:)``, for whoever asks about one file after the other: none of the known files is looked for,
     /// however many there are. A drive that has them all counts as another one until a scan has noted it.
-    func glance(at folder: FolderRecord) throws(LedgerError) -> Look {
+    func glance(at folder: FolderRecord) throws(LedgerError) -> Findings {
         let seen = try places(of: folder)
         let strangers = seen.all.filter(\.isOther).map(\.stranger)
-        return Look(seen: seen, strangers: strangers, changes: [:], takeovers: [])
+        return Findings(seen: seen, strangers: strangers, changes: [:], takeovers: [])
     }
 
     /// - Throws: ``LedgerError``.
-    func note(_ look: Look, of folder: FolderRecord) throws {
-        try ledger.noteDrives(look.changes, look.takeovers, of: folder.id)
+    func note(_ findings: Findings, of folder: FolderRecord) throws {
+        try ledger.noteDrives(findings.changes, findings.takeovers, of: folder.id)
     }
 
     /// Places at which another drive is than in a look, or at which one was mounted or taken out since. It asks the
     /// system and not the ledger.
-    func changes(since look: Look, in folder: FolderRecord) -> Set<FilePath> {
+    func changes(since findings: Findings, in folder: FolderRecord) -> Set<FilePath> {
         let root = FilePath()
         let mounted = Set(scanner.mountPoints(below: folder.path)).subtracting([root])
-        let before = Set(look.seen.all.filter(\.isMounted).map(\.path)).subtracting([root])
-        let other = look.seen.all.filter { place in
+        let before = Set(findings.seen.all.filter(\.isMounted).map(\.path)).subtracting([root])
+        let other = findings.seen.all.filter { place in
             let drive = scanner.drive(at: folder.path.pushing(place.path))
             guard let drive, let found = place.found else { return (drive == nil) != (place.found == nil) }
             return drive.likeness(to: found) != .same
@@ -220,16 +220,16 @@ package struct FolderDrives: Sendable {
     /// Other drives than those that photos were found on. It asks for each file that is known there.
     /// - Throws: ``LedgerError``.
     package func others(in folder: FolderRecord) throws -> [OtherDrive] {
-        let look = try check(folder)
-        return try look.strangers.map { try describe($0, in: look, of: folder) }.filter { $0.filesNotSeen > 0 }
+        let findings = try check(folder)
+        return try findings.strangers.map { try describe($0, in: findings, of: folder) }.filter { $0.filesNotSeen > 0 }
     }
 
     /// - Throws: ``LedgerError``.
-    func describe(_ stranger: Stranger, in look: Look, of folder: FolderRecord) throws -> OtherDrive {
+    func describe(_ stranger: Stranger, in findings: Findings, of folder: FolderRecord) throws -> OtherDrive {
         var namesakes = 0
         var first: FilePath?
         let notSeen = try countFiles(
-            of: stranger.expected ?? stranger.drive, at: stranger.place, in: folder, among: look.places
+            of: stranger.expected ?? stranger.drive, at: stranger.place, in: folder, among: findings.places
         ) { file in
             guard let stamp = stamp(of: file, in: folder) else { return true }
             if file.photo.mayBe(stamp) { return false }

@@ -6,13 +6,13 @@ import SystemPackage
 /// folder, or like none, and another one in its place like a folder from which all was deleted. Everything here blocks.
 struct FolderPresence {
     /// What a look at a folder has found.
-    struct Look: Sendable {
+    struct Findings: Sendable {
         fileprivate let folder: FolderRecord
         /// Why nothing can be concluded from what is not seen in the folder.
         fileprivate let away: Absence?
         /// Places below it where a drive was mounted, and none is.
         fileprivate let absentDrives: [AbsentDrive]
-        fileprivate let drives: FolderDrives.Look
+        fileprivate let drives: FolderDrives.Findings
         fileprivate let ledger: Ledger
 
         /// Why a file that is not seen may be there all the same; `nil` when it is gone.
@@ -75,24 +75,24 @@ struct FolderPresence {
     /// - Parameter isForGood: whether what is concluded cannot be taken back. Then an empty folder tells nothing as long
     ///   as the ledger has a photo of it, also a missing one: a rebuild calls all missing that it does not see.
     /// - Throws: ``LedgerError``.
-    func check(_ folder: FolderRecord, isForGood: Bool = false) throws -> Look {
+    func check(_ folder: FolderRecord, isForGood: Bool = false) throws -> Findings {
         try check(folder, on: drives.check(folder), isForGood)
     }
 
     /// The same for one file: what it takes does not grow with what is known of the folder.
     /// - Throws: ``LedgerError``.
-    func glance(at folder: FolderRecord) throws -> Look {
+    func glance(at folder: FolderRecord) throws -> Findings {
         try check(folder, on: drives.glance(at: folder), false)
     }
 
     private var drives: FolderDrives { FolderDrives(ledger: ledger, scanner: scanner) }
 
-    private func check(_ folder: FolderRecord, on seen: FolderDrives.Look, _ isForGood: Bool) throws -> Look {
+    private func check(_ folder: FolderRecord, on seen: FolderDrives.Findings, _ isForGood: Bool) throws -> Findings {
         let absent = try drives.absentMounts(of: folder).map { place in
             AbsentDrive(place: place, hasFolder: scanner.isFolder(folder.path.pushing(place)))
         }
         let away = try whyAway(folder, isForGood)
-        return Look(folder: folder, away: away, absentDrives: absent, drives: seen, ledger: ledger)
+        return Findings(folder: folder, away: away, absentDrives: absent, drives: seen, ledger: ledger)
     }
 
     private func whyAway(_ folder: FolderRecord, _ isForGood: Bool) throws -> Absence? {

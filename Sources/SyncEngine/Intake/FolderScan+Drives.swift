@@ -145,7 +145,7 @@ extension FolderScan {
 /// drives are looked at again.
 struct ScannedDrives {
     /// What the scan began with.
-    let before: FolderDrives.Look
+    let before: FolderDrives.Findings
     private let drives: FolderDrives
     private let folder: FolderRecord
     /// Places at which it was another one later, for however short a time.

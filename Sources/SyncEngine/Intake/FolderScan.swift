@@ -29,7 +29,7 @@ package struct FolderScan: Sendable {
     }
 
     /// How often a folder is looked at whose drives are changed meanwhile.
-    private static let mostLooks = 2
+    private static let mostScans = 2
 
     let ledger: Ledger
     let scanner: any TreeScanner
@@ -58,9 +58,9 @@ package struct FolderScan: Sendable {
             let own = scanner.names(of: start)
             names.withLock { $0[start] = own }
         }
-        for count in 1...Self.mostLooks {
-            let isSteady = try check(folder, from: start, now, seen, &result)
-            if isSteady || count == Self.mostLooks { break }
+        for count in 1...Self.mostScans {
+            let isSteady = try scanOnce(folder, from: start, now, seen, &result)
+            if isSteady || count == Self.mostScans { break }
             result.beginAnew()
         }
         if start == folder.path {
@@ -115,7 +115,7 @@ package struct FolderScan: Sendable {
     }
 
     /// - Returns: whether the drives were the same all the time.
-    private func check(
+    private func scanOnce(
         _ folder: FolderRecord, from start: FilePath, _ now: Date, _ seen: (Int) -> Void, _ result: inout Summary
     ) throws -> Bool {
         var looks = firstLook?.begin()

@@ -125,7 +125,7 @@ package actor Intake {
             if !gone.isEmpty { try await handleGone(gone, lane) }
             for tree in trees { enqueue(tree) }
             try await settleFiles(lane)
-            let wait = lanes[lane].nextLook.map { max($0 - time.monotonic(), .zero) }
+            let wait = lanes[lane].nextCheck.map { max($0 - time.monotonic(), .zero) }
             if wait == .zero { continue }
             note(await nextHints(lane, atMost: wait), lane)
         }

@@ -31,7 +31,7 @@ struct IntakeLane {
     }
 
     /// When something of it is to be looked at; `nil` when nothing waits.
-    var nextLook: Duration? { [settling.nextLook, othersSettling.nextDue].compactMap(\.self).min() }
+    var nextCheck: Duration? { [settling.nextCheck, othersSettling.nextDue].compactMap(\.self).min() }
 
     mutating func note(_ hint: ChangeHint, at now: Duration) {
         switch hint {

@@ -5,7 +5,7 @@ import SystemPackage
 /// Photos whose drive is not there, for people: what the ledger says of them is not said of what is at their places now.
 /// The drives of each folder are looked at once. It blocks.
 package struct PhotosElsewhere {
-    private struct Look {
+    private struct Findings {
         let places: FolderDrives.Places
         /// Places where a drive was mounted, and none is.
         let absent: [FilePath]
@@ -13,7 +13,7 @@ package struct PhotosElsewhere {
 
     private let ledger: Ledger
     private let scanner: any TreeScanner
-    private var looks: [FolderID: Look] = [:]
+    private var known: [FolderID: Findings] = [:]
 
     package init(ledger: Ledger, scanner: any TreeScanner) {
         self.ledger = ledger
@@ -26,15 +26,15 @@ package struct PhotosElsewhere {
     package mutating func words(_ photo: PhotoStatus) throws -> String? {
         if photo.state == .lost { return nil }
         if photo.state == .missing, try ledger.unseen(among: [photo.id]).isEmpty { return nil }
-        let look = try check(photo.folder)
-        if let place = look.absent.first(where: { photo.relativePath.starts(with: $0) }) {
+        let findings = try check(photo.folder)
+        if let place = findings.absent.first(where: { photo.relativePath.starts(with: $0) }) {
             return "its drive is away: none is mounted at \(name(place, in: photo.folder))"
         }
         let drive = try ledger.drive(ofFile: photo.relativePath, in: photo.folder.id)
         let directory = photo.relativePath.removingLastComponent()
-        guard look.places.seen(at: photo.relativePath).isOther(than: drive, in: directory) else { return nil }
-        let place = name(look.places.place(above: photo.relativePath), in: photo.folder)
-        guard look.places.isAway(drive, of: photo.relativePath) else { return OtherDrive.isUntold(at: place) }
+        guard findings.places.seen(at: photo.relativePath).isOther(than: drive, in: directory) else { return nil }
+        let place = name(findings.places.place(above: photo.relativePath), in: photo.folder)
+        guard findings.places.isAway(drive, of: photo.relativePath) else { return OtherDrive.isUntold(at: place) }
         let away = "its drive is away: at \(place) is another one"
         let isThere = (try? scanner.stamp(of: photo.path)) != nil
         // What waits to be compared is told by its own reason.
@@ -43,12 +43,12 @@ package struct PhotosElsewhere {
             + "or, where it is another photo, give it another name"
     }
 
-    private mutating func check(_ folder: FolderRecord) throws(LedgerError) -> Look {
-        if let known = looks[folder.id] { return known }
+    private mutating func check(_ folder: FolderRecord) throws(LedgerError) -> Findings {
+        if let known = known[folder.id] { return known }
         let drives = FolderDrives(ledger: ledger, scanner: scanner)
-        let look = Look(places: try drives.places(of: folder), absent: try drives.absentMounts(of: folder))
-        looks[folder.id] = look
-        return look
+        let findings = Findings(places: try drives.places(of: folder), absent: try drives.absentMounts(of: folder))
+        known[folder.id] = findings
+        return findings
     }
 
     private func name(_ place: FilePath, in folder: FolderRecord) -> String {

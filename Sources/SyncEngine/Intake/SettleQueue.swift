@@ -77,7 +77,7 @@ package struct SettleQueue: Sendable {
     }
 
     /// When to look again, for files that are due and for those to be told as not whole; `nil` when nothing waits.
-    package var nextLook: Duration? {
+    package var nextCheck: Duration? {
         [nextDue, untold.isEmpty ? nil : firstTelling].compactMap(\.self).min()
     }
 

@@ -91,21 +91,21 @@ struct OtherCatalogs: Sendable {
         // Of one that gives signs the note may tell whose place it has taken.
         let last = listed.compactMapValues { CatalogChain($0).segments.last?.to }
         let asked = Set(others.keys)
-        let look = try await missing.check(
+        let absent = try await missing.check(
             asksAll ? asked : asked.subtracting(last.keys).union(headless).union(silent), listed: last,
             replaced: replaced, names: findings.names)
-        findings.names.merge(look.names) { header, _ in header }
-        findings.problems = unread.filter { silent.contains($0.machine) }.map { $0.words(look.names) }
-        findings.problems += try missing.problems(look, of: silent.contains)
-        let broken = Set(unread.map(\.machine)).union(look.promised.keys)
+        findings.names.merge(absent.names) { header, _ in header }
+        findings.problems = unread.filter { silent.contains($0.machine) }.map { $0.words(absent.names) }
+        findings.problems += try missing.problems(absent, of: silent.contains)
+        let broken = Set(unread.map(\.machine)).union(absent.promised.keys)
         findings.whole = Set(machines.filter { !broken.contains($0.id) }.compactMap { findings.names[$0.id] })
-            .subtracting(look.missing.map(\.name))
-        if asksAll, look.isWhole {
+            .subtracting(absent.missing.map(\.name))
+        if asksAll, absent.isWhole {
             let read = machines.filter { !replaced.covers($0.id, last: $0.last) }.map(\.id)
             findings.complete = asked.intersection(read).subtracting(broken)
         }
         findings.isAllRead = findings.problems.isEmpty
-        findings.untold = Set(look.untold.filter { silent.contains($0.id) }.map(\.name))
+        findings.untold = Set(absent.untold.filter { silent.contains($0.id) }.map(\.name))
         return findings
     }
 

@@ -31,10 +31,10 @@ package struct SilentObjects: Sendable {
 
     /// So much damage is remembered; the rest is found when this is over.
     package static let mostDamage = 1_000
-    private static let looksInFlight = 3
+    private static let checksInFlight = 3
     private static let pageSize = 1_000
     /// Objects whose price is noted at once.
-    private static let looksAtOnce = 30
+    private static let pricedAtOnce = 30
 
     private let store: any ObjectStore
     private let ledger: LedgerQueue
@@ -205,7 +205,7 @@ package struct SilentObjects: Sendable {
     /// - Returns: `nil`, with nothing read, where the month's money is over: other processes spend it, too.
     private func paying<Value>(_ price: Double, _ read: () async throws -> Value) async throws -> Value? {
         let (before, moment, month) = (source.bytes, time.now(), verification.maximumUSDPerMonth)
-        guard try await ledger({ try $0.payForLooks([price], ofMonth: month, at: moment) }) > 0 else { return nil }
+        guard try await ledger({ try $0.payForChecks([price], ofMonth: month, at: moment) }) > 0 else { return nil }
         do {
             return try await read()
         } catch {
@@ -301,7 +301,7 @@ package struct SilentObjects: Sendable {
         let (doubtful, listed) = (objects.filter { $0.info == nil }, objects.filter { $0.info != nil })
         try await examine(doubtful, &broken, &round)
         let chosen = listed.filter { round.choice.contains($0.key) || round.suspects.contains($0.key) }
-        for part in chosen.grouped(atMost: Self.looksAtOnce) {
+        for part in chosen.grouped(atMost: Self.pricedAtOnce) {
             var (price, affordable) = (0.0, [Due]())
             for object in part {
                 guard let info = object.info else { continue }
@@ -325,8 +325,8 @@ package struct SilentObjects: Sendable {
     }
 
     private func examine(_ objects: [Due], _ broken: inout Set<ObjectKey>, _ round: inout Round) async throws {
-        let looks: [Result<(ObjectFault?, OtherObject?), StoreError>] = try await objects.concurrently(
-            Self.looksInFlight
+        let outcomes: [Result<(ObjectFault?, OtherObject?), StoreError>] = try await objects.concurrently(
+            Self.checksInFlight
         ) { object in
             do {
                 let words = try await ledger { try $0.otherWords(of: object.key) }
@@ -336,8 +336,8 @@ package struct SilentObjects: Sendable {
                 return .failure(error)
             }
         }
-        for (object, look) in zip(objects, looks) {
-            switch look {
+        for (object, outcome) in zip(objects, outcomes) {
+            switch outcome {
             case .success((let fault?, let word)):
                 broken.insert(object.key)
                 try await note(object.key, fault, word, &round)

@@ -17,7 +17,7 @@ package struct TroubleAnnouncer: Sendable {
     package struct Disk: Sendable {
         /// What people call the folder.
         package let place: String
-        /// Whether the ledger is on it: then its thread waits for that disk anyhow, and no other has to.
+        /// Whether the ledger is on it: whoever reads the ledger waits for that disk anyhow, and asks it on the same thread.
         let isOfLedger: Bool
         /// Blocks. `nil` where it cannot be told now.
         package let freeBytes: @Sendable () -> Int64?
@@ -45,7 +45,7 @@ package struct TroubleAnnouncer: Sendable {
     /// The places of the disks that were full when the ledger was read last.
     private let full = Lock<Set<String>>([])
 
-    /// - Parameter pool: for other disks, which may hang.
+    /// - Parameter pool: for disks, which may hang, where the ledger is not read on the same one.
     package init(
         ledger: LedgerQueue, notifiers: Notifiers, retention: RetentionOutlook, disks: [Disk], pool: BlockingPool,
         time: TimeSource

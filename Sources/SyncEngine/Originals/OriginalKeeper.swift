@@ -173,13 +173,13 @@ package struct OriginalKeeper: Sendable {
     }
 
     private func store(_ candidate: OriginalCandidate) async throws -> Ending {
-        let looked = try await pool.run { [reader] () throws -> PhotoFacts? in
+        let facts = try await pool.run { [reader] () throws -> PhotoFacts? in
             // Before it is read: it may be large, and no scan has met it yet.
             let stamp = try? FileStatus.find(candidate.file)?.stamp
             guard stamp?.isUntouched(since: candidate.stamp) == true else { return nil }
             return try reader.examine(candidate.file)
         }
-        guard let examined = looked, examined.stamp.isUntouched(since: candidate.stamp) else { return .left }
+        guard let examined = facts, examined.stamp.isUntouched(since: candidate.stamp) else { return .left }
         guard examined.digest.md5 == candidate.copy.md5 || examined.digest.sha256 == candidate.copy.sha256,
             let key = candidate.copy.key.original
         else {

@@ -34,7 +34,7 @@ package struct PictureCache: Sendable {
 
     private static let thumbnailSide = 320
     /// Between two looks at how much there is.
-    private static let writesBetweenLooks = 200
+    private static let writesBetweenChecks = 200
     /// Pictures of what only the archive has, which are passed over before a look is given up.
     private static let mostKept = 1_000
     /// Nanoseconds after which a picture that is shown is noted anew.
@@ -116,7 +116,7 @@ package struct PictureCache: Sendable {
                     // Another process makes the same one.
                 }
             }
-            if writes.add() % Self.writesBetweenLooks == 1 {
+            if writes.add() % Self.writesBetweenChecks == 1 {
                 for size in Size.allCases { try? await prune(size) }
             }
             return path

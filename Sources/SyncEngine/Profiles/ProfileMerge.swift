@@ -72,8 +72,8 @@ package struct ProfileMerge: Sendable {
             }
             progress(index + 1, held.photos.count)
         }
-        if !isDryRun, let look = moves?.lookup() {
-            for photo in held.unlisted { _ = try await look.follow(photo) }
+        if !isDryRun, let moved = moves?.lookup() {
+            for photo in held.unlisted { _ = try await moved.follow(photo) }
         }
         return result
     }
@@ -159,10 +159,10 @@ package struct ProfileHoldings: Sendable {
     /// Those that were signed off, and that a machine has moved to another profile, are that one's.
     /// - Parameter isDryRun: they are not counted any more, and nothing is noted.
     package mutating func leaveOut(movedBy moves: MergedPhotos, isDryRun: Bool) async throws {
-        let look = moves.lookup()
+        let moved = moves.lookup()
         for photo in unlisted {
             let isElsewhere =
-                try await isDryRun ? look.find(photo) != nil : look.follow(photo) != nil
+                try await isDryRun ? moved.find(photo) != nil : moved.follow(photo) != nil
             if isElsewhere { records -= 1 }
         }
     }

@@ -181,7 +181,7 @@ struct ArchivedPhotoMover: Sendable {
     ) async throws -> Outcome {
         do {
             let answer = try await denied.ask(for: place.key) {
-                try await check(place, to: profile, isDryRun: isDryRun)
+                try await moveIfReadable(place, to: profile, isDryRun: isDryRun)
             }
             switch answer {
             case .success(let outcome): return outcome
@@ -192,7 +192,8 @@ struct ArchivedPhotoMover: Sendable {
         }
     }
 
-    private func check(_ place: ArchivedPhotoPlace, to profile: String, isDryRun: Bool) async throws -> Outcome {
+    private func moveIfReadable(_ place: ArchivedPhotoPlace, to profile: String, isDryRun: Bool) async throws -> Outcome
+    {
         guard let old = try await store.head(place.key) else { return .left("the store no longer has it") }
         guard ArchivedGalleryPhoto(old, at: place).isReadable else {
             return .left("it is archived: bring it back with sync-agent restore, then run sync-agent profiles migrate")

@@ -77,7 +77,7 @@ package struct ProjectRemover: Sendable {
         for folder in folders {
             let objects = try await leavingOut(othersOf: id, in: folder, among: stored)
             let (known, isLeft, files) = try await pool.run { [listSync, ledger = ledger.ledger] in
-                try listSync.check(folder)
+                try listSync.refresh(folder)
                 return (
                     try ledger.project(id, in: folder),
                     try ledger.isProjectBeingDeleted(id, in: folder),
@@ -171,7 +171,7 @@ package struct ProjectRemover: Sendable {
                 outcomes[index].failures += try await finish(outcomes[index].target)
             }
         }
-        try await finishOnDisk { [listSync] in _ = try listSync.check(folder, isUrgent: true) }
+        try await finishOnDisk { [listSync] in _ = try listSync.refresh(folder, isUrgent: true) }
         return outcomes
     }
 

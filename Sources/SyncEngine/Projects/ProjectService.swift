@@ -37,7 +37,7 @@ package struct ProjectService: Service {
             for folders in groups {
                 group.addTask {
                     try await loop.run {
-                        try await check(folders)
+                        try await refreshAll(folders)
                         return .round(after: Self.interval)
                     }
                 }
@@ -50,13 +50,13 @@ package struct ProjectService: Service {
     /// - Parameter silent: folders that do not answer, and are left out.
     /// - Throws: ``LedgerError``, `CancellationError`.
     package func round(leavingOut silent: Set<FilePath> = []) async throws {
-        try await check(folders.filter { !silent.contains($0.path) })
+        try await refreshAll(folders.filter { !silent.contains($0.path) })
     }
 
-    private func check(_ folders: [FolderRecord]) async throws {
+    private func refreshAll(_ folders: [FolderRecord]) async throws {
         for folder in folders {
             try await disks.pool(for: folder.path).run { [listSync] in
-                try listSync.check(folder.path, isUrgent: true)
+                try listSync.refresh(folder.path, isUrgent: true)
                 try listSync.giveUp(in: folder.path)
             }
         }
@@ -74,7 +74,7 @@ package final class ProjectListSync: Sendable {
     private let time: TimeSource
     private let logger: Logger
     /// When each folder's list was read last. A folder has a lock of its own: another one's disk may not answer.
-    private let looked = Lock<[FilePath: Lock<Duration?>]>([:])
+    private let lastReads = Lock<[FilePath: Lock<Duration?>]>([:])
     private let told = Lock<[FilePath: Set<ByteString>]>([:])
     private let unusable = Lock<[FilePath: Unusable]>([:])
 
@@ -95,19 +95,19 @@ package final class ProjectListSync: Sendable {
     /// - Returns: what is known by now; `nil` when the folder has no list and never had one.
     /// - Throws: ``LedgerError``.
     @discardableResult
-    package func check(_ folder: FilePath, isUrgent: Bool = false) throws -> ProjectListState? {
+    package func refresh(_ folder: FilePath, isUrgent: Bool = false) throws -> ProjectListState? {
         // Whoever comes while the list is read waits for it: before the first one is noted, a folder looks like one that
         // has none, of which all images are stored.
-        let lock = looked.withLock { looked in
-            let lock = looked[folder] ?? Lock<Duration?>(nil)
-            looked[folder] = lock
+        let lock = lastReads.withLock { locks in
+            let lock = locks[folder] ?? Lock<Duration?>(nil)
+            locks[folder] = lock
             return lock
         }
-        try lock.withLock { lookedAt in
+        try lock.withLock { readAt in
             let now = time.monotonic()
-            if !isUrgent, let last = lookedAt, now - last < Self.interval { return }
+            if !isUrgent, let last = readAt, now - last < Self.interval { return }
             try read(folder)
-            lookedAt = now
+            readAt = now
         }
         return try ledger.projectList(of: folder)
     }
@@ -244,7 +244,7 @@ package struct ProjectUploadPolicy: Sendable {
             // safe.
             return .done(.waits(ProjectVerdict.isBeingDeleted, until: now() + Self.pause))
         }
-        guard name != .other, let list = try listSync.check(claim.folder.path, isUrgent: name == .list) else {
+        guard name != .other, let list = try listSync.refresh(claim.folder.path, isUrgent: name == .list) else {
             return .pass
         }
         switch name {

@@ -208,7 +208,7 @@ extension StoredCopyRepair {
     /// - Returns: `nil` where the month's money is over.
     private func read(_ broken: BrokenCopy, paying paid: Double, at now: Date) async throws -> [UInt8]? {
         let (cost, month, original) = (verification.cost, verification.maximumUSDPerMonth, broken.original)
-        guard try await ledger({ try $0.payForLooks([paid], ofMonth: month, at: now) }) > 0 else { return nil }
+        guard try await ledger({ try $0.payForChecks([paid], ofMonth: month, at: now) }) > 0 else { return nil }
         let source = CountingStore(base: store)
         do {
             return try await ObjectReader(store: source, limit: Self.mostBytes, time: time).read(original.key)

@@ -32,7 +32,7 @@ package struct StoredCopyRepair: Sendable {
     @discardableResult
     package func run() async throws -> Int {
         var count = 0
-        let look = moves?.lookup()
+        let moved = moves?.lookup()
         let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) {
             try $0.brokenWithoutFile(after: $1, limit: Self.pageSize)
         }
@@ -40,7 +40,7 @@ package struct StoredCopyRepair: Sendable {
             for object in page {
                 do {
                     if object.problem == .missing {
-                        if try await look?.follow(object) != nil { continue }
+                        if try await moved?.follow(object) != nil { continue }
                         if let pruned, try await pruned.forget(object) { continue }
                     }
                     if try await repair(object) { count += 1 }

@@ -50,7 +50,7 @@ package struct Verifier: Sendable {
         package mutating func addUnreadCatalog(_ error: StoreError) { failures.note(error) }
     }
 
-    private static let looksInFlight = 3
+    private static let checksInFlight = 3
     private static let pageSize = 30
 
     private let store: any ReadableStore
@@ -149,16 +149,16 @@ package struct Verifier: Sendable {
             prices.append(next)
         }
         let (offered, began) = (prices, time.now())
-        let count = try await ledger { try $0.payForLooks(offered, ofMonth: limits.month, at: began) }
+        let count = try await ledger { try $0.payForChecks(offered, ofMonth: limits.month, at: began) }
         if count < offered.count { result.isOverBudget = true }
         price = offered.prefix(count).reduce(0, +)
         let affordable = Array(page.prefix(count))
         if affordable.isEmpty { return }
         let moved = moves?.lookup()
         let spent = Lock(0.0)
-        let looks: [Look]
+        let outcomes: [Outcome]
         do {
-            looks = try await affordable.concurrently(Self.looksInFlight) { record in
+            outcomes = try await affordable.concurrently(Self.checksInFlight) { record in
                 let source = CountingStore(base: store)
                 defer {
                     let bytes = source.bytes
@@ -178,12 +178,12 @@ package struct Verifier: Sendable {
             throw error
         }
         result.costUSD += price
-        try await note(looks, of: affordable, &result)
+        try await note(outcomes, of: affordable, &result)
     }
 
     private func check(
         _ record: ObjectRecord, in source: CountingStore, _ moved: MergedPhotosLookup?
-    ) async throws -> Look {
+    ) async throws -> Outcome {
         // What it reads is paid for, too.
         let setAside = SetAsideContent(store: source, ledger: ledger)
         do {
@@ -209,13 +209,13 @@ package struct Verifier: Sendable {
     }
 
     /// What was found out of an object, or why nothing was; `nil` for one that is forgotten, or is another file's by now.
-    private typealias Look = Result<ObjectCheck?, StoreError>
+    private typealias Outcome = Result<ObjectCheck?, StoreError>
 
-    private func note(_ looks: [Look], of records: [ObjectRecord], _ result: inout Summary) async throws {
+    private func note(_ outcomes: [Outcome], of records: [ObjectRecord], _ result: inout Summary) async throws {
         var checks: [ObjectCheck] = []
         var open: [ObjectRecord] = []
-        for (look, record) in zip(looks, records) {
-            switch look {
+        for (outcome, record) in zip(outcomes, records) {
+            switch outcome {
             case .success(nil): continue
             case .success(let check?):
                 checks.append(check)
@@ -256,7 +256,7 @@ package struct ObjectAudit: Sendable {
         }
     }
 
-    private static let looksInFlight = 8
+    private static let checksInFlight = 8
 
     private let examiner: ObjectExaminer
     private let ledger: LedgerQueue
@@ -287,14 +287,14 @@ package struct ObjectAudit: Sendable {
         _ suspects: [(record: ObjectRecord, isUnlisted: Bool)], _ findings: inout Findings
     ) async throws -> [ObjectProblem] {
         if suspects.isEmpty { return [] }
-        let look = moves?.lookup()
-        let verdicts = try await suspects.concurrently(Self.looksInFlight) {
+        let lookup = moves?.lookup()
+        let verdicts = try await suspects.concurrently(Self.checksInFlight) {
             suspect -> Result<ObjectExaminer.Verdict?, StoreError> in
             do {
                 let verdict = try await examiner.examine(
                     suspect.record, reading: .inDoubt, isUnlisted: suspect.isUnlisted)
                 guard case .broken(let problem) = verdict else { return .success(verdict) }
-                if problem == .missing, let moved = try await look?.follow(suspect.record) {
+                if problem == .missing, let moved = try await lookup?.follow(suspect.record) {
                     return .success(.intact(moved, isRead: true))
                 }
                 if try await setAside.find(suspect.record) != nil { return .success(nil) }

@@ -252,8 +252,8 @@ package struct RestorePlanner: Sendable {
         let restored = objects.filter { !isTold && $0.record.restore != .none }.map(\.record.key)
         let restores = Set(restored).union(running.keys)
         let query = ObjectStateQuery(store: store, knownObjects: known)
-        let others = try await query.check(keys.subtracting(restores), tellingRestores: false)
-        let told = try await query.check(restores, tellingRestores: true)
+        let others = try await query.states(of: keys.subtracting(restores), tellingRestores: false)
+        let told = try await query.states(of: restores, tellingRestores: true)
         let findings = others.merging(told) { $1 }
         let (silent, telling) = (Self.reports(others), Self.reports(told))
         let audit = ObjectAudit(store: store, ledger: ledger, time: time)

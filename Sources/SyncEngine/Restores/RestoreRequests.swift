@@ -169,25 +169,25 @@ package struct RestorePoller: Sendable {
         do { try await sender.run(job: job) } catch let error as StoreError { refusal = error }
         // What was sent just now is not in the future.
         let now = time.now()
-        let due = try await openJobs(job).filter { isUrgent || nextLook($0, at: now) <= now }
+        let due = try await openJobs(job).filter { isUrgent || nextPoll($0, at: now) <= now }
         var items: [RestoreItem] = []
         for job in due {
             let open = try await ledger { try $0.retrievingItems(of: job.id) }
             if isUrgent {
                 items += open
-            } else if try await isWorthALook(job, open) {
+            } else if try await isWorthPolling(job, open) {
                 items += open
             }
         }
         let unanswered = items.isEmpty ? [] : try await check(items)
-        let looked = due.map(\.id)
-        if !looked.isEmpty {
+        let polled = due.map(\.id)
+        if !polled.isEmpty {
             try await ledger { ledger in
-                for job in looked { try ledger.noteLook(at: job, now) }
+                for job in polled { try ledger.notePoll(at: job, now) }
             }
         }
         if let refusal { throw refusal }
-        let next = try await openJobs(job).map { min(nextLook($0, at: now), $0.claimableAt ?? .distantFuture) }.min()
+        let next = try await openJobs(job).map { min(nextPoll($0, at: now), $0.claimableAt ?? .distantFuture) }.min()
         return Outlook(next: next, unanswered: unanswered)
     }
 
@@ -197,9 +197,9 @@ package struct RestorePoller: Sendable {
 
     // MARK: When
 
-    private func nextLook(_ job: OpenRestoreJob, at now: Date) -> Date {
+    private func nextPoll(_ job: OpenRestoreJob, at now: Date) -> Date {
         schedule(job.slowest.tier, job.slowest.storageClass)
-            .nextPoll(requestedAt: job.requestedAt, lastPolled: job.lookedAt, now: now)
+            .nextPoll(requestedAt: job.requestedAt, lastPolled: job.polledAt, now: now)
     }
 
     private func schedule(_ tier: RestoreTier, _ storageClass: StorageClass) -> PollSchedule {
@@ -209,7 +209,7 @@ package struct RestorePoller: Sendable {
 
     /// Long before its usual time a job is looked at by one object of each class and tier: as long as none of them is
     /// there, the others are not asked for.
-    private func isWorthALook(_ job: OpenRestoreJob, _ items: [RestoreItem]) async throws -> Bool {
+    private func isWorthPolling(_ job: OpenRestoreJob, _ items: [RestoreItem]) async throws -> Bool {
         let slowest = schedule(job.slowest.tier, job.slowest.storageClass)
         guard slowest.isEarly(time.now(), requestedAt: job.requestedAt) else { return true }
         let kinds = Dictionary(grouping: items) { OpenRestoreJob.Kind(storageClass: $0.storageClass, tier: $0.tier) }
@@ -227,7 +227,7 @@ package struct RestorePoller: Sendable {
     private func check(_ items: [RestoreItem]) async throws -> [StoreError] {
         let known = try await ledger { try $0.overview().tiers.reduce(0) { $0 + $1.objects } }
         let findings = try await ObjectStateQuery(store: store, knownObjects: known)
-            .check(Set(items.map(\.key)), tellingRestores: true)
+            .states(of: Set(items.map(\.key)), tellingRestores: true)
         let gone = try await gone(of: findings)
         let now = time.now()
         var outcomes: [RestoreOutcome: [Int64]] = [:]

@@ -240,7 +240,7 @@ extension RestoreSelection {
             if isEmpty, !name.contains("/") {
                 do {
                     let vacations = VacationNames(known: try ledger.vacations().filter(\.isKnown), places: places)
-                    try take(below: vacations.record(named: name).folder, ledger)
+                    try take(below: vacations.record(beginningWith: name).folder, ledger)
                 } catch VacationLookupError.ambiguous(_, let folders) {
                     problems.append(Problem(name: name, reason: .ambiguous(folders)))
                 } catch is VacationLookupError {

@@ -86,7 +86,7 @@ package struct RestoreService: Service {
         package var isAnyLeft: Bool { next != nil || hasTried || !unsaved.isEmpty }
         fileprivate var told: Set<String> = []
         /// When everything was looked through last, whether something seemed to be new or not.
-        fileprivate var lookedThrough: Duration?
+        fileprivate var thoroughAt: Duration?
 
         package init() {}
 
@@ -133,7 +133,7 @@ package struct RestoreService: Service {
         _ rounds: inout Rounds, isUrgent: Bool = false, tellsAll: Bool = true
     ) async throws -> RestoreDownloader.SaveSummary {
         let now = time.monotonic()
-        let isThorough = rounds.lookedThrough.map { now - $0 >= Self.thoroughEvery } ?? true
+        let isThorough = rounds.thoroughAt.map { now - $0 >= Self.thoroughEvery } ?? true
         if isThorough { rounds.unsaved = [:] }
         let before = rounds.next
         let (saved, obstacle) = try await turn(&rounds, of: nil, isUrgent: isUrgent)
@@ -147,7 +147,7 @@ package struct RestoreService: Service {
             isThorough || obstacle != nil || before != rounds.next || saved.saved > 0 || !saved.unsaved.isEmpty
         if hasNews {
             try await announcer.run(unsaved: rounds.unsaved.mapValues(\.count))
-            rounds.lookedThrough = isThorough ? now : rounds.lookedThrough
+            rounds.thoroughAt = isThorough ? now : rounds.thoroughAt
         }
         if let obstacle { throw obstacle }
         return saved

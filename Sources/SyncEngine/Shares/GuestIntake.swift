@@ -93,7 +93,7 @@ package struct GuestIntake: Sendable {
     func receive(
         _ share: ShareID, _ occasion: Occasion = .round
     ) async throws -> (count: Int, problem: (any Error)?) {
-        guard let taken = try await check(share, occasion) else { return (0, nil) }
+        guard let taken = try await takeIn(share, occasion) else { return (0, nil) }
         return (taken.count, taken.problem)
     }
 
@@ -102,19 +102,19 @@ package struct GuestIntake: Sendable {
     /// - Returns: `nil` when nothing is there.
     /// - Throws: ``ShareError/inOtherHands(_:)`` as above, ``StoreError`` of the store as a whole, ``LedgerError``,
     ///   `CancellationError`.
-    func takeLast(_ share: ShareID) async throws -> Taken? { try await check(share, .last) }
+    func takeLast(_ share: ShareID) async throws -> Taken? { try await takeIn(share, .last) }
 
     /// For whoever leaves a store: all that guests have sent there is kept here.
     /// - Throws: what keeps it from that, of the first photo; as ``takeLast(_:)``.
     func requireTaken(_ share: ShareID) async throws {
         do {
-            if let failure = try await check(share, .asked)?.failure { throw failure }
+            if let failure = try await takeIn(share, .asked)?.failure { throw failure }
         } catch is KeptFault {
             // It is of what is kept here already, and noted.
         }
     }
 
-    private func check(_ share: ShareID, _ occasion: Occasion) async throws -> Taken? {
+    private func takeIn(_ share: ShareID, _ occasion: Occasion) async throws -> Taken? {
         let found = try await list(share)
         if found.objects.isEmpty, found.problems.isEmpty {
             if occasion != .last { try await takeUp(share) }

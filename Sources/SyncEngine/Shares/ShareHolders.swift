@@ -113,13 +113,13 @@ package struct ShareNotes: Sendable {
     /// is open.
     /// - Throws: as ``follow(_:)``.
     @discardableResult
-    package func check() async throws -> [Noticed] { try await reader.notice() }
+    package func followAll() async throws -> [Noticed] { try await reader.followAll() }
 
-    /// As ``check()``, and tells the others of those that were taken up.
+    /// As ``followAll()``, and tells the others of those that were taken up.
     /// - Throws: as ``follow(_:)``.
     @discardableResult
-    package func notice() async throws -> [Noticed] {
-        let noticed = try await check()
+    package func followAndClaimAll() async throws -> [Noticed] {
+        let noticed = try await followAll()
         for share in try await ledger({ try $0.unendedShares() }) where share.state.isOpen && share.ownership == nil {
             try await claim(share)
         }
@@ -171,7 +171,7 @@ struct ShareNoteReader: Sendable {
 
     /// Follows what became of all shares elsewhere that are open here. One of which it cannot be told keeps none back.
     /// - Throws: ``StoreError`` when it cannot be told of one of them, or of all; ``LedgerError``, `CancellationError`.
-    func notice() async throws -> [ShareNotes.Noticed] {
+    func followAll() async throws -> [ShareNotes.Noticed] {
         let open = try await ledger { try $0.unendedShares() }.filter(\.state.isOpen)
         if open.isEmpty { return [] }
         let statuses = try await statuses()
@@ -189,7 +189,7 @@ struct ShareNoteReader: Sendable {
         return noticed
     }
 
-    /// - Throws: as ``notice()``.
+    /// - Throws: as ``followAll()``.
     func follow(_ share: ShareRecord) async throws -> ShareNotes.Fate? {
         var status = Status(isEnded: try await store.head(keys.shareEnd(share.id)) != nil)
         if let ownership = share.ownership, try await store.head(keys.shareOwner(share.id, ownership + 1)) != nil {

@@ -67,7 +67,7 @@ struct ShareObjectCheck: Sendable {
 
 /// What is known of an object of a share.
 private struct Expected {
-    enum Look {
+    enum Verdict {
         case same, other
         /// Its bytes have to be read.
         case open(ShareObject)
@@ -80,7 +80,7 @@ private struct Expected {
     /// Whether it was noted when it was put.
     var isNoted: Bool
 
-    func check(_ info: ObjectInfo) -> Look {
+    func check(_ info: ObjectInfo) -> Verdict {
         if let size, info.size != size { return .other }
         guard let sha256 else { return .same }
         if let told = info.sha256 { return told == sha256 ? .same : .other }

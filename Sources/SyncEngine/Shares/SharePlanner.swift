@@ -138,18 +138,18 @@ package struct SharePlanner: Sendable {
             !beside.contains(photo.element.path) && photo.element.object.map(Self.isShared) ?? true
         }
         guard possible <= maximumPhotos else { throw ShareError.tooMany(possible, limit: maximumPhotos) }
-        var looks: [(number: Int, photo: VacationPhoto, look: Look)] = []
-        for (number, photo) in chosen { looks.append((number, photo, try await check(photo))) }
+        var candidates: [(number: Int, photo: VacationPhoto, kind: Kind)] = []
+        for (number, photo) in chosen { candidates.append((number, photo, try await check(photo))) }
         // Who chooses by numbers gets what was chosen.
-        let pictures = Set(looks.filter(\.look.isPicture).map(\.photo.path))
+        let pictures = Set(candidates.filter(\.kind.isPicture).map(\.photo.path))
         let companions =
             order.selection == nil
-            ? PhotoUnit.companions(among: looks.map(\.photo.path)) { pictures.contains($0) } : []
+            ? PhotoUnit.companions(among: candidates.map(\.photo.path)) { pictures.contains($0) } : []
         var items: [ShareProposal.Item] = []
         var skipped = try await failures(of: order)
         var seen: [MD5Digest: String] = [:]
-        for (number, photo, look) in looks where !companions.contains(photo.path) {
-            switch look {
+        for (number, photo, kind) in candidates where !companions.contains(photo.path) {
+            switch kind {
             case .unfit(let reason): skipped.append(ShareProposal.Skipped(number: number, photo: photo, reason: reason))
             case .picture(let md5, let film):
                 if let other = seen.updateValue(photo.name, forKey: md5) {
@@ -166,7 +166,8 @@ package struct SharePlanner: Sendable {
         guard items.count <= maximumPhotos else { throw ShareError.tooMany(items.count, limit: maximumPhotos) }
         let (bytes, limit) = (items.reduce(0) { $0 + $1.bytes }, ShareManifestRules.maximumTotalSize)
         guard bytes <= limit else { throw ShareError.tooLarge(bytes, limit: limit) }
-        return Choice(items: items, skipped: skipped, companions: looks.filter { companions.contains($0.photo.path) })
+        return Choice(
+            items: items, skipped: skipped, companions: candidates.filter { companions.contains($0.photo.path) })
     }
 
     /// The photos that cannot be stored. They have no numbers, and whoever chooses by numbers has not chosen them.
@@ -188,17 +189,17 @@ package struct SharePlanner: Sendable {
         var items: [ShareProposal.Item]
         var skipped: [ShareProposal.Skipped]
         /// Left out, since others get the photo that each belongs to.
-        var companions: [(number: Int, photo: VacationPhoto, look: Look)]
+        var companions: [(number: Int, photo: VacationPhoto, kind: Kind)]
     }
 
-    private enum Look {
+    private enum Kind {
         case picture(MD5Digest, FilmType?)
         case unfit(String)
 
         var isPicture: Bool { if case .picture = self { true } else { false } }
     }
 
-    private func check(_ photo: VacationPhoto) async throws -> Look {
+    private func check(_ photo: VacationPhoto) async throws -> Kind {
         if let object = photo.object {
             guard Self.isShared(object) else { return .unfit(Self.unfit(object.contentType)) }
             if let reason = Self.tooLarge(photo, object.contentType, stored: object.size) { return .unfit(reason) }
@@ -275,8 +276,8 @@ package struct SharePlanner: Sendable {
         ]
     }
 
-    private static func notes(on companions: [(number: Int, photo: VacationPhoto, look: Look)]) -> [String] {
-        let left = companions.filter(\.look.isPicture)
+    private static func notes(on companions: [(number: Int, photo: VacationPhoto, kind: Kind)]) -> [String] {
+        let left = companions.filter(\.kind.isPicture)
         if left.isEmpty { return [] }
         let names = left.prefix(companionsNamed).map { "\($0.photo.name) (\($0.number))" }.joined(separator: ", ")
         let rest = left.count > companionsNamed ? " and \(left.count - companionsNamed) more" : ""

@@ -82,9 +82,9 @@ package struct ShareReview: Sendable {
             let record = try await ledger({ try $0.watchedFolder(above: folder) })
         else { return [:] }
         return try await pool.run { [ledger = ledger.ledger] in
-            let look = try FolderPresence(ledger: ledger, scanner: scanner).check(record)
+            let findings = try FolderPresence(ledger: ledger, scanner: scanner).check(record)
             var reasons: [FilePath: String] = [:]
-            for file in files { reasons[file] = try look.whyAway(file.relative(to: record.path)) }
+            for file in files { reasons[file] = try findings.whyAway(file.relative(to: record.path)) }
             return reasons
         }
     }
@@ -101,9 +101,9 @@ package struct ShareReview: Sendable {
             }
         }
         do {
-            let look = try await FolderLook.take(at: folder, scanner, ledger: ledger, pool: pool)
+            let read = try await FolderLook.take(at: folder, scanner, ledger: ledger, pool: pool)
             let wasThere = try await ledger { try $0.vacation(in: folder)?.isOnDisk ?? false }
-            guard let files = look.files, wasThere || files.contains(where: { $0.known == nil }) else { return nil }
+            guard let files = read.files, wasThere || files.contains(where: { $0.known == nil }) else { return nil }
             return files
         } catch is ScanError {
             return nil

@@ -33,39 +33,39 @@ struct SharesElsewhere: Sendable {
     let logger: Logger
 
     /// - Throws: ``StoreError`` when the store as a whole is away; ``LedgerError``, `CancellationError`.
-    func work(_ memory: inout Rounds) async throws {
-        try await notice(&memory)
-        try await goOn(&memory)
+    func work(_ rounds: inout Rounds) async throws {
+        try await notice(&rounds)
+        try await goOn(&rounds)
     }
 
-    private func notice(_ memory: inout Rounds) async throws {
+    private func notice(_ rounds: inout Rounds) async throws {
         let now = time.now()
-        if let last = memory.noticedAt, abs(now.timeIntervalSince(last)) < Self.noticeEvery { return }
+        if let last = rounds.noticedAt, abs(now.timeIntervalSince(last)) < Self.noticeEvery { return }
         guard try await ledger({ try $0.unendedShares() }).contains(where: \.state.isOpen) else { return }
         do {
-            for noticed in try await notes.notice() { logger.notice("\(noticed)") }
+            for noticed in try await notes.followAndClaimAll() { logger.notice("\(noticed)") }
         } catch let error where error.mayConcernOneItem {
-            warnOnce("whether shares were revoked or taken over on other machines cannot be told: \(error)", &memory)
+            warnOnce("whether shares were revoked or taken over on other machines cannot be told: \(error)", &rounds)
         }
-        memory.noticedAt = now
+        rounds.noticedAt = now
     }
 
-    private func goOn(_ memory: inout Rounds) async throws {
+    private func goOn(_ rounds: inout Rounds) async throws {
         let now = time.now()
         let oldest = now.addingTimeInterval(-Self.sweepAfter.upperBound)
         let removals = try await ledger { try $0.shareRemovals(goneAfter: oldest) }
-        defer { memory.isAnyLeft = removals.contains { $0.goneAt == nil || !memory.swept.contains($0.id) } }
+        defer { rounds.isAnyLeft = removals.contains { $0.goneAt == nil || !rounds.swept.contains($0.id) } }
         for removal in removals {
             let id = removal.id
             let attempt: Removal = removal.goneAt == nil ? .first : .sweep
-            if memory.rests.holds(id, attempt, at: now) { continue }
+            if rounds.rests.holds(id, attempt, at: now) { continue }
             do {
                 if let gone = removal.goneAt {
-                    guard now.timeIntervalSince(gone) >= Self.sweepAfter.lowerBound, !memory.swept.contains(id) else {
+                    guard now.timeIntervalSince(gone) >= Self.sweepAfter.lowerBound, !rounds.swept.contains(id) else {
                         continue
                     }
                     try await others.sweep(id)
-                    memory.swept.insert(id)
+                    rounds.swept.insert(id)
                 } else {
                     try await others.goOn(with: id)
                     logger.notice(
@@ -74,19 +74,19 @@ struct SharesElsewhere: Sendable {
                         \(removal.machine.escapingControls) has made, was revoked
                         """)
                 }
-                memory.rests.end(id)
+                rounds.rests.end(id)
             } catch ShareError.inOtherHands {
                 // Another process removes it.
                 continue
             } catch let error where error.mayConcernOneEnd {
-                memory.rests.add(id, attempt, at: now, for: Self.patience)
-                warnOnce("share \(id) is revoked, and something of it is still in the store: \(error)", &memory)
+                rounds.rests.add(id, attempt, at: now, for: Self.patience)
+                warnOnce("share \(id) is revoked, and something of it is still in the store: \(error)", &rounds)
             }
         }
     }
 
-    private func warnOnce(_ text: String, _ memory: inout Rounds) {
-        if memory.told.insert(text).inserted { logger.warning("\(text)") }
+    private func warnOnce(_ text: String, _ rounds: inout Rounds) {
+        if rounds.told.insert(text).inserted { logger.warning("\(text)") }
     }
 }
 

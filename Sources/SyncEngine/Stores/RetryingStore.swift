@@ -130,8 +130,8 @@ package struct RetryingStore: ObjectStore {
         try await retrying { try await base.uploadForm(for: keys, rules, lasting: duration) }
     }
 
-    package func abortStaleUploads() async throws {
-        try await retrying { try await base.abortStaleUploads() }
+    package func removeLeftovers() async throws {
+        try await retrying { try await base.removeLeftovers() }
     }
 
     package func takeBackUploads(below prefix: String) async throws {

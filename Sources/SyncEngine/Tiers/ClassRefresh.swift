@@ -132,9 +132,9 @@ package struct ClassRefresh: Sendable {
             }
             let learned = tags
             if !learned.isEmpty { try await ledger { try $0.noteTags(learned) } }
-            let unlooked = try await audit.check(suspects, &result.findings)
-            result.add(unlooked)
-            let later = Set(unlooked.map(\.key))
+            let undecided = try await audit.check(suspects, &result.findings)
+            result.add(undecided)
+            let later = Set(undecided.map(\.key))
             let seen = listed.filter { !later.contains($0.key) }
             if !seen.isEmpty { try await ledger { try $0.noteRuins(as: seen) } }
         }
@@ -181,7 +181,7 @@ extension ObjectRecord {
     func isSuspect(beside info: ObjectInfo, isTold: Bool) -> Bool {
         switch problem {
         case .missing: return true
-        // By itself: the ledger knows how a ruin was listed that was looked at.
+        // The record tells no more. How the ruin was listed when it was read, the ledger knows (``Ledger/knowsRuin(as:)``).
         case .damaged: return info.etag != etag || info.size != size
         case nil: break
         }
@@ -213,7 +213,7 @@ package struct ObjectStateQuery: Sendable {
     /// - Parameter telling: whether the state of restores is needed too. Not every store's listing tells it.
     /// - Returns: a finding for each key.
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; `CancellationError`.
-    package func check(_ keys: Set<ObjectKey>, tellingRestores telling: Bool) async throws -> [ObjectKey: Finding] {
+    package func states(of keys: Set<ObjectKey>, tellingRestores telling: Bool) async throws -> [ObjectKey: Finding] {
         var findings: [ObjectKey: Finding] = [:]
         if knownObjects / Self.pageSize + 1 < keys.count {
             for object in try await listed(keys) { findings[object.key] = .found(object) }
@@ -227,7 +227,7 @@ package struct ObjectStateQuery: Sendable {
         return findings
     }
 
-    /// As ``check(_:tellingRestores:)``, for a few objects in a folder of many: each is listed by itself, so that a
+    /// As ``states(of:tellingRestores:)``, for a few objects in a folder of many: each is listed by itself, so that a
     /// store whose listings tell of restores is asked for nothing else.
     package func sample(_ keys: [ObjectKey]) async throws -> [ObjectKey: Finding] {
         var findings: [ObjectKey: Finding] = [:]

@@ -156,7 +156,7 @@ package struct StoreUpkeep: Sendable {
     package func run() async throws -> TierMover.Summary {
         try await captureTimes?.run()
         try await finishDeletions()
-        try await unlessItFails("take back what interrupted uploads have left") { try await store.abortStaleUploads() }
+        try await unlessItFails("take back what interrupted uploads have left") { try await store.removeLeftovers() }
         try await unlessItFails("ask for the classes of all objects") {
             let last = try await ledger { try $0.classesRefreshedAt() }
             let now = time.now()

@@ -31,7 +31,7 @@ package struct TierMover: Sendable {
     }
 
     private static let pageSize = 300
-    private static let looksInFlight = 8
+    private static let headsInFlight = 8
     /// Seconds by which an object may be younger in the store than in the ledger: no two clocks are the same.
     private static let clockTolerance = 86_400.0
 
@@ -127,7 +127,7 @@ package struct TierMover: Sendable {
     private func ripe(
         _ due: [ObjectRecord], storedBefore cutoff: Date, now: Date, _ move: inout LastMove
     ) async throws -> [ObjectRecord] {
-        let moments = try await due.concurrently(Self.looksInFlight) { [store] record -> Date? in
+        let moments = try await due.concurrently(Self.headsInFlight) { [store] record -> Date? in
             do {
                 return try await store.head(record.key)?.modified
             } catch let error as StoreError where error.mayConcernOneObject {

@@ -8,7 +8,7 @@ import SyncSystem
 /// comes next, the others wait for the turn; so a photo that comes alone wakes the task that sees it to its end.
 extension PhotoPipeline {
     /// What is known before the first claim: how the store was, and how it is.
-    func lookAround(_ mode: Mode) async throws {
+    func takeUpStoreState(_ mode: Mode) async throws {
         _ = try await isRetryAsked()
         try await takeUpNote()
         try await checkStore(mode)

@@ -106,20 +106,20 @@ extension PhotoPipeline {
 struct SilencedPhotos: Sendable {
     private var waiting: [Int64: FolderID] = [:]
     /// Those that were tried once more already: what holds its disk each time has its pauses.
-    private var hurried: Set<Int64> = []
+    private var retried: Set<Int64> = []
     /// When a pass stops waiting for disks.
     private var deadline: Duration?
 
     var isEmpty: Bool { waiting.isEmpty }
 
     mutating func note(_ claim: Claim) {
-        if !hurried.contains(claim.photoID) { waiting[claim.photoID] = claim.folder.id }
+        if !retried.contains(claim.photoID) { waiting[claim.photoID] = claim.folder.id }
     }
 
     /// The work on it has ended.
     mutating func forget(_ photo: Int64) {
         waiting[photo] = nil
-        hurried.remove(photo)
+        retried.remove(photo)
     }
 
     /// Those to be tried now.
@@ -127,7 +127,7 @@ struct SilencedPhotos: Sendable {
     mutating func takeAnswered(_ silent: Set<FolderID>, inHand: Set<Int64>) -> [Int64] {
         let answered = waiting.filter { !silent.contains($0.value) && !inHand.contains($0.key) }.keys.sorted()
         for photo in answered { waiting[photo] = nil }
-        hurried.formUnion(answered)
+        retried.formUnion(answered)
         return answered
     }
 

@@ -82,7 +82,7 @@ extension PhotoPipeline {
             return try await commit(claim, .released)
         }
         if error.isOfBusyServer, let span = gate.noteFailing(claim.photoID) { try await report(error, lasting: span) }
-        if error.code == .noSpace { try await tellFull(error, mode) }
+        if error.code == .noSpace { try await reportFull(error, mode) }
         if case .untilDone = mode, error.code != .sourceChanged { state.withLock { $0.rounds.notePostponed(claim) } }
         let pause = RetryPolicy.pause(afterRefusal: claim.attempts, random: 0.5 + time.random() / 2)
         try await commit(
@@ -157,7 +157,7 @@ extension PhotoPipeline {
 
     /// A store without room says it of itself, whichever photo meets it: that is told with the first one. The gate stays
     /// open, since there may be room for what is smaller.
-    private func tellFull(_ error: StoreError, _ mode: Mode) async throws {
+    private func reportFull(_ error: StoreError, _ mode: Mode) async throws {
         let isNews = !gate.isInDoubt && gate.closedBy == nil
         gate.doubt()
         try await noteDoubt(error)

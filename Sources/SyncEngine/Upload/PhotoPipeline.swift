@@ -131,7 +131,7 @@ package final class PhotoPipeline: Sendable {
         try await releaseAll()
         do {
             try await withinGrace {
-                try await self.untilStopped { try await self.lookAround(mode) }
+                try await self.untilStopped { try await self.takeUpStoreState(mode) }
                 // One for each place and each hand, and for a film: where a place is free, somebody is.
                 let workers = self.batchSize + self.flights.most + self.groupHands.count + 1
                 try await self.besideSlowDisks(mode) {
@@ -183,7 +183,7 @@ package final class PhotoPipeline: Sendable {
     /// photos, each has a task of its own as soon as it is ready.
     /// - Parameters:
     ///   - pool: `nil` for the threads of all, or of large files.
-    ///   - isReady: called once, when all of it is in the hands of those who send, or done with; never where it throws.
+    ///   - isReady: called once, when all of it is in the hands of those who send, or done with; not where preparing it throws.
     func carry(
         _ claims: [Claim], on pool: BlockingPool? = nil, _ mode: Mode, onceReady isReady: @Sendable () -> Void
     ) async throws {

@@ -54,7 +54,7 @@ package struct VacationFinder: Sendable {
     /// - Parameter name: whole, as it is written first, then in any case, where that is only one vacation.
     /// - Throws: ``VacationLookupError``, ``VacationReadError``, ``LedgerError``, `CancellationError`.
     package func find(_ name: String) async throws -> Vacation {
-        let record = try await names().record(called: name)
+        let record = try await names().record(named: name)
         guard let vacation = try await reader.read(record.id), !vacation.photos.isEmpty else {
             throw VacationLookupError.empty(record.folder)
         }
@@ -73,12 +73,12 @@ package struct VacationFinder: Sendable {
     /// - Throws: ``VacationLookupError``, ``LedgerError``, `CancellationError`.
     package func folder(named name: String) async throws -> FilePath {
         do {
-            return try await names().record(called: name).folder
+            return try await names().record(named: name).folder
         } catch let error as VacationLookupError {
             guard case .unknown = error else { throw error }
             // A new folder that is called so is meant rather than an older one whose name only begins so.
             if let folder = try await unseenFolder(named: name) { return folder }
-            return try await names().record(named: name).folder
+            return try await names().record(beginningWith: name).folder
         }
     }
 
@@ -107,9 +107,9 @@ struct VacationNames: Sendable {
 
     /// - Parameter name: whole, or the first words of it where only one vacation begins with them: `Paris` for
     ///   `Paris_France_2024-06-15_2024-06-22`.
-    func record(named name: String) throws(VacationLookupError) -> VacationRecord {
+    func record(beginningWith name: String) throws(VacationLookupError) -> VacationRecord {
         do throws(VacationLookupError) {
-            return try record(called: name)
+            return try record(named: name)
         } catch {
             guard case .unknown = error else { throw error }
             let found = known.filter { record in
@@ -129,7 +129,7 @@ struct VacationNames: Sendable {
     }
 
     /// - Parameter name: whole, as it is written first, then in any case, where that is only one vacation.
-    func record(called name: String) throws(VacationLookupError) -> VacationRecord {
+    func record(named name: String) throws(VacationLookupError) -> VacationRecord {
         // An empty name would be the working folder, and is a variable that was not set.
         guard !name.isEmpty else { throw .unknown(name, near: []) }
         let path = places.workingFolder.pushing(FilePath(argument: name)).lexicallyNormalized()
@@ -247,7 +247,7 @@ struct VacationReader: Sendable {
         let gone = content.photos.count { photo in
             !photo.state.isOnDisk && photo.md5.map { !onDisk.contains($0) } ?? true
         }
-        let details = record.isOnDisk ? resolved : record.lookedDetails ?? resolved
+        let details = record.isOnDisk ? resolved : record.checkedDetails ?? resolved
         return details.map {
             Vacation(
                 id: record.id, folder: record.folder, details: $0, photos: photos,

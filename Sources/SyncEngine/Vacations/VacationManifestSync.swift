@@ -26,7 +26,7 @@ package struct VacationManifestSync: Sendable {
     }
 
     /// At one key, when others write there at the same time.
-    private static let looks = 3
+    private static let mostTries = 3
 
     private let ledger: LedgerQueue
     private let reader: VacationReader
@@ -49,7 +49,7 @@ package struct VacationManifestSync: Sendable {
     /// - Throws: ``StoreError`` when the store cannot be used at all; ``LedgerError``, `CancellationError`.
     package func run(where isQuiet: @Sendable (VacationRecord) -> Bool = { _ in true }) async throws -> Summary {
         var result = Summary()
-        let changed = try await ledger { try $0.vacationsToLookAt() }
+        let changed = try await ledger { try $0.vacationsToCheck() }
         let earlier = try await EarlierDenials(of: .vacations, in: ledger, time: time)
         let denied = DeniedObjects(earlier)
         // A folder that was renamed is stored under its new name before the old one goes.
@@ -62,7 +62,7 @@ package struct VacationManifestSync: Sendable {
             }
             do {
                 let known = result.stored + result.found
-                try await check(record.id, &result)
+                try await sync(record.id, &result)
                 if result.stored + result.found > known { try await denied.noteGiven(key) }
             } catch let error as VacationReadError {
                 result.failures.append("\(error)")
@@ -79,18 +79,18 @@ package struct VacationManifestSync: Sendable {
     /// By what a denial is noted. Under which key a vacation goes is known once its folder was read.
     private static func key(of id: VacationID) throws -> ObjectKey { try ObjectKey("vacations/\(id.rawValue)") }
 
-    private func check(_ id: VacationID, _ result: inout Summary) async throws {
+    private func sync(_ id: VacationID, _ result: inout Summary) async throws {
         guard let content = try await ledger({ try $0.vacationContent(id) }), content.record.waiting == 0 else {
             return
         }
-        guard content.record.isOnDisk else { return try await checkGone(content, &result) }
+        guard content.record.isOnDisk else { return try await noteGone(content, &result) }
         guard let vacation = try await reader.read(content) else { return }
         for problem in vacation.problems {
             let file = vacation.folder.appending(VacationDescription.fileName)
             result.notes.append("\(file.string.escapingControls) is not used as it is: \(problem)")
         }
         if vacation.photos.isEmpty {
-            return try await ledger { try $0.noteLooked(id, revision: vacation.revision, details: vacation.details) }
+            return try await ledger { try $0.noteChecked(id, revision: vacation.revision, details: vacation.details) }
         }
         try await store(vacation, known: content.record.stored, &result)
     }
@@ -102,7 +102,7 @@ package struct VacationManifestSync: Sendable {
         let fingerprint = SHA256Digest(of: VacationFingerprint.material(photos))
         if let known, try await isCurrent(known, vacation, fingerprint) {
             let (id, revision, details) = (vacation.id, vacation.revision, vacation.details)
-            return try await ledger { try $0.noteLooked(id, revision: revision, details: details) }
+            return try await ledger { try $0.noteChecked(id, revision: revision, details: details) }
         }
         for number in 1... {
             let cacheKey = VacationCacheKey.text(vacation.cacheKey, number: number)
@@ -143,7 +143,7 @@ package struct VacationManifestSync: Sendable {
         _ manifest: VacationManifest, _ bytes: [UInt8], _ digest: SHA256Digest, of id: VacationID,
         _ result: inout Summary
     ) async throws -> Bool? {
-        for _ in 1..<Self.looks {
+        for _ in 1..<Self.mostTries {
             do {
                 return try await uploadOnce(manifest, bytes, digest, of: id, &result)
             } catch let error as StoreError where error.code == .alreadyExists {
@@ -193,7 +193,7 @@ package struct VacationManifestSync: Sendable {
 
     // MARK: What is gone
 
-    private func checkGone(_ content: VacationContent, _ result: inout Summary) async throws {
+    private func noteGone(_ content: VacationContent, _ result: inout Summary) async throws {
         let record = content.record
         let (id, revision) = (record.id, record.revision)
         if record.stored != nil, !content.photos.contains(where: content.holds) {
@@ -213,7 +213,7 @@ package struct VacationManifestSync: Sendable {
         } else {
             // It was deleted on this disk, and nothing changes in the store; or nothing was ever there.
             try await ledger { ledger in
-                try ledger.noteLooked(id, revision: revision, details: record.lookedDetails)
+                try ledger.noteChecked(id, revision: revision, details: record.checkedDetails)
                 try ledger.forgetEmptyVacation(id)
             }
         }
@@ -335,19 +335,19 @@ package struct VacationService: Service {
     ///   `CancellationError`. What else it has against one is logged, and tried again with the next pass.
     package func round() async throws {
         var rounds = Rounds()
-        try await check(&rounds, where: { _ in true })
+        try await runRound(&rounds, where: { _ in true })
     }
 
     /// The same for one vacation, where a store that is away is logged, too.
     package func round(of vacation: VacationID) async throws {
         var rounds = Rounds()
-        try await checkUnlessAway(&rounds, where: { $0.id == vacation })
+        try await roundUnlessAway(&rounds, where: { $0.id == vacation })
     }
 
     package func run() async throws {
         try await loop.run(Rounds()) { rounds in
             let seen = rounds.seen
-            guard try await checkUnlessAway(&rounds, where: { seen[$0.id] == $0.revision }) else {
+            guard try await roundUnlessAway(&rounds, where: { seen[$0.id] == $0.revision }) else {
                 return .retry(atLeast: Self.quiet)
             }
             return rounds.seen.isEmpty ? .change(every: Self.interval, orFor: work) : .round(after: Self.quiet)
@@ -362,11 +362,11 @@ package struct VacationService: Service {
 
     /// - Returns: whether nothing failed.
     @discardableResult
-    private func checkUnlessAway(
+    private func roundUnlessAway(
         _ rounds: inout Rounds, where isQuiet: @Sendable (VacationRecord) -> Bool
     ) async throws -> Bool {
         do {
-            return try await check(&rounds, where: isQuiet)
+            return try await runRound(&rounds, where: isQuiet)
         } catch let error as StoreError {
             let text = "vacations wait for the store: \(error)"
             if rounds.told.insert(text).inserted { logger.warning("\(text)") }
@@ -376,7 +376,9 @@ package struct VacationService: Service {
 
     /// - Returns: whether nothing failed.
     @discardableResult
-    private func check(_ rounds: inout Rounds, where isQuiet: @Sendable (VacationRecord) -> Bool) async throws -> Bool {
+    private func runRound(_ rounds: inout Rounds, where isQuiet: @Sendable (VacationRecord) -> Bool) async throws
+        -> Bool
+    {
         let result = try await keeper.run(where: isQuiet)
         rounds.seen = result.left
         for text in result.notes + result.failures where rounds.told.insert(text).inserted {

@@ -93,7 +93,7 @@ struct DirectoryPlan {
     var dependsOnDrive: Bool { !vanished.isEmpty || !namesakes.isEmpty }
 
     /// Where in ``files`` those are that a look may tell to need no place in the queue.
-    var worthALook: [Int] { new + released.filter(\.isOpen).map(\.index) }
+    var worthReading: [Int] { new + released.filter(\.isOpen).map(\.index) }
 
     init(known: [PhotoRow], files: [ScannedFile], settled: (FileStamp) -> Bool) {
         self.init(files: files)
@@ -174,7 +174,7 @@ struct DirectoryPlan {
     /// - Returns: for each file why nothing is stored of it; empty where that is said of none.
     func skipped(_ why: (ScannedFile) -> SkipReason?) -> [SkipReason?] {
         var reasons: [SkipReason?] = []
-        for index in worthALook {
+        for index in worthReading {
             guard let reason = why(files[index]) else { continue }
             if reasons.isEmpty { reasons = Array(repeating: nil, count: files.count) }
             reasons[index] = reason

@@ -26,20 +26,20 @@ extension Ledger {
         _ result: inout ObservedFiles
     ) throws(LedgerError) {
         let operation = "note files"
-        let looks = try plans(of: group, isWhole: true, drive, operation)
+        let plans = try plans(of: group, isWhole: true, drive, operation)
         // Where all is known, a read does, and holds nobody up.
-        if looks.allSatisfy(\.plan.isEmpty) {
-            for look in looks { result.note(look) }
+        if plans.allSatisfy(\.plan.isEmpty) {
+            for planned in plans { result.note(planned) }
             return
         }
-        let gone = looks.gone(stillThere)
-        let reasons = zip(group, looks).map { $1.plan.worthALook.isEmpty ? nil : whySkipped($0) }
+        let gone = plans.gone(stillThere)
+        let reasons = zip(group, plans).map { $1.plan.worthReading.isEmpty ? nil : whySkipped($0) }
         let before = result
         result = try write(operation) { db in
             var result = before
             let drives = try DriveTable(db).all()
-            for (look, reason) in zip(looks, reasons) {
-                let observation = try FileObservation(look, isWhole: true, among: drives, in: db)
+            for (planned, reason) in zip(plans, reasons) {
+                let observation = try FileObservation(planned, isWhole: true, among: drives, in: db)
                 try observation.carryOut(gone: gone, skipped: reason, at: time, &result)
             }
             return result
@@ -59,13 +59,13 @@ extension Ledger {
         let operation = "note files that are not whole"
         for start in stride(from: 0, to: files.count, by: SettledFile.groupSize) {
             let group = files[start..<min(start + SettledFile.groupSize, files.count)]
-            let looks = try plans(of: group, isWhole: false, drive, operation)
-            if looks.allSatisfy(\.plan.isEmpty) { continue }
-            let gone = looks.gone(stillThere)
+            let plans = try plans(of: group, isWhole: false, drive, operation)
+            if plans.allSatisfy(\.plan.isEmpty) { continue }
+            let gone = plans.gone(stillThere)
             try write(operation) { db in
                 let drives = try DriveTable(db).all()
-                for look in looks {
-                    let observation = try FileObservation(look, isWhole: false, among: drives, in: db)
+                for planned in plans {
+                    let observation = try FileObservation(planned, isWhole: false, among: drives, in: db)
                     try observation.hold(for: hold, gone: gone, at: time)
                 }
             }
@@ -139,9 +139,9 @@ package struct ObservedFiles: Hashable, Sendable {
     /// which drive counts.
     package var waiting = 0
 
-    fileprivate mutating func note(_ look: PlannedFile) {
-        waiting += look.plan.waiting
-        if let pending = look.pending { note(pending) }
+    fileprivate mutating func note(_ planned: PlannedFile) {
+        waiting += planned.plan.waiting
+        if let pending = planned.pending { note(pending) }
     }
 
     fileprivate mutating func note(_ pending: (id: Int64, isDelayed: Bool)) {
@@ -163,9 +163,10 @@ private struct FileObservation {
     private let drive: DriveComparison
 
     /// One that was looked at before.
-    init(_ look: PlannedFile, isWhole: Bool, among drives: [Int64: DriveIdentity], in db: Database) throws {
+    init(_ planned: PlannedFile, isWhole: Bool, among drives: [Int64: DriveIdentity], in db: Database) throws {
         try self.init(
-            look.file, isWhole: isWhole, on: look.drive, isConclusive: look.dependsOnDrive, among: drives, in: db)
+            planned.file, isWhole: isWhole, on: planned.drive, isConclusive: planned.dependsOnDrive, among: drives,
+            in: db)
     }
 
     init(

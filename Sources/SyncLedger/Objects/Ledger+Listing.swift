@@ -132,7 +132,7 @@ struct ListedColumns {
     var key: UnsafeRawBufferPointer? { bytes(0) }
 
     func areSame(as info: UnsafePointer<ObjectInfo>, at time: Date) -> Bool {
-        let restore = info.pointee.restore.state(at: time)
+        let restore = info.pointee.restore.asOf(time)
         guard integer(1) == info.pointee.size, isNull(2), isText(3, info.pointee.storageClass.rawValue),
             isText(4, restore.name), (isNull(5) ? nil : integer(5)) == restore.until
         else { return false }

@@ -144,7 +144,7 @@ extension Database {
         var now = known
         now.storageClass = info.storageClass
         let isSilent = info.restore == .none && !tellsRestores && info.storageClass == known.storageClass
-        now.restore = isSilent ? known.restore : info.restore.state(at: time)
+        now.restore = isSilent ? known.restore : info.restore.asOf(time)
         guard !now.isSame(known) else { return nil }
         if now.restore != known.restore, try isAskedFor(info.key, since: time) { now.restore = known.restore }
         return now.isSame(known) ? nil : now

@@ -77,7 +77,7 @@ extension Database {
     func objectCount() throws -> Int { try total("SELECT SUM(objects) FROM object_tallies") }
 }
 
-extension Ledger: StoreIDStore {
+extension Ledger: StoreIDKeeper {
     /// The id of the embedded store that the objects are in; `nil` as long as none was noted.
     package func storeID() throws(LedgerError) -> String? {
         try read("read which store it is") { try $0.storeID() }

@@ -66,7 +66,7 @@ package struct ObjectRecord: Hashable, Sendable {
 extension ObjectRecord {
     /// Whether its bytes can be read without a restore, as far as is known.
     package func isReadable(at now: Date) -> Bool {
-        restore.state(at: now).allowsReading(ofArchived: storageClass.isArchive)
+        restore.asOf(now).allowsReading(ofArchived: storageClass.isArchive)
     }
 
     /// Whether it is readable, and nothing is known to be wrong with it.
@@ -80,7 +80,7 @@ extension ObjectRecord {
 
     /// Whether it is archived, whole, and nobody has asked for it.
     package func canBeRestored(at now: Date) -> Bool {
-        storageClass.isArchive && restore.state(at: now) == .none && problem == nil
+        storageClass.isArchive && restore.asOf(now) == .none && problem == nil
     }
 }
 

@@ -60,7 +60,7 @@ extension Ledger {
     ///   - prices: US dollars, of one look after the other.
     ///   - limit: US dollars of the month; `nil` for any.
     /// - Returns: how many may be made, from the first one on.
-    package func payForLooks(_ prices: [Double], ofMonth limit: Double?, at time: Date) throws(LedgerError) -> Int {
+    package func payForChecks(_ prices: [Double], ofMonth limit: Double?, at time: Date) throws(LedgerError) -> Int {
         guard prices.contains(where: { $0 > 0 }) else { return prices.count }
         return try write("note what a verification costs") { db in
             let month = Self.month(time)

@@ -334,8 +334,8 @@ package struct OpenRestoreJob: Hashable, Sendable {
     /// Of the open items, the kind that takes longest.
     package let slowest: Kind
     /// When the store was asked last how far they are.
-    package let lookedAt: Date?
-    package let looks: Int
+    package let polledAt: Date?
+    package let polls: Int
     /// When ``Ledger/claimPlannedItems(of:limit:at:)`` gives the next one; `nil` when all were sent.
     package let claimableAt: Date?
 }
@@ -344,8 +344,8 @@ package struct OpenRestoreJob: Hashable, Sendable {
 struct OpenRestoreGroup: FetchableRecord {
     let job: RestoreJobID
     let madeAt: Date
-    let lookedAt: Date?
-    let looks: Int
+    let polledAt: Date?
+    let polls: Int
     let kind: OpenRestoreJob.Kind
     let isPlanned: Bool
     let requestedAt: Date?
@@ -366,8 +366,8 @@ struct OpenRestoreGroup: FetchableRecord {
         let claimed: Int64 = row[8]
         job = RestoreJobID(rawValue: row[0])
         madeAt = Date(milliseconds: row[1])
-        lookedAt = row.time(2)
-        looks = row[3]
+        polledAt = row.time(2)
+        polls = row[3]
         kind = OpenRestoreJob.Kind(storageClass: StorageClass(rawValue: row[4]), tier: tier)
         isPlanned = row[6]
         requestedAt = row.time(7)
@@ -388,7 +388,7 @@ extension OpenRestoreJob {
         let isFree = planned.contains { $0.claimedAt == nil }
         self.init(
             id: first.job, requestedAt: groups.compactMap(\.requestedAt).min() ?? first.madeAt, slowest: slowest,
-            lookedAt: first.lookedAt, looks: first.looks,
+            polledAt: first.polledAt, polls: first.polls,
             claimableAt: isFree
                 ? .distantPast : planned.compactMap(\.claimedAt).min().map { $0 + Ledger.restoreClaimSeconds })
     }

@@ -52,7 +52,7 @@ extension Ledger {
     }
 
     /// Vacations that changed since they were looked at, and of which no photo waits for its upload.
-    package func vacationsToLookAt() throws(LedgerError) -> [VacationRecord] {
+    package func vacationsToCheck() throws(LedgerError) -> [VacationRecord] {
         try vacations("look for changed vacations", LedgerQuery.changedVacations)
     }
 
@@ -99,8 +99,8 @@ extension Ledger {
 
     /// Notes that nothing has to be stored of a vacation as it was at `revision`.
     /// - Parameter details: `nil` where nobody knows a date.
-    package func noteLooked(_ id: VacationID, revision: Int64, details: VacationDetails?) throws(LedgerError) {
-        try write("note a look at a vacation") { try $0.noteLooked(id, revision, details) }
+    package func noteChecked(_ id: VacationID, revision: Int64, details: VacationDetails?) throws(LedgerError) {
+        try write("note a look at a vacation") { try $0.noteChecked(id, revision, details) }
     }
 
     /// Notes that the manifest of a vacation, as it was at `revision`, is in the store. One of its own that is there
@@ -112,7 +112,7 @@ extension Ledger {
     ) throws(LedgerError) {
         try write("note a stored vacation") { db in
             try db.leaveManifest(of: id, unlessKey: stored.cacheKey)
-            try db.noteLooked(id, revision, details)
+            try db.noteChecked(id, revision, details)
             try db.run(
                 """
                 UPDATE vacations SET cache_key = ?, photo_count = ?, fingerprint = ?, manifest = ?, is_own = ?,
@@ -159,7 +159,7 @@ extension Ledger {
 }
 
 extension Database {
-    fileprivate func noteLooked(_ id: VacationID, _ revision: Int64, _ details: VacationDetails?) throws {
+    fileprivate func noteChecked(_ id: VacationID, _ revision: Int64, _ details: VacationDetails?) throws {
         try run(
             """
             UPDATE vacations SET looked_revision = ?, location = ?, start_date = ?, end_date = ?, shared_by = ?,

@@ -46,9 +46,9 @@ package struct VacationRecord: Hashable, Sendable {
     /// Counts the changes of its photos and of its description.
     package let revision: Int64
     /// The revision at which it was looked at last; 0 before the first time.
-    package let lookedRevision: Int64
+    package let checkedRevision: Int64
     /// As they were at the last look; `nil` before the first.
-    package let lookedDetails: VacationDetails?
+    package let checkedDetails: VacationDetails?
     package let stored: Stored?
     /// Its photos went to other folders, and what is still known of it was removed by hand before.
     package let hasMoved: Bool
@@ -66,7 +66,7 @@ package struct VacationRecord: Hashable, Sendable {
     package var isOnDisk: Bool { waiting + uploaded + failed > 0 }
     /// Whether it is a vacation for people: there are photos, or photos of it are stored.
     package var isKnown: Bool { isOnDisk || (missing > 0 && !hasMoved) }
-    package var isChanged: Bool { revision != lookedRevision }
+    package var isChanged: Bool { revision != checkedRevision }
 }
 
 extension VacationRecord: FetchableRecord {
@@ -90,10 +90,10 @@ extension VacationRecord: FetchableRecord {
         missing = row[6]
         lost = row[21]
         revision = row[7]
-        lookedRevision = row[8]
-        lookedDetails = Self.details(row)
+        checkedRevision = row[8]
+        checkedDetails = Self.details(row)
         // Not read for nothing: an overview has thousands of them.
-        named = lookedDetails == nil ? VacationName(name.string) : nil
+        named = checkedDetails == nil ? VacationName(name.string) : nil
         stored = Self.stored(row)
         hasMoved = row[19]
         successor = (row[20] as Int64?).map(VacationID.init)
@@ -154,13 +154,13 @@ extension VacationRecord {
 
     /// As it was at the last look; before the first, as the name of the folder says.
     package var location: String {
-        if let lookedDetails { return lookedDetails.location }
+        if let checkedDetails { return checkedDetails.location }
         return named.flatMap { $0.location.isEmpty ? nil : $0.location } ?? "vacation"
     }
 
     /// As they were at the last look; before the first, as the name of the folder says; `nil` where that is silent.
     package var days: ClosedRange<CalendarDay>? {
-        if let lookedDetails { return lookedDetails.days }
+        if let checkedDetails { return checkedDetails.days }
         guard let start = named?.startDate, let end = named?.endDate else { return nil }
         return start...end
     }

@@ -61,7 +61,7 @@ struct PhotoFile: ~Copyable {
 /// Files that are mostly holes: places that nobody ever wrote to, which read as zeros and take no room on the disk.
 extension PhotoFile {
     /// Bytes below which it costs nothing to read a file to its end.
-    private static let worthALook: Int64 = 16 << 20
+    private static let leastChecked: Int64 = 16 << 20
     /// The smallest part of a photo or film that was written. No program leaves that much of one out: what does is a
     /// download that reserved its room, or a file that was made to be large.
     private static let leastWritten: Int64 = 8
@@ -70,7 +70,7 @@ extension PhotoFile {
 
     /// Throws `.truncated` for a file of which almost nothing was ever written. Nothing of it is read for that.
     func requireWritten(size: Int64) throws(PhotoError) {
-        guard size >= Self.worthALook, allocated < size / Self.leastWritten,
+        guard size >= Self.leastChecked, allocated < size / Self.leastWritten,
             let written = try written(of: size), written < size / Self.leastWritten
         else { return }
         throw PhotoError(

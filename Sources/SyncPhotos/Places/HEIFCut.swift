@@ -53,7 +53,7 @@ struct HEIFCut {
             }
         }
         guard let information = boxes["iinf"], let places = boxes["iloc"] else { throw .unclear(Self.name) }
-        if let properties = boxes["iprp"] { try check(properties: properties) }
+        if let properties = boxes["iprp"] { try cut(properties: properties) }
         let idat = boxes["idat"]?.body
         let items = try HEIFItems(bytes, information: information.body, places: places.body, idat: idat)
         try blank(items, within: data + (idat.map { [$0] } ?? []))
@@ -70,7 +70,7 @@ struct HEIFCut {
         output.replaceSubrange(range, with: repeatElement(0, count: range.count))
     }
 
-    private mutating func check(properties: Box) throws(PhotoError) {
+    private mutating func cut(properties: Box) throws(PhotoError) {
         for box in try bytes.boxes(in: properties.body, of: Self.name) where box.type == "ipco" {
             for property in try bytes.boxes(in: box.body, of: Self.name) {
                 // A description is what a person wrote.

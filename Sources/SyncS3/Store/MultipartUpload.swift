@@ -163,7 +163,7 @@ extension S3Client {
 
     /// Takes the parts of an upload back that has failed. All attempts together hold nobody up for longer than one may, and
     /// for a shorter time where the work was cancelled: whoever waits for its end may wait for that of the program. What is
-    /// left then is noted, and taken back later (``S3Store/abortStaleUploads()``).
+    /// left then is noted, and taken back later (``S3Store/removeLeftovers()``).
     /// - Returns: the failure, which tells where they could not be taken back.
     func giveUp(_ upload: MultipartID, after error: any Error) async -> any Error {
         let end = ContinuousClock.now + (Task.isCancelled ? S3Requests.patienceAtEnd : S3Requests.abortPatience)

@@ -209,7 +209,7 @@ extension S3Store {
 
     /// Takes back the parts of uploads that were begun and given up, by this process or an earlier one, as the memory
     /// tells. What cannot be taken back now stays for the next time. No other process may be uploading meanwhile.
-    package func abortStaleUploads() async throws {
+    package func removeLeftovers() async throws {
         guard let memory = client.memory else { return }
         for upload in await memory.leftovers() {
             try Task.checkCancellation()

@@ -124,13 +124,13 @@ package final class S3Store: ObjectStore {
             return receipt
         }
         let honours = await client.capabilities().conditionalPut == .honoured
-        let looksFirst = condition == .overwrite || !honours
-        if looksFirst { try await checkBeforePut(condition, key, context) }
+        let checksFirst = condition == .overwrite || !honours
+        if checksFirst { try await checkBeforePut(condition, key, context) }
         let response = try await client.store(
             context,
             wanting: [.checksum, .storageClass, .encryption, .tags, condition == .ifAbsent ? .condition : []],
             storageClass: attributes.storageClass,
-            beforeUnconditional: { if !looksFirst { try await checkBeforePut(condition, key, context) } }
+            beforeUnconditional: { if !checksFirst { try await checkBeforePut(condition, key, context) } }
         ) { try $0.put(body, at: key, attributes: attributes, features: $1) }
         guard response.status == 200, !response.isErrorDocument else { throw putFailure(response, context) }
         let reply = ObjectReply(response)

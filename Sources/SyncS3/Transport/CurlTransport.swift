@@ -123,7 +123,7 @@ struct CurlLoop {
     private let rates: CurlTransport.Rates?
     private var current: BandwidthTimetable.Rates
     /// When ``rates`` is asked again.
-    private var nextLook = ContinuousClock.now
+    private var nextCheck = ContinuousClock.now
     private var transfers: [UInt64: CurlTransfer] = [:]
     /// When the last transfer ended; `nil` while no connection is kept.
     private var lastEnd: ContinuousClock.Instant?
@@ -231,8 +231,8 @@ struct CurlLoop {
 
     private mutating func checkRates() {
         let now = ContinuousClock.now
-        guard let rates, now >= nextLook else { return }
-        nextLook = now + .seconds(1)
+        guard let rates, now >= nextCheck else { return }
+        nextCheck = now + .seconds(1)
         let found = rates()
         guard found != current else { return }
         current = found

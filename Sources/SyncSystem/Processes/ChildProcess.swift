@@ -74,14 +74,14 @@ package struct ChildProcess: Sendable {
         var ending = Ending(status: .exited(0))
         while true {
             // After its end, one more look at what is left in the pipes: those who still hold them are not waited for.
-            let isLastLook = hasEnded
+            let isLastPoll = hasEnded
             var watched = [output, errors].filter { !$0.isAtEnd }.map {
                 pollfd(fd: $0.reader, events: Int16(POLLIN), revents: 0)
             }
-            if input.writer >= 0, !isLastLook {
+            if input.writer >= 0, !isLastPoll {
                 watched.append(pollfd(fd: input.writer, events: Int16(POLLOUT), revents: 0))
             }
-            poll(&watched, nfds_t(watched.count), isLastLook ? 0 : Self.pollMilliseconds)
+            poll(&watched, nfds_t(watched.count), isLastPoll ? 0 : Self.pollMilliseconds)
             let ready = Set(watched.filter { $0.revents != 0 }.map(\.fd))
             if ready.contains(input.writer) { unsent = input.write(unsent) }
             if ready.contains(output.reader) { ending.output += output.read() }
@@ -89,7 +89,7 @@ package struct ChildProcess: Sendable {
                 ending.errors = (ending.errors + errors.read()).suffix(Self.errorLimit)
             }
             if ending.output.count > outputLimit { throw Failure.tooMuch }
-            if isLastLook, ready.isEmpty { return ending }
+            if isLastPoll, ready.isEmpty { return ending }
             if !hasEnded, let status = child.status() {
                 ending.status = status
                 hasEnded = true

@@ -24,7 +24,8 @@ package final class Lock<Value: ~Copyable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs `body` while no other thread has the value. `body` must not wait, nor take this lock again.
+    /// Runs `body` while no other thread has the value: each that asks for it waits for as long as `body` takes. `body` must
+    /// not take this lock again.
     package func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

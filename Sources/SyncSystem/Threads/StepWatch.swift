@@ -31,7 +31,7 @@ package final class StepWatch: Sendable {
     private static let longestGap = Duration.seconds(2)
     /// Looks without a step or a visit, after which the thread ends. Few: rounds that visit a disk each minute would
     /// keep it awake.
-    private static let mostIdleLooks = 3
+    private static let mostIdleChecks = 3
 
     private struct Step {
         let work: PooledWork
@@ -66,7 +66,7 @@ package final class StepWatch: Sendable {
         var steps: [Int: Step] = [:]
         var guests: [Int: Guest] = [:]
         var lastTicket = 0
-        var isLooking = false
+        var isWatching = false
         var onExhaustion: (@Sendable () -> Void)?
 
         /// Whether there is nothing to look at. For a visit that is over nothing more is done, however long it lasts.
@@ -163,14 +163,14 @@ package final class StepWatch: Sendable {
     }
 
     private func add(_ insert: (inout State, Int) -> Void) -> Int {
-        let (ticket, mustLook) = state.withLock { state in
+        let (ticket, mustWatch) = state.withLock { state in
             let ticket = state.lastTicket + 1
             state.lastTicket = ticket
             insert(&state, ticket)
-            defer { state.isLooking = state.isLooking || isAutomatic }
-            return (ticket, isAutomatic && !state.isLooking)
+            defer { state.isWatching = state.isWatching || isAutomatic }
+            return (ticket, isAutomatic && !state.isWatching)
         }
-        if mustLook { startLooking() }
+        if mustWatch { startWatching() }
         return ticket
     }
 
@@ -191,24 +191,24 @@ package final class StepWatch: Sendable {
         }
     }
 
-    private func startLooking() {
+    private func startWatching() {
         let thread = try? OwnedThread.start(name: "step-watch") { [self] in
             var idle = 0
-            while idle < Self.mostIdleLooks {
+            while idle < Self.mostIdleChecks {
                 sleep(Self.interval)
                 check()
                 idle = isIdle ? idle + 1 : 0
-                if idle == Self.mostIdleLooks, !stopLooking() { idle = 0 }
+                if idle == Self.mostIdleChecks, !stopWatching() { idle = 0 }
             }
         }
         // Without a thread nothing is given up; the next step tries again.
-        if thread == nil { state.withLock { $0.isLooking = false } }
+        if thread == nil { state.withLock { $0.isWatching = false } }
     }
 
     /// - Returns: `false` when something has begun meanwhile.
-    private func stopLooking() -> Bool {
+    private func stopWatching() -> Bool {
         state.withLock { state in
-            state.isLooking = !state.isIdle
+            state.isWatching = !state.isIdle
             return state.isIdle
         }
     }

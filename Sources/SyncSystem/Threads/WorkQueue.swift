@@ -172,7 +172,7 @@ final class WorkQueue: @unchecked Sendable {
     /// Waits for work; `nil` when the queue is closed and empty or there was none for long, and the thread takes no more of it.
     private func next(_ number: Int, isWaiting: Bool) -> Work? {
         var deadline = Self.time(after: patience)
-        switch locked({ check(number, isWaiting, &deadline) }) {
+        switch locked({ takeNext(number, isWaiting, &deadline) }) {
         case .work(let work): return work
         case .end(let isIdle):
             if isWaiting, isWork { IdleMemory.endThread(isIdle: isIdle) }
@@ -180,7 +180,7 @@ final class WorkQueue: @unchecked Sendable {
         }
     }
 
-    private func check(_ number: Int, _ isWaiting: Bool, _ deadline: inout timespec) -> Found {
+    private func takeNext(_ number: Int, _ isWaiting: Bool, _ deadline: inout timespec) -> Found {
         if takePlaceBack(number) { return .end(isIdle: false) }
         while first == pending.count {
             guard isWaiting else { return .end(isIdle: false) }

@@ -22,13 +22,13 @@ struct PollPace {
     private var asked = Duration.zero
     private var spent = Duration.zero
     /// When to look whether a poll is due.
-    private(set) var nextLook: Duration
+    private(set) var nextPoll: Duration
 
     /// Times are of one monotonic clock.
     init(shortest: Duration, from now: Duration) {
         self.shortest = shortest
         interval = shortest
-        nextLook = now + shortest
+        nextPoll = now + shortest
     }
 
     /// As the notes tell it.
@@ -41,9 +41,9 @@ struct PollPace {
     /// Whether to poll now. Not while scans of the last poll are to come: those of a large tree may last longer than
     /// the pause. That they do not come at all is found out after ``longest``.
     mutating func isDue(at now: Duration) -> Bool {
-        guard now >= nextLook else { return false }
+        guard now >= nextPoll else { return false }
         guard !awaited.isEmpty, now - asked < Self.longest else { return true }
-        nextLook = now + shortest
+        nextPoll = now + shortest
         return false
     }
 
@@ -53,7 +53,7 @@ struct PollPace {
     mutating func begin(_ places: [FilePath], spent: Duration, at now: Duration) {
         awaited = Set(places)
         (asked, self.spent) = (now, spent)
-        nextLook = now + shortest
+        nextPoll = now + shortest
     }
 
     /// A scan has ended. One that began before it was asked for does not count: it may have passed by already.
@@ -79,13 +79,13 @@ struct PollPace {
     private mutating func end(at now: Duration) {
         isMeasured = true
         interval = max(shortest, min((spent * Self.pausePerScan).rounded, Self.longest))
-        nextLook = now + interval
+        nextPoll = now + interval
     }
 
     /// Polls at once, whatever is awaited.
     mutating func pollNow(at now: Duration) {
         awaited = []
-        nextLook = now
+        nextPoll = now
     }
 }
 

@@ -78,7 +78,7 @@ final class RootWatch {
     }
 
     /// When ``tick()`` has something to do.
-    var nextTick: Duration { isPolled ? min(nextCheck, pace.withLock { $0.nextLook }) : nextCheck }
+    var nextTick: Duration { isPolled ? min(nextCheck, pace.withLock { $0.nextPoll }) : nextCheck }
 
     /// Begins to watch, and leaves a `.tree` hint for the root once its watches are in place.
     /// - Parameter untold: the file by which it was found out earlier that not all is told.

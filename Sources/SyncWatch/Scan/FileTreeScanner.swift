@@ -138,7 +138,7 @@ private struct FolderContents {
                 } else if kind != .folder || !IgnoredNames.areByproducts(text) {
                     digest.giveUp()
                 }
-                if let other = OtherEntry.check(name, kind, in: handle, below: root) { others.append(other) }
+                if let other = OtherEntry.scan(name, kind, in: handle, below: root) { others.append(other) }
                 return
             }
             if kind == .folder {
@@ -164,7 +164,7 @@ enum OtherEntry {
 
     /// - Parameter name: one of ``IgnoredNames``, or that of what is neither file nor folder.
     /// - Returns: `nil` for what nobody takes for a photo.
-    static func check(
+    static func scan(
         _ name: UnsafePointer<CChar>, _ kind: DirectoryHandle.EntryKind, in folder: DirectoryHandle,
         below root: FilePath
     ) -> ScannedOther? {
@@ -175,7 +175,7 @@ enum OtherEntry {
             guard let status = try? folder.status(of: name) else { return nil }
             return switch status.kind {
             case .folder: ignoredFolder(name)
-            case .file: check(name, .file, in: folder, below: root)
+            case .file: scan(name, .file, in: folder, below: root)
             case .link, .other: nil
             }
         case .file:

@@ -233,7 +233,7 @@ import Testing
         let prices = PriceTable(
             region: "test", asOf: "2026-01", source: "test",
             classes: [.standard: ClassPrices(perGBMonth: 0, putPer1000: 0, getPer1000: 1_000)], egressPerGB: 0)
-        #expect(try tower.ledger.payForLooks([1], ofMonth: nil, at: bench.time.now) == 1)
+        #expect(try tower.ledger.payForChecks([1], ofMonth: nil, at: bench.time.now) == 1)
         let first = try await jobs(tower, budget: 3, prices: prices)
         #expect(first.done.first == "verified for machines that are silent: 2 objects")
         #expect(first.done.last?.contains("budget") == true && read.count == 2)

@@ -168,7 +168,7 @@ import Testing
         let summary = try await machine.rebuild(over: TellingStore(base: copied.store))
         #expect(summary.photos == 2 && summary.unclear == (isCut ? 1 : 0), "\(summary)")
         // What is cut counts as that alone.
-        #expect(summary.untold == (isCut ? 1 : 2), "\(summary)")
+        #expect(summary.toBeRead == (isCut ? 1 : 2), "\(summary)")
         // Nobody calls them safe before they are read.
         #expect(try machine.ledger.unclearObjects() == 2)
         try await machine.refresh()

@@ -171,7 +171,7 @@ struct ProjectBench {
     }
 
     func entries() throws -> [ProjectEntry] {
-        try ProjectCatalogue(ledger: ledger, listSync: listSync, now: { clock.now }).entries(in: [folder])
+        try ProjectListing(ledger: ledger, listSync: listSync, now: { clock.now }).entries(in: [folder])
     }
 
     /// State by id, and why.

@@ -11,7 +11,7 @@ import Testing
         try bench.list((0..<1_000).map { ProjectBench.record("p\($0)") })
         let seen = Lock<[Bool]>([])
         DispatchQueue.concurrentPerform(iterations: 8) { [listSync = bench.listSync, folder = bench.folder] _ in
-            let state = try? listSync.check(folder)
+            let state = try? listSync.refresh(folder)
             seen.withLock { $0.append(state != nil) }
         }
         #expect(seen.withLock { $0 } == Array(repeating: true, count: 8))

@@ -89,9 +89,9 @@ import Testing
             // Whoever has not read the list itself tells the same.
             let other = ProjectListSync(ledger: bench.ledger, time: bench.clock.source, logger: bench.words.logger)
             for listSync in [bench.listSync, other] {
-                let catalogue = ProjectCatalogue(
+                let listing = ProjectListing(
                     ledger: bench.ledger, listSync: listSync, now: { [clock = bench.clock] in clock.now })
-                let entries = try catalogue.entries(in: [bench.folder])
+                let entries = try listing.entries(in: [bench.folder])
                 #expect(entries.map(\.state) == [.skipped] && entries.map(\.reason) == [reason])
                 #expect(entries.map(\.record.templateName) == ["T a"])
             }

@@ -114,8 +114,8 @@ import Testing
             ]
         }
         let box = GuestIntake.Box(tree.path("state/guests"), freeBytes: { _ in nil })
-        let hurried = ShareWorkshop(store: busy, ledger: ledger, time: time, guestBox: box)
-        await #expect(throws: StoreError.self) { try await hurried.remover.run(id, .revoked) }
+        let interrupted = ShareWorkshop(store: busy, ledger: ledger, time: time, guestBox: box)
+        await #expect(throws: StoreError.self) { try await interrupted.remover.run(id, .revoked) }
         #expect(try await ledger { try $0.share(id) }?.state == .revoking)
         try await workshop.remover.run(id, .revoked)
         let wanted = Set((0...sent.withLock { $0 }).map { SHA256Digest(of: photo($0)) })

@@ -64,7 +64,7 @@ struct LocalStoreCapitalsTests {
             #expect(error?.message.contains("move-store") == true)
         }
         try await store.delete(lower)
-        try await store.abortStaleUploads()
+        try await store.removeLeftovers()
         #expect(try await store.head(upper)?.sha256 == ContentDigest(of: bytes).sha256)
         #expect(try await store.bytes(of: upper) == bytes)
         #expect(try tree.files(below: "store/staging") == [])
@@ -142,7 +142,7 @@ struct LocalStoreCapitalsTests {
         // Of a version that did not know of such disks: both records named one file.
         try tree.write(record, to: "store/staging/0123456789abcdef.json")
         try tree.age("store/staging/0123456789abcdef.json", bySeconds: 4_000)
-        try await makeStore().abortStaleUploads()
+        try await makeStore().removeLeftovers()
         #expect(try tree.files(below: "store/staging") == [])
         #expect(try await store.bytes(of: upper) == bytes)
     }

@@ -126,10 +126,10 @@ struct LocalStoreCrashTests {
         let store = LocalStore(
             root: tree.path("crashed"), now: { Date().addingTimeInterval(hours.hasFired ? 7_200 : 0) },
             restoreDuration: .seconds(5))
-        try await store.abortStaleUploads()
+        try await store.removeLeftovers()
         #expect(try tree.files(below: "crashed/staging").isEmpty == false)
         _ = hours.fires()
-        try await store.abortStaleUploads()
+        try await store.removeLeftovers()
         #expect(try tree.files(below: "crashed/staging") == [])
     }
 
@@ -147,7 +147,7 @@ struct LocalStoreCrashTests {
         let before = try tree.files(below: "crashed/objects")
         #expect(before.count == 2)
         let store = reopen(afterSeconds: 7_200)
-        try await store.abortStaleUploads()
+        try await store.removeLeftovers()
         let error = await #expect(throws: StoreError.self) { _ = try await store.head(key) }
         #expect(error?.code == .badDigest)
         #expect(try tree.files(below: "crashed/objects") == before)
@@ -207,7 +207,7 @@ struct LocalStoreCrashTests {
         }
         let store = reopen(afterSeconds: 7_200)
         try await store.check()
-        try await store.abortStaleUploads()
+        try await store.removeLeftovers()
         #expect(try tree.files(below: "crashed/\(folder)").filter { theirs.contains($0) }.count == theirs.count)
         #expect(
             try tree.files(below: "crashed").count { $0.hasSuffix(".data") || $0.hasSuffix(".dat") } == 2, "but its own"

@@ -10,7 +10,7 @@ import Testing
 @Suite
 struct LocalStoreIdentityTests {
     /// What a ledger remembers.
-    private final class KnownID: StoreIDStore {
+    private final class KnownID: StoreIDKeeper {
         private let id: Lock<String?>
         private let hasObjects: Bool
 

@@ -319,7 +319,7 @@ struct LocalStoreProofTests {
         try tree.age(staged, bySeconds: 4_000)
         let page = try await store.list(prefix: "users/", after: nil, limit: 1_000)
         #expect(page.objects.map(\.key.lastSegment) == ["a.dat"] && page.problems.map(\.key) == [key])
-        try await store.abortStaleUploads()
+        try await store.removeLeftovers()
         #expect(try tree.files(below: "store/staging") == [])
         try await put(bytes, in: store)
         #expect(try await store.bytes(of: key) == bytes)

@@ -170,7 +170,7 @@ struct LocalStoreSyncTests {
         // And when the hour is over, there is one file again.
         let later = LocalStore(
             root: tree.path("store"), now: { Date().addingTimeInterval(7_200) }, restoreDuration: .seconds(5))
-        try await later.abortStaleUploads()
+        try await later.removeLeftovers()
         #expect(try await later.bytes(of: key) == [1, 2, 3])
         #expect(try tree.files(below: "store/objects").count == 1)
         #expect(try tree.files(below: "store/staging") == [])
@@ -190,7 +190,7 @@ struct LocalStoreSyncTests {
         #expect(try await store.bytes(of: key) == [1, 2, 3])
         let later = LocalStore(
             root: tree.path("store"), now: { Date().addingTimeInterval(7_200) }, restoreDuration: .seconds(5))
-        try await later.abortStaleUploads()
+        try await later.removeLeftovers()
         #expect(try await later.bytes(of: key) == [1, 2, 3])
         #expect(try tree.files(below: "store/objects") == ["users/ana/photos/photo.dat"])
         #expect(try tree.files(below: "store/staging") == [])

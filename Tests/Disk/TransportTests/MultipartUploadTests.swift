@@ -277,7 +277,7 @@ import Testing
             // What this process has in hand is its own to end; what it gave up is not.
             let steps = server.stepsBesideParts
             #expect(memory.unfinishedUploads().map(\.id) == left)
-            try await store.abortStaleUploads()
+            try await store.removeLeftovers()
             #expect(server.stepsBesideParts == steps + left.map { _ in "abort" })
         }
         #expect(noted.all.allSatisfy { $0.map(\.id) == ["up-1"] && $0.map(\.key.rawValue) == ["f/film"] })
@@ -285,7 +285,7 @@ import Testing
         #expect(memory.unfinishedUploads().map(\.id) == left)
         guard !left.isEmpty else { return }
         let next = PartServer()
-        try await withStore(next.serve, memory: memory) { try await $0.abortStaleUploads() }
+        try await withStore(next.serve, memory: memory) { try await $0.removeLeftovers() }
         #expect(next.steps == ["abort"])
         #expect(next.head(of: "abort")?.line == "DELETE /b/f/film?uploadId=up-1 HTTP/1.1")
         #expect(memory.unfinishedUploads().isEmpty)

@@ -36,7 +36,7 @@ import Testing
         pace.noteScan(of: "/a", cost(processor, lasted: .seconds(5)), endedAt: .seconds(40))
         #expect(pace.interval == interval)
         #expect(pace.words == words)
-        #expect(pace.nextLook == .seconds(40) + interval)
+        #expect(pace.nextPoll == .seconds(40) + interval)
     }
 
     @Test func `what all scans of a poll took counts, and what it took to ask for them`() {
@@ -59,11 +59,11 @@ import Testing
         pace.begin(["/a"], spent: .zero, at: .seconds(30))
         let isDue = [pace.isDue(at: .seconds(60)), pace.isDue(at: .seconds(1_000))]
         #expect(isDue == [false, false])
-        #expect(pace.nextLook == .seconds(1_030))
+        #expect(pace.nextPoll == .seconds(1_030))
         pace.noteScan(of: "/a", cost(.seconds(900), lasted: .seconds(990)), endedAt: .seconds(1_010))
         #expect(pace.interval == .seconds(30))
         pace.noteScan(of: "/a", cost(.seconds(2), lasted: .seconds(2)), endedAt: .seconds(1_020))
-        #expect(pace.nextLook == .seconds(1_060))
+        #expect(pace.nextPoll == .seconds(1_060))
     }
 
     @Test func `what is gone is waited for no longer, with all below it`() {
@@ -71,9 +71,9 @@ import Testing
         pace.begin(["/a/b/c", "/a/b/d", "/a/e"], spent: .zero, at: .seconds(30))
         pace.forget("/a/b", at: .seconds(31))
         pace.forget("/a/x", at: .seconds(32))
-        #expect(pace.nextLook == .seconds(60))
+        #expect(pace.nextPoll == .seconds(60))
         pace.noteScan(of: "/a/e", cost(.seconds(3)), endedAt: .seconds(40))
-        #expect(pace.nextLook == .seconds(100))
+        #expect(pace.nextPoll == .seconds(100))
         pace.begin(["/a/e"], spent: .zero, at: .seconds(100))
         pace.forget("/a/e", at: .seconds(101))
         let isDue = [pace.isDue(at: .seconds(130)), pace.isDue(at: .seconds(131))]

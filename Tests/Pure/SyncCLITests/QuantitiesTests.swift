@@ -45,5 +45,7 @@ import Testing
         let later = now.addingTimeInterval(365 * 86_400)
         let words = "\(Quantities.time(later)), later than the clock of this machine"
         #expect(Quantities.ago(later, now: now) == words)
+        #expect(Quantities.lasting(since: later, now: now) == "since \(words)")
+        #expect(Quantities.lasting(since: now.addingTimeInterval(-180), now: now) == "for 3 min")
     }
 }

@@ -3,10 +3,11 @@ import Testing
 @testable import SyncCLI
 
 @Suite struct RebuildReportTests {
-    private func report(_ machines: [RebuildReport.Machine] = [], unclear: Int = 0, untold: Int = 0) -> RebuildReport {
+    private func report(_ machines: [RebuildReport.Machine] = [], unclear: Int = 0, toBeRead: Int = 0) -> RebuildReport
+    {
         RebuildReport(
             photos: 1, fromCatalog: 1, recovered: 0, vacations: 0, shares: 0, requests: 1, machines: machines, lost: 0,
-            unsaved: 0, unclear: unclear, problems: [], setAside: nil, untold: untold)
+            unsaved: 0, unclear: unclear, problems: [], setAside: nil, toBeRead: toBeRead)
     }
 
     private func advice(_ names: [String]) -> [String] {
@@ -18,7 +19,7 @@ import Testing
     }
 
     @Test func `what contradicts the catalogue is no whole rebuild, and what is only to be read is one`() {
-        let (clear, read, cut) = (report(), report(untold: 2), report(unclear: 1))
+        let (clear, read, cut) = (report(), report(toBeRead: 2), report(unclear: 1))
         #expect(clear.status == .done && read.status == .done && cut.status == .partlyDone)
         let words = [clear, read, cut].map { report in
             report.lines(on: .standardOutput([:])).filter { $0.contains("in the store") }

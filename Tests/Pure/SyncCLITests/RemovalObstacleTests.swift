@@ -48,7 +48,7 @@ import Testing
         removal.failures = [StoreCopy.Removal.Failure(share: other, error: ShareError.inOtherHands(other))]
         var report = MoveReport(from: "old", to: "new", dryRun: false)
         report.switched = true
-        report.note(lastLook: removal)
+        report.note(lastCheck: removal)
         #expect(report.left.map(\.key) == [id, other].map { ShareKeys($0).manifest.rawValue })
         #expect(report.left.last?.reason.contains("in other hands") == true)
         #expect(report.counts.left == 2 && report.status == .partlyDone)

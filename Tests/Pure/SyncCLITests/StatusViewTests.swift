@@ -12,8 +12,9 @@ import Testing
     private let gallery = WatchedFolder(kind: .gallery, path: "/home/ana/Pictures/Gallery")
 
     private func view(
-        _ tallies: PhotoTallies, oldest: Overview.Unsynced? = nil, problem: String? = nil, storeError: String? = nil,
-        since: Date? = nil, leftOut: LeftOutSummary = LeftOutSummary(), backlog: [StorageClass: ArchiveBacklog] = [:],
+        _ tallies: PhotoTallies, oldest: Overview.Unsynced? = nil, problem: String? = nil, agentSince: Date? = nil,
+        storeError: String? = nil, since: Date? = nil, leftOut: LeftOutSummary = LeftOutSummary(),
+        backlog: [StorageClass: ArchiveBacklog] = [:],
         restores: Overview.Restores = Overview.Restores(), elsewhere: [OtherDamage] = [],
         guests: StatusReport.Guests = StatusReport.Guests(), shares: [ShareTrouble] = [], keepsCatalog: Bool = true,
         catalogWrittenAt: Date? = nil, catalogProblem: String? = nil,
@@ -26,7 +27,7 @@ import Testing
             store: since.map { Overview.StoreNote(error: "away", at: now, since: $0) }, restores: restores)
         var report = StatusReport(
             overview, leftOut: leftOut, backlog: backlog, elsewhere: elsewhere, watched: [gallery],
-            holder: AgentLock.Holder(pid: 1, since: now),
+            holder: AgentLock.Holder(pid: 1, since: agentSince ?? now),
             store: StoreIdentity(type: "directory", location: "/home/ana/store"), storeError: storeError)
         report.guests = guests
         report.shares = StatusReport.Shares(shares)
@@ -330,6 +331,18 @@ import Testing
         #expect(away.report.store.since == now.addingTimeInterval(-10_800))
         // It has just come back, and no agent has noted it yet.
         #expect(view(tallies(uploaded: 1), since: now).report.store.since == nil)
+    }
+
+    @Test func `how long agent and store are so is not told of a time that is still to come`() {
+        let later = now.addingTimeInterval(86_400)
+        let text = view(
+            tallies(uploaded: 0, pending: 1), agentSince: later, storeError: "no route to host", since: later
+        ).text
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+        let words = "since \(Quantities.time(later)), later than the clock of this machine"
+        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(line.contains("(process 1, \(words))"))
+        #expect(line.contains("not reachable \(words)"))
     }
 
     @Test func `what should be archived, what never is, and restores are told with the classes`() {

@@ -298,7 +298,7 @@ import Testing
             ledger: bench.ledger, scanner: bench.disk, settle: .seconds(2),
             firstLook: FirstLook(scanner: bench.disk, reducer: bench.disk, time: bench.time.source))
         #expect(try scan.run(folder, from: folder.path, at: bench.time.now).queued == 1)
-        #expect(bench.disk.looks == 0)
+        #expect(bench.disk.textReads == 0)
     }
 
     @Test func `a file that is being written has its turn in the queue`() throws {
@@ -312,7 +312,7 @@ import Testing
         for index in 0..<100 { bench.disk.write("text \(index)", to: Bench.gallery.appending("\(index)")) }
         let slow = clock(tickingBy: .milliseconds(10))
         let result = try check(slow)[0]
-        #expect(result.skipped == bench.disk.looks && result.skipped < 10)
+        #expect(result.skipped == bench.disk.textReads && result.skipped < 10)
         #expect(result.queued == 100 - result.skipped)
     }
 

@@ -57,10 +57,10 @@ import Testing
     @Test func `what is known is looked at once for many directories`() throws {
         let directories = (1...20).map { makeFolder("\($0)") }
         try bench.scan()
-        let before = bench.disk.thereLooks
+        let before = bench.disk.thereChecks
         try scan.noteOthers(
             in: directories.map { (folder, $0) }, reviewing: directories.map { _ in folder }, at: bench.time.now)
-        #expect(bench.disk.thereLooks - before == directories.count)
+        #expect(bench.disk.thereChecks - before == directories.count)
         #expect(try leftOut().count == directories.count)
     }
 

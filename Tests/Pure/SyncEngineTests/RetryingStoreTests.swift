@@ -144,7 +144,7 @@ extension StoreOperation {
         case .link: _ = try await store.link(to: key, lasting: .seconds(60))
         case .uploadForm:
             _ = try await store.uploadForm(for: [key], GuestRules.upload, lasting: .seconds(60))
-        case .abortStaleUploads: try await store.abortStaleUploads()
+        case .removeLeftovers: try await store.removeLeftovers()
         case .takeBackUploads: try await store.takeBackUploads(below: "")
         }
     }

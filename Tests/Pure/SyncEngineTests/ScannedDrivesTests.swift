@@ -169,10 +169,10 @@ import Testing
         bench.disk.write("tower", to: Bench.gallery.appending("y.jpg"))
         bench.disk.setIdentity(Self.third, at: Bench.gallery)
         for path in many { bench.disk.remove(path) }
-        let before = bench.disk.mountLooks
+        let before = bench.disk.mountReads
         let onCard = try scan.noteGone(many, in: folder, at: bench.time.now)
         #expect(onCard.missing == 50 && !onCard.needsScan)
-        #expect(bench.disk.mountLooks - before <= 2)
+        #expect(bench.disk.mountReads - before <= 2)
         let around = try scan.noteGone([Self.a, Self.photo], in: folder, at: bench.time.now)
         #expect(around.missing == 0 && around.needsScan)
         #expect(try state(Self.a) == .uploaded && state(Self.photo) == .uploaded)
@@ -187,10 +187,10 @@ import Testing
         try await bench.pass()
         func checks(changing count: Int) throws -> Int {
             for path in photos.prefix(count) { bench.disk.write("another of \(count), \(path)", to: path) }
-            let before = bench.disk.mountLooks
+            let before = bench.disk.mountReads
             let result = try scan.run(folder, from: folder.path, at: bench.time.now)
             #expect(result.filesSeen == photos.count)
-            return bench.disk.mountLooks - before
+            return bench.disk.mountReads - before
         }
         let few = try checks(changing: 1)
         #expect(try checks(changing: 20) == few)

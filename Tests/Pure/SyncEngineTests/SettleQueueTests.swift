@@ -72,12 +72,12 @@ import Testing
 
     @Test mutating func `a file that is written to is told, once, and is due when it was closed`() {
         queue.noteWriting("/g/a.jpg", at: .seconds(10))
-        #expect(queue.nextLook == .milliseconds(10_100))
+        #expect(queue.nextCheck == .milliseconds(10_100))
         queue.noteWriting("/g/a.jpg", at: .milliseconds(10_050))
         #expect(queue.takeUnfinished(at: .milliseconds(10_099)) == [])
         #expect(queue.takeUnfinished(at: .milliseconds(10_100)) == ["/g/a.jpg"])
         queue.noteWriting("/g/a.jpg", at: .seconds(21))
-        #expect(queue.nextLook == nil)
+        #expect(queue.nextCheck == nil)
         #expect(queue.takeUnfinished(at: .seconds(100)) == [])
         queue.note("/g/a.jpg", at: .seconds(100))
         #expect(queue.takeDue(at: .seconds(102)) == ["/g/a.jpg"])
@@ -95,9 +95,9 @@ import Testing
         queue.remove("/g/gone")
         #expect(queue.takeDue(at: .milliseconds(100)) == ["/g/whole"])
         #expect(queue.takeUnfinished(at: .milliseconds(100)) == ["/g/often"])
-        #expect(queue.nextLook == .milliseconds(120))
+        #expect(queue.nextCheck == .milliseconds(120))
         #expect(queue.takeDue(at: .milliseconds(120)) == ["/g/often"])
-        #expect(queue.nextLook == nil)
+        #expect(queue.nextCheck == nil)
     }
 
     @Test mutating func `the files of a burst are told together, and each stays in the queue until it is due`() {
@@ -105,7 +105,7 @@ import Testing
         #expect(queue.takeUnfinished(at: .milliseconds(100)).count == 1_000)
         #expect(queue.takeUnfinished(at: .milliseconds(500)) == [])
         queue.note("/g/late.jpg", at: .milliseconds(600))
-        #expect(queue.nextLook == .milliseconds(700))
+        #expect(queue.nextCheck == .milliseconds(700))
         #expect(queue.takeUnfinished(at: .milliseconds(700)) == ["/g/late.jpg"])
         #expect(queue.takeDue(at: .seconds(3)).count == 1_001)
     }

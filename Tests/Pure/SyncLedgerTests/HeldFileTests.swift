@@ -46,7 +46,7 @@ import Testing
         #expect(try world.ledger.check() == [])
     }
 
-    @Test func `a file that changes while it is held stays what it is, and is sighted as it is then`() throws {
+    @Test func `a file that changes while it is held stays what it is, and is observed as it is then`() throws {
         world.write(Self.photo)
         try hold(Self.photo)
         let met = world.now

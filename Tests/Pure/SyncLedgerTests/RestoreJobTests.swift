@@ -203,14 +203,14 @@ import Testing
         #expect(try archive.ledger.openRestoreJobs().map(\.claimableAt) == [nil, lapse])
         // The second item was answered to be faster to have than the first.
         try archive.ledger.note(RestoreOutcome(state: .retrieving, tier: .standard), of: [2], at: archive.now)
-        try archive.ledger.noteLook(at: id, made + 20)
-        try archive.ledger.noteLook(at: id, made + 30)
+        try archive.ledger.notePoll(at: id, made + 20)
+        try archive.ledger.notePoll(at: id, made + 30)
         let job = try #require(try archive.ledger.openRestoreJobs().last)
         #expect(job.slowest.storageClass == .deepArchive)
         #expect(job.slowest.tier == .bulk)
         #expect(job.requestedAt == archive.now)
-        #expect(job.lookedAt == made + 30)
-        #expect(job.looks == 2)
+        #expect(job.polledAt == made + 30)
+        #expect(job.polls == 2)
         #expect(job.claimableAt == lapse)
 
         try archive.move(1, to: .restored)

@@ -117,7 +117,7 @@ import Testing
     @Test func `a file that does not hold an event as it was read is read again, as it lies there`() async throws {
         var bench = bench
         // Nobody has seen that it was edited.
-        bench.looksFirst = false
+        bench.takesInFirst = false
         try bench.write(bench.event("1", photo: try RetentionBench.photo(1)), to: "h.json")
         try await bench.sync()
         try bench.write(bench.event("1", age: 92, photo: try RetentionBench.photo(1)), to: "h.json")

@@ -25,7 +25,7 @@ struct RetentionBench {
     /// Files that some program has open for writing.
     var writing: Set<FilePath> = []
     /// Whether a cleanup looks at the gallery before it begins.
-    var looksFirst = true
+    var takesInFirst = true
     /// Whether an agent of another process sees to the gallery meanwhile.
     var isAgentAtWork = false
     /// A folder below the gallery that cannot be read.
@@ -143,7 +143,7 @@ struct RetentionBench {
                 keys: try KeyLayout(user: "ana"), policy: policy, batchSize: batchSize, settle: settle,
                 keepsTitles: keepsTitles,
                 phoneRegion: nil),
-            pool: BlockingPool(name: "test", threads: 2), intake: looksFirst ? intake : nil, calls: calls,
+            pool: BlockingPool(name: "test", threads: 2), intake: takesInFirst ? intake : nil, calls: calls,
             moves: moves, time: time.source)
     }
 

@@ -40,7 +40,7 @@ import Testing
         try await bench.sync()
         let text = edited(edit, photo: photo)
         try bench.write(text, to: "one.json")
-        bench.looksFirst = false
+        bench.takesInFirst = false
         let summary = try await bench.cleanUp()
         #expect((summary.archived, summary.deleted) == (0, 0))
         #expect(summary.skipped.named.map(\.event) + summary.errors.named.map(\.event) == ["e1"])
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test mutating func `what an edit has kept at the very moment of the cut is not told as deleted`() async throws {
-        bench.looksFirst = false
+        bench.takesInFirst = false
         try bench.write("[\(bench.event("e1"))]", to: "one.json")
         try await bench.sync()
         let text = "[\(bench.event("e1", age: 10))]"

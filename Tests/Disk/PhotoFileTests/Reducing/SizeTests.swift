@@ -26,7 +26,7 @@ import Testing
         Row("sampling-2x2.jpg", 199, [199, 135]), Row("sampling-2x2.jpg", 33, [33, 22]),
         Row("sampling-2x2.jpg", 1, [1, 1]), Row("sampling-4x1.jpg", 7, [7, 5]),
     ])
-    func size(row: Row) throws {
+    func `the longer side is exact, and the other keeps the ratio to the pixel`(row: Row) throws {
         let policy = ReducePolicy(maximumDimension: row.limit)
         let copy = try Workbench().encoded(try Fixture.bytes(row.name), policy: policy)
         let picture = try BaselinePicture(copy.bytes)

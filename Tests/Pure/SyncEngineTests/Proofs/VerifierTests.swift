@@ -141,8 +141,8 @@ import Testing
 
     @Test func `what a look has not cost that was broken off is there again, in the month of the payment`() throws {
         let (first, next) = (bench.time.now, bench.time.now.addingTimeInterval(32 * 86_400))
-        #expect(try bench.ledger.payForLooks([1, 0, 1, 1], ofMonth: 2.5, at: first) == 3)
-        #expect(try bench.ledger.payForLooks([0, 1], ofMonth: 2.5, at: first) == 1)
+        #expect(try bench.ledger.payForChecks([1, 0, 1, 1], ofMonth: 2.5, at: first) == 3)
+        #expect(try bench.ledger.payForChecks([0, 1], ofMonth: 2.5, at: first) == 1)
         try bench.ledger.correctCost(byUSD: -1.5, at: first)
         #expect(try bench.ledger.verificationStatus(at: first).spentUSD == 0.5)
         #expect(try bench.ledger.verificationStatus(at: next).spentUSD == 0)

@@ -90,7 +90,7 @@ import Testing
         // Whoever claimed it was killed, and others have looked since.
         _ = try bench.ledger.claimPlannedItems(of: job, limit: 1, by: "another", at: bench.time.now)
         await bench.time.advance(by: .seconds(Int(Ledger.restoreClaimSeconds) + 1))
-        try bench.ledger.noteLook(at: job, bench.time.now)
+        try bench.ledger.notePoll(at: job, bench.time.now)
         // A request takes its time.
         let ticks = Lock(0.0)
         let time = TimeSource(

@@ -28,7 +28,7 @@ import Testing
     private func check(_ keys: [ObjectKey], of known: Int, restores: Bool = true) async throws
         -> [ObjectKey: ObjectStateQuery.Finding]
     {
-        try await ObjectStateQuery(store: store, knownObjects: known).check(Set(keys), tellingRestores: restores)
+        try await ObjectStateQuery(store: store, knownObjects: known).states(of: Set(keys), tellingRestores: restores)
     }
 
     @Test func `many objects are asked for with one listing for each thousand`() async throws {
@@ -59,17 +59,17 @@ import Testing
         for key in keys.prefix(5) { memory.setClass(.standard, of: key) }
         memory.setClass(.deepArchive, restore: .inProgress, of: keys[9])
         let query = ObjectStateQuery(store: store, knownObjects: 20)
-        let findings = try await query.check(Set(keys), tellingRestores: true)
+        let findings = try await query.states(of: Set(keys), tellingRestores: true)
         #expect(store.count(.head) == 15)
         #expect(findings[keys[9]] == memory.info(keys[9]).map(ObjectStateQuery.Finding.found))
-        _ = try await query.check(Set(keys), tellingRestores: false)
+        _ = try await query.states(of: Set(keys), tellingRestores: false)
         #expect(store.count(.head) == 15)
     }
 
     @Test func `a key that a listing has lost is asked for by name`() async throws {
         let keys = try await put(20, to: memory)
         let query = ObjectStateQuery(store: ForgetfulStore(store, hidden: [keys[3]]), knownObjects: 20)
-        let findings = try await query.check(Set(keys), tellingRestores: true)
+        let findings = try await query.states(of: Set(keys), tellingRestores: true)
         #expect(store.calls.filter { $0.operation == .head }.map(\.key) == [keys[3].rawValue])
         #expect(findings[keys[3]] == memory.info(keys[3]).map(ObjectStateQuery.Finding.found))
     }

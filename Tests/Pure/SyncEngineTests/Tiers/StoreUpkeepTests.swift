@@ -51,7 +51,7 @@ import Testing
             try await upkeep(bench).run()
             await bench.time.advance(by: .seconds(3_600))
         }
-        #expect(bench.store.count(.abortStaleUploads) == 49)
+        #expect(bench.store.count(.removeLeftovers) == 49)
         #expect(bench.store.lines.filter { $0 == "list users/ana/" }.count == 3)
     }
 
@@ -75,7 +75,7 @@ import Testing
         let bench = try RestoreBench()
         _ = try await bench.add(1, in: .standard)
         await bench.time.advance(by: .seconds(1))
-        bench.store.add(StoreFault(.abortStaleUploads, .failBefore(.serverFailed)))
+        bench.store.add(StoreFault(.removeLeftovers, .failBefore(.serverFailed)))
         bench.store.add(StoreFault(.list, .failBefore(.serverFailed)))
         #expect(try await upkeep(bench).run().moved == 1)
     }
@@ -121,7 +121,7 @@ import Testing
                 try await group.waitForAll()
             }
         }
-        #expect(bench.store.count(.abortStaleUploads) == 3)
+        #expect(bench.store.count(.removeLeftovers) == 3)
     }
 }
 
@@ -131,5 +131,5 @@ private struct OddStore: WrappedStore {
 
     let base: any ObjectStore
 
-    func abortStaleUploads() async throws { throw Oddity() }
+    func removeLeftovers() async throws { throw Oddity() }
 }

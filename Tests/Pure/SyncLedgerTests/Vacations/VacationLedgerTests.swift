@@ -69,13 +69,13 @@ import Testing
         try world.storeAll()
         let before = try #require(try world.ledger.vacations().first)
         try noteStored(before, as: "Rome_1", in: world)
-        #expect(try world.ledger.vacationsToLookAt().isEmpty)
+        #expect(try world.ledger.vacationsToCheck().isEmpty)
         world.write(rome.appending("vacation.json"))
         try world.scan()
         let after = try #require(try world.ledger.vacations().first)
         #expect(after.photoCount == 1 && after.waiting == 0 && after.isChanged)
         #expect(try world.ledger.vacationContent(after.id)?.photos.map(\.name) == ["a.jpg"])
-        #expect(try world.ledger.vacationsToLookAt().map(\.id) == [after.id])
+        #expect(try world.ledger.vacationsToCheck().map(\.id) == [after.id])
         #expect(try world.ledger.check() == [])
     }
 
@@ -163,11 +163,11 @@ import Testing
         world.write(rome.appending("a.jpg"))
         try world.scan()
         try world.storeAll()
-        let seen = try #require(try world.ledger.vacationsToLookAt().first)
+        let seen = try #require(try world.ledger.vacationsToCheck().first)
         world.remove(rome.appending("a.jpg"))
         try world.scan()
-        try world.ledger.noteLooked(seen.id, revision: seen.revision, details: nil)
-        #expect(try world.ledger.vacationsToLookAt().map(\.id) == [seen.id])
+        try world.ledger.noteChecked(seen.id, revision: seen.revision, details: nil)
+        #expect(try world.ledger.vacationsToCheck().map(\.id) == [seen.id])
     }
 
     @Test func `a folder that turns into one of vacations brings its vacations along`() throws {

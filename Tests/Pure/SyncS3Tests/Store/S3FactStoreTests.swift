@@ -210,7 +210,7 @@ import Testing
         memory.noteUpload(try upload("young", in: "shares/x"))
         memory.noteUpload(try upload("old", in: "shares/x", began: old))
         let made = try ScriptedStore([.reply(204)], memory: memory)
-        try await made.store.abortStaleUploads()
+        try await made.store.removeLeftovers()
         #expect(made.transport.requests.map(\.url.path) == ["/b/shares/x/old"])
         #expect(memory.unfinishedUploads().map(\.id) == ["young"])
     }
@@ -220,7 +220,7 @@ import Testing
         let made = try ScriptedStore(
             [.reply(204), .error(404, "NoSuchUpload"), .error(500, "InternalError"), .reply(200)],
             memory: memory)
-        try await made.store.abortStaleUploads()
+        try await made.store.removeLeftovers()
         #expect(
             made.transport.requests.map { "\($0.method.rawValue) \($0.url.path) \($0.url.query.first?.value ?? "")" }
                 == ["DELETE /b/f/a a", "DELETE /b/f/b b", "DELETE /b/f/c c", "DELETE /b/f/d d"])
@@ -233,7 +233,7 @@ import Testing
     ])
     func `An upload is forgotten only when the store itself says that it is gone`(answer: Answer) async throws {
         memory.noteUpload(try upload("a"))
-        try await ScriptedStore([answer], memory: memory).store.abortStaleUploads()
+        try await ScriptedStore([answer], memory: memory).store.removeLeftovers()
         #expect(memory.unfinishedUploads().map(\.id) == ["a"])
     }
 
@@ -250,7 +250,7 @@ import Testing
     @Test func `A store that is away is asked once, and nothing is forgotten`() async throws {
         for id in ["a", "b"] { memory.noteUpload(try upload(id)) }
         let made = try ScriptedStore([.failure(TransportError(.unreachable, "no route"))], memory: memory)
-        let error = await #expect(throws: StoreError.self) { try await made.store.abortStaleUploads() }
+        let error = await #expect(throws: StoreError.self) { try await made.store.removeLeftovers() }
         #expect(error?.code == .unreachable && error?.operation == "tidy")
         #expect(made.transport.requests.count == 1)
         #expect(memory.unfinishedUploads().count == 2)
@@ -258,8 +258,8 @@ import Testing
 
     @Test func `Where nothing is left behind, nothing is sent`() async throws {
         let made = try ScriptedStore([], memory: memory)
-        try await made.store.abortStaleUploads()
-        try await ScriptedStore([]).store.abortStaleUploads()
+        try await made.store.removeLeftovers()
+        try await ScriptedStore([]).store.removeLeftovers()
         #expect(made.transport.requests.isEmpty)
     }
 }

@@ -59,7 +59,7 @@ package enum ObjectStoreContract: String, Sendable, CaseIterable {
     case lifecycleRulesComeBack
     // Others
     case aLinkIsReadable
-    case abortingStaleUploadsHarmsNothing
+    case removingLeftoversHarmsNothing
 
     /// - Throws: ``ContractViolation``, or what the store throws where it should not.
     package func check(_ subject: StoreUnderTest) async throws {
@@ -106,7 +106,7 @@ package enum ObjectStoreContract: String, Sendable, CaseIterable {
         case .restoringWhatIsNotArchivedIsRefused: try await subject.restoringWhatIsNotArchivedIsRefused()
         case .lifecycleRulesComeBack: try await subject.lifecycleRulesComeBack()
         case .aLinkIsReadable: try await subject.aLinkIsReadable()
-        case .abortingStaleUploadsHarmsNothing: try await subject.abortingStaleUploadsHarmsNothing()
+        case .removingLeftoversHarmsNothing: try await subject.removingLeftoversHarmsNothing()
         }
     }
 }

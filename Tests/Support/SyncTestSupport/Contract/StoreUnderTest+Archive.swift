@@ -3,7 +3,7 @@ import SyncCore
 
 extension StoreUnderTest {
     /// Restores are asked after so often, in steps of half a second of the store's clock.
-    private static let mostLooks = 60
+    private static let mostTries = 60
 
     /// Stores a text in an archive class.
     private func archive(_ text: String, _ name: String, _ storageClass: StorageClass) async throws -> ObjectKey {
@@ -23,11 +23,11 @@ extension StoreUnderTest {
     }
 
     private func waitUntilRestored(_ key: ObjectKey) async throws -> Date? {
-        for _ in 0..<Self.mostLooks {
+        for _ in 0..<Self.mostTries {
             if case .restored(let end) = try await store.head(key)?.restore { return end }
             try await clock.advance(.milliseconds(500))
         }
-        throw ContractViolation(description: "\(key) is not restored after \(Self.mostLooks / 2) s")
+        throw ContractViolation(description: "\(key) is not restored after \(Self.mostTries / 2) s")
     }
 
     func anArchivedObjectComesBack() async throws {

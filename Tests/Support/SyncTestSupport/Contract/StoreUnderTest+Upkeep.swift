@@ -83,10 +83,10 @@ extension StoreUnderTest {
         try requireEqual(String(decoding: try await fetch(long.url), as: UTF8.self), "a photo", "text by a long link")
     }
 
-    func abortingStaleUploadsHarmsNothing() async throws {
+    func removingLeftoversHarmsNothing() async throws {
         try await put("a photo", at: key("photo"))
-        try await store.abortStaleUploads()
-        try await store.abortStaleUploads()
+        try await store.removeLeftovers()
+        try await store.removeLeftovers()
         try requireEqual(try await text(at: key("photo")), "a photo", "text")
     }
 }

@@ -27,10 +27,10 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
         var identities: [FilePath: DriveIdentity] = [:]
         var examined: [FilePath] = []
         var reduced: [FilePath] = []
-        var looks = 0
-        var mountLooks = 0
-        var thereLooks = 0
-        var stampLooks = 0
+        var textReads = 0
+        var mountReads = 0
+        var thereChecks = 0
+        var stampReads = 0
         /// How often something was mounted or taken out.
         var mountChanges = 0
         var onScan: @Sendable (FilePath) -> Void = { _ in }
@@ -128,13 +128,13 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     /// Called with each folder of a scan before it is read. What comes and goes by that is seen, folders are not.
     package func onScan(_ action: @escaping @Sendable (FilePath) -> Void) { state.withLock { $0.onScan = action } }
     /// How often the mounts were asked for.
-    package var mountLooks: Int { state.withLock { $0.mountLooks } }
+    package var mountReads: Int { state.withLock { $0.mountReads } }
     /// How often it was asked whether something is there.
-    package var thereLooks: Int { state.withLock { $0.thereLooks } }
+    package var thereChecks: Int { state.withLock { $0.thereChecks } }
     /// How often somebody asked for the stamp of one file.
-    package var stampLooks: Int { state.withLock { $0.stampLooks } }
+    package var stampReads: Int { state.withLock { $0.stampReads } }
     /// How many texts were looked at first.
-    package var looks: Int { state.withLock { $0.looks } }
+    package var textReads: Int { state.withLock { $0.textReads } }
     /// What was reduced, in order.
     package var reduced: [FilePath] { state.withLock { $0.reduced } }
 
@@ -145,7 +145,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     package func mountTable() -> [UInt8] { Array("\(state.withLock { $0.mountChanges })".utf8) }
     package func mountPoints(below root: FilePath) -> [FilePath] {
         state.withLock { state in
-            state.mountLooks += 1
+            state.mountReads += 1
             return state.drives.filter { $0.value && $0.key.starts(with: root) }.keys.map { $0.relative(to: root) }
         }
     }
@@ -219,7 +219,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
 
     package func stamp(of file: FilePath) throws(ScanError) -> FileStamp? {
         let isUnseen = state.withLock { state in
-            state.stampLooks += 1
+            state.stampReads += 1
             return state.unseen.contains(file)
         }
         if isUnseen { throw ScanError(.failed, path: file, message: "I/O error") }
@@ -228,7 +228,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
     /// All is there that is on no drive which is not mounted.
     package func isThere(_ path: FilePath) -> Bool {
         state.withLock { state in
-            state.thereLooks += 1
+            state.thereChecks += 1
             return !state.drives.contains { !$0.value && path.starts(with: $0.key) }
         }
     }
@@ -262,7 +262,7 @@ package final class FakeDisk: TreeScanner, PhotoReducer {
 
     package func whyUnwanted(_ path: FilePath, stamp: FileStamp) -> String? {
         guard let file = files[path], file.stamp == stamp, file.text.hasPrefix("text") else { return nil }
-        state.withLock { $0.looks += 1 }
+        state.withLock { $0.textReads += 1 }
         return "neither a photo nor a video; it stays on this machine"
     }
 

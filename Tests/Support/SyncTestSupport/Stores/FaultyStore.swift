@@ -126,8 +126,8 @@ package final class FaultyStore: ObjectStore {
         }
     }
 
-    package func abortStaleUploads() async throws {
-        try await run(.abortStaleUploads, "") { try await self.base.abortStaleUploads() }
+    package func removeLeftovers() async throws {
+        try await run(.removeLeftovers, "") { try await self.base.removeLeftovers() }
     }
 
     package func takeBackUploads(below prefix: String) async throws {

@@ -3,7 +3,7 @@ package import SyncCore
 /// The functions of ``ObjectStore``.
 package enum StoreOperation: String, Hashable, Sendable, CaseIterable {
     case check, put, head, get, list, delete, deleteMany, copy, restore, lifecycle, setLifecycle, link,
-        abortStaleUploads,
+        removeLeftovers,
         uploadForm, takeBackUploads
 }
 

@@ -63,7 +63,7 @@ extension WrappedStore {
         try await base.uploadForm(for: keys, rules, lasting: duration)
     }
 
-    package func abortStaleUploads() async throws { try await base.abortStaleUploads() }
+    package func removeLeftovers() async throws { try await base.removeLeftovers() }
     package func takeBackUploads(below prefix: String) async throws { try await base.takeBackUploads(below: prefix) }
 }
 
