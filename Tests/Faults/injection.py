@@ -26,9 +26,10 @@ WRITES = {name: ("EIO", "ENOSPC", "EINTR", "KILL")
 NAMES = {name: ("EIO", "ENOSPC", "KILL")
          for name in ("rename", "renameat", "renameat2", "link", "linkat", "mkdir", "mkdirat", "unlink", "unlinkat", "rmdir")}
 STAMPS = {name: ("EIO", "ENOSPC", "KILL") for name in ("utimensat", "chmod", "fchmod", "fchown")}
-LOOKS = {**{name: ("EIO",) for name in ("newfstatat", "statx", "statfs", "access", "readlink", "lseek", "listxattr", "flistxattr")},
-         "getdents64": ("EIO", "KILL"), "fcntl": ("EIO", "EINTR", "EMFILE"), "flock": ("EIO", "EINTR"), "close": ("EIO", "EINTR", "KILL"),
-         "mmap": ("ENOMEM",)}
+LOOKS = {**{name: ("EIO",) for name in ("newfstatat", "statx", "statfs", "access", "readlink", "lseek", "listxattr",
+                                        "flistxattr")},
+         "getdents64": ("EIO", "KILL"), "fcntl": ("EIO", "EINTR", "EMFILE"), "flock": ("EIO", "EINTR"),
+         "close": ("EIO", "EINTR", "KILL"), "mmap": ("ENOMEM",)}
 COPIES = {"copy_file_range": ("EIO", "ENOSPC", "EINTR", "KILL"), "ioctl": ("EIO", "ENOSPC")}
 WATCHES = {"inotify_init1": ("EMFILE",), "inotify_add_watch": ("ENOSPC", "EIO", "KILL")}
 WORKERS = {name: ("EMFILE",) for name in ("memfd_create", "pipe2", "socketpair")}
