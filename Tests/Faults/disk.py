@@ -13,7 +13,12 @@ from pathlib import Path
 
 CALLS = ("open,openat,creat,close,dup,dup2,dup3,fcntl,read,write,pwrite64,writev,pwritev,lseek,ftruncate,truncate,fallocate,"
          "copy_file_range,sendfile,rename,renameat,renameat2,link,linkat,unlink,unlinkat,rmdir,mkdir,mkdirat,symlink,symlinkat,"
-         "fsync,fdatasync,sync,syncfs,sync_file_range")
+         "fsync,fdatasync,sync,syncfs,sync_file_range,clone,clone3,fork,vfork")
+# Those that change what has a name.
+BY_NAME = ("open", "openat", "creat", "truncate", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat",
+           "rmdir", "mkdir", "mkdirat", "symlink", "symlinkat")
+# What tells the threads of the program from its workers, and changes no file.
+STARTS = ("clone", "clone3", "fork", "vfork")
 LINE = re.compile(r"^(\d+) +(.*)$")
 CALL = re.compile(r"^(\w+)\((.*)\) += (-?\d+|\?)")
 RESUMED = re.compile(r"^<\.\.\. (\w+) resumed>(.*)$")
@@ -41,6 +46,8 @@ class Change:
     child: int = 0
     source: tuple = ()
     other: int | None = None
+    # Whether another program has made it, and the disk has it for sure.
+    is_given: bool = False
 
     @property
     def is_name(self):
@@ -75,11 +82,38 @@ class Recording:
         # As the running program sees it: names in folders, sizes of files, descriptors.
         self.live, self.sizes, self.descriptors = {}, {}, {}
         self.root = self._load(Path(before))
-        for started, call, words, result in self._calls(log):
-            self._take(started, call, words, result)
+        threads = self._threads(log)
+        for thread, started, call, words, result in self._calls(log):
+            if thread in threads:
+                self._take(started, call, words, result)
+            else:
+                self._leave_out(call, words)
         self.replaced = self._hidden_names()
 
     # The trace.
+
+    def _threads(self, log):
+        """The threads of the program itself: a worker has descriptors of its own, under the same numbers."""
+        parents, first = {}, None
+        for thread, _, call, words, result in self._calls(log):
+            first = first or thread
+            if call in STARTS and result:
+                parents[str(result)] = thread if "CLONE_THREAD" in words else None
+
+        def is_ours(thread):
+            while thread in parents:
+                thread = parents[thread]
+            return thread == first
+
+        return {thread for thread in (first, *parents) if is_ours(thread)}
+
+    def _leave_out(self, call, words):
+        """A worker makes and changes no file by its name here. Were one given to it as a descriptor, the replay would differ."""
+        if call in STARTS or call in ("open", "openat") and not re.search("O_CREAT|O_TRUNC|O_WRONLY|O_RDWR", words):
+            return
+        for text in self._texts(words) if call in BY_NAME else ():
+            if isinstance(self._path(CURRENT, text), str):
+                raise Unmodelled(f"a worker changes a file: {call}({words[:200]})")
 
     def _calls(self, log):
         pending = {}
@@ -94,7 +128,7 @@ class Recording:
                     begun = rest.removesuffix("<unfinished ...>")
                     if closing := re.match(r"close\((\d+)", begun):
                         # Another thread may get the number before this call is told to be over.
-                        yield started, "close", closing[1], 0
+                        yield thread, started, "close", closing[1], 0
                     else:
                         pending[thread] = (started, begun)
                     continue
@@ -104,7 +138,7 @@ class Recording:
                     started, begun = pending.pop(thread)
                     rest = begun + resumed[2].lstrip()
                 if (found := CALL.match(rest)) and found[3] != "?" and int(found[3]) >= 0:
-                    yield started, found[1], found[2], int(found[3])
+                    yield thread, started, found[1], found[2], int(found[3])
 
     @staticmethod
     def _texts(words):
@@ -116,7 +150,7 @@ class Recording:
         handler = getattr(self, f"on_{call}", None)
         if handler:
             handler(started, plain, texts, result)
-        elif call not in ("sync_file_range",):
+        elif call not in ("sync_file_range", *STARTS):
             raise Unmodelled(f"{call}({words[:200]})")
 
     # Paths and descriptors.
@@ -202,10 +236,21 @@ class Recording:
                 number = self._make("file")
                 self.live[parent][name] = number
                 self._change("name", parent, name=name, child=number)
-            elif number is not None and "O_TRUNC" in flags and self.sizes[number]:
+            elif number is None:
+                number = self._come(path)
+            elif "O_TRUNC" in flags and self.sizes[number]:
                 self._change("size", number, offset=0)
                 self.sizes[number] = 0
         self.descriptors[descriptor] = {"node": number, "path": path, "at": 0, "append": "O_APPEND" in flags}
+
+    def _come(self, path):
+        """A file that nobody here has made is another program's, as it is after the run: whole, and on the disk."""
+        if not os.path.lexists(path):
+            raise Unmodelled(f"a file that nobody has made, and that is gone: {path}")
+        parent, name = self._parent(path)
+        number = self.live[parent][name] = self._load(Path(path))
+        self._change("name", parent, name=name, child=number, is_given=True)
+        return number
 
     def on_openat(self, _, plain, texts, result):
         self._open_at(plain[0], texts[0], plain[2], result)
@@ -380,7 +425,7 @@ class Recording:
     def _is_safe(self, change, moment):
         """Whether a sync before the cut has it: for a name, one of the folder that it is in; for a rename, of either."""
         safe = self._safe_until(moment)
-        return any(change.number < safe.get(place, -1) for place in (change.node, None, *change.source[:1]))
+        return change.is_given or any(change.number < safe.get(place, -1) for place in (change.node, None, *change.source[:1]))
 
     def _safe_until(self, moment):
         """{node, or None for all: the number of the first change that no sync has had by then}"""

@@ -16,27 +16,34 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-# What is broken, and how. EINTR only where Linux has it for files; "short" is the early end of a read. strace cannot cut
-# a write short, only claim bytes that were not written: "half" is the work of short-writes.c.
+# What is broken, and how; docs/testing.md says what is left out and why. EINTR only where Linux has it for files; "short" is
+# the early end of a read. strace cannot cut a write short, only claim bytes that were not written: "half" is the work of
+# short-writes.c. ENOSPC also where something is taken away or stamped: a file system that copies on write needs room for it.
 OPENS = {"openat": ("EIO", "ENOSPC", "EMFILE", "EINTR", "KILL")}
 READS = {name: ("EIO", "EINTR", "short", "KILL") for name in ("read", "pread64")}
-WRITES = {name: ("EIO", "ENOSPC", "EINTR", "KILL") for name in ("write", "pwrite64", "fsync", "fdatasync", "ftruncate")}
+WRITES = {name: ("EIO", "ENOSPC", "EINTR", "KILL")
+          for name in ("write", "pwrite64", "fsync", "fdatasync", "ftruncate", "sync_file_range")}
 NAMES = {name: ("EIO", "ENOSPC", "KILL")
-         for name in ("rename", "renameat", "renameat2", "link", "linkat", "mkdir", "mkdirat")}
-REMOVALS = {name: ("EIO", "KILL") for name in ("unlink", "unlinkat", "rmdir")}
-LOOKS = {"newfstatat": ("EIO",), "statx": ("EIO",), "getdents64": ("EIO", "KILL"), "lseek": ("EIO",),
-         "fcntl": ("EIO", "EINTR"), "flock": ("EIO", "EINTR"), "close": ("EIO", "EINTR", "KILL"),
-         "utimensat": ("EIO",), "fchmod": ("EIO",)}
+         for name in ("rename", "renameat", "renameat2", "link", "linkat", "mkdir", "mkdirat", "unlink", "unlinkat", "rmdir")}
+STAMPS = {name: ("EIO", "ENOSPC", "KILL") for name in ("utimensat", "chmod", "fchmod", "fchown")}
+LOOKS = {**{name: ("EIO",) for name in ("newfstatat", "statx", "statfs", "access", "readlink", "lseek", "listxattr",
+                                        "flistxattr")},
+         "getdents64": ("EIO", "KILL"), "fcntl": ("EIO", "EINTR", "EMFILE"), "flock": ("EIO", "EINTR"),
+         "close": ("EIO", "EINTR", "KILL"), "mmap": ("ENOMEM",)}
 COPIES = {"copy_file_range": ("EIO", "ENOSPC", "EINTR", "KILL"), "ioctl": ("EIO", "ENOSPC")}
 WATCHES = {"inotify_init1": ("EMFILE",), "inotify_add_watch": ("ENOSPC", "EIO", "KILL")}
+WORKERS = {name: ("EMFILE",) for name in ("memfd_create", "pipe2", "socketpair")}
 NETWORK = {"socket": ("EMFILE",), "connect": ("ETIMEDOUT", "KILL"), "sendto": ("ECONNRESET", "KILL"),
            "recvfrom": ("ECONNRESET", "short", "KILL")}
+# These are given no path, and make a descriptor of ours all the same.
+PATHLESS = ("inotify_init1", *WORKERS)
 HALVES = ("write", "pwrite64")
-FAULTS = {**OPENS, **READS, **WRITES, **NAMES, **REMOVALS, **LOOKS, **COPIES, **WATCHES, **NETWORK}
+FAULTS = {**OPENS, **READS, **WRITES, **NAMES, **STAMPS, **LOOKS, **COPIES, **WATCHES, **WORKERS, **NETWORK}
 # From that call on, whatever is done to these files: a drive that has died, a disk that stays full. Only on paths that are
 # known, so that nothing else of the program's is met.
-LASTING = {**{name: ("EIO+",) for name in ("openat", "fsync", "unlink", "unlinkat", "rename", "renameat2", "pread64", "getdents64")},
-           **{name: ("EIO+", "ENOSPC+") for name in ("write", "pwrite64", "link", "linkat", "mkdir")}}
+LASTING = {**{name: ("EIO+",) for name in ("openat", "read", "pread64", "newfstatat", "statx", "getdents64")},
+           **{name: ("EIO+", "ENOSPC+") for name in (*HALVES, "fsync", "fdatasync", "ftruncate", "rename", "renameat2", "link",
+                                                     "mkdir", "unlink", "unlinkat", "rmdir")}}
 # These last for the whole run: a quota on the size of files (KiB; writes come out short and then fail), descriptors.
 FILE_SIZES = (0, 1, 2, 3, 4, 8, 16, 32, 64, 128)
 # With fewer than 64 the program does not begin, and says so.
@@ -159,7 +166,7 @@ class Trace:
                 if match := LINE.match(line):
                     found = [a or b for a, b in PATH.findall(match[3])]
                     ours = [path for path in found if path.startswith(self.folders)]
-                    network = match[2] in NETWORK and "TCP:" in line or match[2] in ("inotify_init1",)
+                    network = match[2] in NETWORK and "TCP:" in line or match[2] in PATHLESS or "F_DUPFD" in line
                     calls.append((match[1], match[2], ours, network))
                     self.paths.update(path for path in ours if not HEX.search(path.removeprefix(self.folders[0])))
         self.kinds = {False: defaultdict(set), True: defaultdict(set)}

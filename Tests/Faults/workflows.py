@@ -43,8 +43,6 @@ class Workflow:
     reads_all_again = False
     # Whether it has to do with a store at all.
     asks_store = True
-    # Whether it has other processes decode.
-    has_workers = False
     # What it ends with when nothing goes wrong.
     code = 0
 
@@ -65,6 +63,9 @@ class Workflow:
     def drive(self, home, process, patience):
         """What is done while it runs; whether it was told to stop and may end by that signal."""
         return False
+
+    def settle(self, home):
+        """What a run without a fault leaves to be done, before `learn`."""
 
     def learn(self, home):
         """Remembers what a run without a fault has left, as the measure of all others."""
@@ -170,7 +171,6 @@ class OfOriginals:
     """Where the way to JPEG XL is broken, an original is stored as the file that it is."""
 
     more = "photos: {max_dimension: 100, keep_originals: jxl}\n"
-    has_workers = True
 
     def judge_object(self, home, there, key, why):
         if "/originals/" not in key or there.get(key) not in self.originals.values():
@@ -224,6 +224,9 @@ class Run(Workflow):
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
         return not watches
+
+    def settle(self, home):
+        self.mend(home)
 
     def learn(self, home):
         super().learn(home)
