@@ -33,6 +33,8 @@ static int32_t look(int folder, const char *path, int flags, CSyncLinux_Status *
         .user = found.stx_uid,
         .group = found.stx_gid,
         .size = (int64_t)found.stx_size,
+        // Of 512 bytes each, whatever the blocks of the file system are.
+        .allocated = (int64_t)found.stx_blocks * 512,
         .modified = time_of(found.stx_mtime),
         .changed = time_of(found.stx_ctime),
         .isBirthKnown = (found.stx_mask & STATX_BTIME) != 0,

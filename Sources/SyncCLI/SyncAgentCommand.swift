@@ -3,6 +3,7 @@ import Glibc
 import Logging
 import SyncCore
 import SyncSystem
+import SystemPackage
 
 /// The program: `sync-agent COMMAND`.
 package struct SyncAgentCommand: AsyncParsableCommand {
@@ -122,7 +123,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
         if code.isSuccess {
             Terminal.standardOutput(ProcessEnvironment.current).writeOwn(text + "\n")
         } else {
-            let hint = DashedNames.hint(to: text, for: ProcessEnvironment.arguments) { access($0, F_OK) == 0 }
+            let hint = DashedNames.hint(to: text, for: ProcessEnvironment.arguments) { FilePath($0).allows([]) }
             let lines = [text, hint].compactMap(\.self).joined(separator: "\n")
             Terminal.standardError(ProcessEnvironment.current).writeLine(lines.escapingControlsInLines)
         }

@@ -29,6 +29,8 @@ typedef struct {
     uint32_t group;
     /// Bytes.
     int64_t size;
+    /// Bytes on the disk, as `st_blocks` has them in blocks.
+    int64_t allocated;
     CSyncLinux_Time modified;
     /// When content, name, links or attributes changed last. No call sets it back.
     CSyncLinux_Time changed;

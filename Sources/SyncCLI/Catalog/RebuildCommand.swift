@@ -1,6 +1,5 @@
 import ArgumentParser
 import FoundationEssentials
-import Glibc
 import Logging
 import SyncConfig
 import SyncCore
@@ -68,7 +67,8 @@ struct RebuildCommand: WorkspaceCommand {
         let ledger = try await workspace.ledger
         let store = try await workspace.store(.reads)
         let folders = try await ledger { try $0.register(settings.watch) }
-        defer { unlink(installation.rebuildSpool.string) }
+        // What stays is removed with what processes leave that were killed.
+        defer { _ = try? installation.rebuildSpool.unlink() }
         let rebuild = LedgerRebuild(
             store: store, ledger: ledger, keys: try workspace.keys, folders: folders,
             machineName: installation.machineName, spool: installation.rebuildSpool, scanner: FileTreeScanner(),
@@ -141,23 +141,11 @@ struct RebuildCommand: WorkspaceCommand {
 extension Installation {
     /// - Throws: ``CommandFailure``.
     func setLedgerAside() throws -> FilePath {
-        var number = 1
-        while true {
-            let place = FilePath(ledgerFile.string + ".damaged" + (number > 1 ? "-\(number)" : ""))
-            if FileStamp.ofFile(place) != nil {
-                number += 1
-                continue
-            }
-            do {
-                for suffix in ["-shm", "-wal", ""] {
-                    let (old, new) = (FilePath(ledgerFile.string + suffix), FilePath(place.string + suffix))
-                    if FileStamp.ofFile(old) != nil { try Folder.rename(old, to: new) }
-                }
-                return place
-            } catch {
-                throw CommandFailure.refused(
-                    "\(ledgerFile): cannot be set aside: \(FileFault(error, or: "check its folder").message)")
-            }
+        do {
+            return try Ledger.moveAside(ledgerFile)
+        } catch {
+            throw CommandFailure.refused(
+                "\(ledgerFile): cannot be set aside: \(FileFault(error, or: "check its folder").message)")
         }
     }
 }

@@ -58,7 +58,8 @@ struct Installation: Sendable {
             guard parts.count == 2, ["rebuild", "merges"].contains(parts[0]), parts[1].hasSuffix(".part"),
                 let pid = pid_t(parts[1].dropLast(".part".count)), pid > 0, kill(pid, 0) != 0, errno == ESRCH
             else { continue }
-            unlink(location.stateFolder.appending(name).string)
+            // What stays takes room, and is tried again by the next command that takes the lock.
+            _ = try? location.stateFolder.appending(name).unlink()
         }
         StoreCopy.removeLeftovers(in: location.stateFolder)
     }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import SyncConfig
 import SyncCore
 import SyncSystem
@@ -16,10 +15,12 @@ struct ConfigurationFile {
     /// Found out before anything is copied: what was copied and is not used would be looked after by nobody.
     /// - Throws: ``CommandFailure``.
     func requireWritable() throws {
-        guard access(path.removingLastComponent().string, W_OK | X_OK) != 0 else { return }
-        throw CommandFailure.refused(
-            "\(path): \(FileFault(Errno(rawValue: errno), or: "see that it can be written").message). Nothing was copied"
-        )
+        do {
+            try path.removingLastComponent().requireAccess([.write, .execute])
+        } catch {
+            throw CommandFailure.refused(
+                "\(path): \(FileFault(error, or: "see that it can be written").message). Nothing was copied")
+        }
     }
 
     /// - Throws: ``CommandFailure``.

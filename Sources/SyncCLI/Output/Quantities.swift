@@ -89,12 +89,3 @@ enum Quantities {
     /// `2026-11-21`, likewise.
     static func day(_ date: Date) -> String { String(time(date).prefix { $0 != " " }) }
 }
-
-extension Date {
-    /// Seconds by which the clocks of two machines may differ, or one may be set back.
-    private static let clockTolerance: TimeInterval = 300
-
-    /// Whether something that has happened is noted as of a time that is still to come: the clock was wrong then, or is
-    /// now. That it looks fresh says nothing.
-    func isAhead(of now: Date) -> Bool { timeIntervalSince(now) > Self.clockTolerance }
-}

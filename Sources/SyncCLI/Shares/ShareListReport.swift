@@ -59,7 +59,7 @@ struct ShareListReport: Encodable {
         /// A store that has a clock of its own tells when the share was made, and the agent counts from there. The embedded
         /// one has none: whether this machine's clock was ahead then, or is behind now, only a person knows.
         private static func doubt(about share: ShareRecord, now: Date) -> String? {
-            guard share.state.isOpen, share.createdAt.timeIntervalSince(now) > 86_400 else { return nil }
+            guard share.state.isOpen, share.createdAt.isAhead(of: now, by: ClockTolerance.toAct) else { return nil }
             return
                 "it was made on \(CalendarDay(share.createdAt)) by this machine's clock, which says \(CalendarDay(now)) now: "
                 + "its end may be far off. When the clock is right, take it back with sync-agent shares --revoke \(share.id), "

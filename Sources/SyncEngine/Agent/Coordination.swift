@@ -288,7 +288,9 @@ package final class AgentLock: Sendable {
     /// Whoever may open the file may hold the lock, and keep the agent from its work.
     private static func tighten(_ descriptor: FileDescriptor) throws(Errno) {
         let status = try FileStatus(of: descriptor)
-        if status.permissions.rawValue & 0o077 != 0, status.user == geteuid() { fchmod(descriptor.rawValue, 0o600) }
+        guard status.permissions.rawValue & 0o077 != 0, status.user == geteuid() else { return }
+        // A file system without modes of its own refuses; the lock holds all the same.
+        try? descriptor.setPermissions(.ownerReadWrite)
     }
 
     private static func holder(in descriptor: FileDescriptor) -> Holder? {

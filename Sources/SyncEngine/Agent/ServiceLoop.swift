@@ -15,9 +15,9 @@ struct ServiceLoop: Sendable {
     /// What comes after a round.
     enum Next: Sendable {
         case round(after: Duration)
-        /// When the ledger may have changed since the round began, which is looked at every so often, or as soon as
-        /// there is work; for rounds that left nothing to be done.
-        case change(every: Duration, orFor: Wakeup? = nil)
+        /// When the ledger may have changed since a glance from before the round has read it (``glance()``), which is
+        /// looked at every so often, or as soon as there is work; for rounds that left nothing to be done.
+        case change(since: LedgerGlance, every: Duration, orFor: Wakeup? = nil)
         /// As soon as there is work, and after so long at the latest.
         case work(Wakeup, atMost: Duration)
         /// The round has to be made up: the longer, the more of them in a row.
@@ -44,10 +44,9 @@ struct ServiceLoop: Sendable {
                 var failures = 0
                 var fault: String?
                 while true {
-                    let glance = await LedgerGlance(self.patience.ledger, time: self.time)
                     let next = try await self.next(&fault) { try await round(&state) }
                     if case .retry = next { failures += 1 } else { failures = 0 }
-                    try await self.pause(next, glance, failures)
+                    try await self.pause(next, failures)
                 }
             }
         } catch is CancellationError {
@@ -59,6 +58,9 @@ struct ServiceLoop: Sendable {
     func run(_ round: @escaping @Sendable () async throws -> Next) async throws {
         try await run(()) { _ in try await round() }
     }
+
+    /// For a round to begin with that may wait for a change: what is written while it reads is new.
+    func glance() async -> LedgerGlance { await LedgerGlance(patience.ledger, time: time) }
 
     /// - Parameter fault: what the last round has failed with, when that was no outage. It is told once in a row.
     private func next(_ fault: inout String?, _ round: () async throws -> Next) async throws -> Next {
@@ -81,11 +83,11 @@ struct ServiceLoop: Sendable {
         }
     }
 
-    private func pause(_ next: Next, _ glance: LedgerGlance, _ failures: Int) async throws {
+    private func pause(_ next: Next, _ failures: Int) async throws {
         switch next {
         case .round(let duration):
             try await time.sleep(duration)
-        case .change(let interval, let wakeup):
+        case .change(let glance, let interval, let wakeup):
             await glance.wait(lookingEvery: interval, orFor: wakeup ?? Wakeup())
             try Task.checkCancellation()
         case .work(let wakeup, let longest):

@@ -248,7 +248,7 @@ extension ObjectRecord {
     /// Whether a listing leaves open, or contradicts, that it is what was stored. A mark that is not known yet is learned
     /// with the bytes: it may be that of others.
     fileprivate func isToBeAsked(beside info: ObjectInfo, isTold: Bool) -> Bool {
-        if isSuspect(beside: info, isTold: isTold) { return true }
+        if isDoubted(by: info, isTold: isTold) { return true }
         return etag == nil && info.etag != nil && !info.storageClass.isArchive && judged(by: info) != .same
     }
 }

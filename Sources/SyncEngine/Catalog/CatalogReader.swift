@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import SyncCore
 import SyncGzip
 import SyncLedger
@@ -56,7 +55,8 @@ struct CatalogReader: Sendable {
     /// Several services of one process read into one file: each waits for the others, and leaves no file behind.
     func alone<Value: Sendable>(_ work: @Sendable () async throws -> Value) async throws -> Value {
         try await Self.turns.withKey(spool) {
-            defer { unlink(spool.string) }
+            // What stays is written over by the next read.
+            defer { _ = try? spool.unlink() }
             return try await work()
         }
     }

@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 package import Logging
 import ServiceLifecycle
 package import SyncCore
@@ -223,7 +222,8 @@ package struct CatalogWriter: Sendable {
             user: keys.user, machine: status.machine, name: name, from: from, to: to, written: time.now(),
             replaces: status.replaces)
         let (body, lines) = try await make(header, state)
-        defer { unlink(spool.string) }
+        // What stays is written over by the next write.
+        defer { _ = try? spool.unlink() }
         let attributes = ObjectAttributes(
             contentType: Self.contentType,
             metadata: [
@@ -317,11 +317,12 @@ package struct CatalogService: Service {
 
     package func run() async throws {
         try await loop.run {
+            let glance = await loop.glance()
             if !notes.keepsCatalog { try await remove() } else if try await isItsTurn() { try await writer.run() }
             guard try await isIdle(), try await notes.run() == nil, try await writer.waiting().changes == 0 else {
                 return .round(after: Self.interval)
             }
-            return .change(every: Self.interval)
+            return .change(since: glance, every: Self.interval)
         }
     }
 

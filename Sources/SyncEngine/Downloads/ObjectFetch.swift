@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 package import SyncCore
 import SyncDigest
 package import SyncSystem
@@ -277,26 +276,26 @@ final class PartFile: Sendable {
     /// - Returns: `false`, with nothing changed at the destination, when something has the name and is not to be replaced.
     func place(modified: Date?, overwrites: Bool) throws -> Bool {
         // File systems without times or modes of their own (FAT, SMB) refuse; the bytes count.
-        if let modified { _ = futimens(file.descriptor.rawValue, [timespec(modified), timespec(modified)]) }
-        _ = fchmod(file.descriptor.rawValue, Self.ordinaryMode())
+        if let modified { try? FileTimes(modified).set(on: file.descriptor) }
+        try? file.descriptor.setPermissions(Self.ordinaryPermissions())
         return try file.place(overwrites: overwrites)
     }
 
     /// What open(2) gives to a new file of mode 0666. umask(2) cannot be asked without changing it for all threads;
     /// proc(5) tells it.
-    private static func ordinaryMode() -> mode_t {
+    private static func ordinaryPermissions() -> FilePermissions {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("Umask:") }
-        let mask = line?.split(whereSeparator: \.isWhitespace).last.flatMap { mode_t($0, radix: 8) }
-        return 0o666 & ~(mask ?? 0o077)
+        let mask = line?.split(whereSeparator: \.isWhitespace).last.flatMap { CInterop.Mode($0, radix: 8) }
+        return FilePermissions(rawValue: 0o666 & ~(mask ?? 0o077))
     }
 }
 
-extension timespec {
+extension FileTimes {
     fileprivate init(_ date: Date) {
         let seconds = date.timeIntervalSince1970.rounded(.down)
         let rest = (date.timeIntervalSince1970 - seconds) * 1e9
-        self.init(tv_sec: time_t(seconds), tv_nsec: min(Int(rest), 999_999_999))
+        self.init(seconds: Int64(seconds), nanoseconds: min(Int(rest), 999_999_999))
     }
 }
 

@@ -1,4 +1,3 @@
-import Glibc
 package import SyncCore
 import SyncSystem
 package import SystemPackage
@@ -275,7 +274,7 @@ package struct FileRewriteCalls: Sendable {
         let attributes = try model.closeAfter { try FileAttributes(of: model) }
         return try NewFile.make($0, at: $1) { file in
             // Another owner is kept where that is allowed; the mode always is.
-            _ = fchown(file.rawValue, status.user, status.group)
+            try? file.setOwner(status.user, group: status.group)
             // Before the mode: until then, nobody else has a right to it.
             try attributes.set(on: file)
             try file.setPermissions(status.permissions)

@@ -46,7 +46,7 @@ package final class MonitoringService: Service {
             let next = ServiceLoop.Next.work(self.passes, atMost: Self.interval)
             if let glance = rounds.glance, await glance.isNothingNew(), try await self.isUnchanged() { return next }
             rounds.glance = nil
-            let glance = await LedgerGlance(self.ledger, time: self.time)
+            let glance = await self.loop.glance()
             let pass = try await self.ledger { [self] in try PassSeen($0, keys, at: time.now()) }
             try await self.note()
             // One that nobody heard of is told with the next round.

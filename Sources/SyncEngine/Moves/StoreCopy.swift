@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 package import SyncCore
 package import SyncSystem
 package import SystemPackage
@@ -298,7 +297,8 @@ package struct StoreCopy: Sendable {
     /// Removes what copies that were killed have left of objects on their way. Nobody may be copying.
     package static func removeLeftovers(in folder: FilePath) {
         for number in 0..<lookahead {
-            unlink(NewFile.path(for: folder.appending(fileName(number))).string)
+            // What stays is nothing to go on from, and is tried again before the next copy.
+            _ = try? NewFile.path(for: folder.appending(fileName(number))).unlink()
         }
     }
 

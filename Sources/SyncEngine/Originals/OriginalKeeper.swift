@@ -353,11 +353,12 @@ package struct OriginalService: Service {
 
     package func run() async throws {
         try await loop.run {
+            let glance = await loop.glance()
             let result = try await keeper.run()
             result.log(to: logger)
             if result.isInterrupted { return .round(after: Self.interval) }
             let isAnyLeft = result.failed + result.resting > 0
-            return isAnyLeft ? .round(after: Self.afterFailure) : .change(every: Self.interval)
+            return isAnyLeft ? .round(after: Self.afterFailure) : .change(since: glance, every: Self.interval)
         }
     }
 }

@@ -136,7 +136,8 @@ package struct PictureCache: Sendable {
 
     /// Now, by the file's own time.
     private static func noteShown(_ path: FilePath) {
-        _ = utimensat(AT_FDCWD, path.string, nil, 0)
+        // One that cannot be noted goes a little too early, and is made again.
+        try? path.setTimesToNow()
     }
 
     /// `thumbnail/5d/5d41….jpg`

@@ -1,5 +1,4 @@
 package import FoundationEssentials
-import Glibc
 package import SyncCore
 import SyncDigest
 import SyncLedger
@@ -227,17 +226,18 @@ struct FileCopy: Sendable {
     ) throws -> ContentDigest {
         let input = try FileDescriptor.open(source, .readOnly, options: [.noFollow, .nonBlocking, .closeOnExec])
         defer { try? input.close() }
-        var status = stat()
-        try Errno.calling { fstat(input.rawValue, &status) }
+        let (status, times) = (try FileStatus(of: input), try FileTimes(of: input))
         var hasher = ContentHasher()
         var offset: Int64 = 0
         try input.eachPiece(flag) { bytes in
             hasher.update(bytes)
             offset = try calls.writeAll(bytes, to: output, at: offset)
         }
-        _ = futimens(output.rawValue, [status.st_atim, status.st_mtim])
+        // File systems without times or modes of their own (FAT, SMB) refuse; the bytes count.
+        try? times.set(on: output)
         try FileAttributes(of: input).setWhereKept(on: output)
-        _ = fchmod(output.rawValue, status.st_mode & 0o777)
+        // Whose rights a program runs with (set-user-ID) is not copied.
+        try? output.setPermissions(FilePermissions(rawValue: status.permissions.rawValue & 0o777))
         try output.sync()
         return hasher.finalize()
     }

@@ -66,8 +66,10 @@ package struct RestoreService: Service {
 
     package func run() async throws {
         try await loop.run(Rounds()) { rounds in
+            let glance = await loop.glance()
             _ = try await work(&rounds)
-            return rounds.isAnyLeft ? .round(after: Self.interval) : .change(every: Self.interval)
+            return rounds.isAnyLeft
+                ? .round(after: Self.interval) : .change(since: glance, every: Self.interval)
         }
     }
 

@@ -230,8 +230,7 @@ package struct ClockCheck: Sendable {
         private static func day(_ date: Date) -> String { "\(CalendarDay(date))" }
     }
 
-    /// Seconds. Longer than any zone or leap makes a clock go back.
-    private static let tolerance = 86_400.0
+    /// Seconds.
     private static let longest = 366 * 86_400.0
 
     private let ledger: Ledger
@@ -246,7 +245,7 @@ package struct ClockCheck: Sendable {
     package func doubt(at now: Date) throws(LedgerError) -> Doubt? {
         let last = try ledger.lastCleanup()
         if let last {
-            if last.timeIntervalSince(now) > Self.tolerance { return .before(last, now: now) }
+            if last.isAhead(of: now, by: ClockTolerance.toAct) { return .before(last, now: now) }
             if now.timeIntervalSince(last) <= Self.longest { return nil }
         }
         // What a wrong clock elsewhere has dated later than now tells nothing.

@@ -17,8 +17,6 @@ package struct ShareService: Service {
     private static let patienceToEnd: ClosedRange<TimeInterval> = 60...300
     /// The same of one that waits for the archive: each attempt may read all of its photos.
     private static let patienceToWait: ClosedRange<TimeInterval> = 3_600...3_600
-    /// Seconds. Clocks without a battery go on after a start where they ended.
-    private static let clockTolerance: TimeInterval = 86_400
     /// While the clocks differ, the store is asked for its time again after so long: a share that only seems to be over would
     /// have it asked with each round.
     private static let clockLasts = Duration.seconds(600)
@@ -30,7 +28,7 @@ package struct ShareService: Service {
 
     private let publisher: SharePublisher
     private let remover: ShareRemover
-    private let elsewhere: SharesElsewhere
+    private let elsewhere: ShareReconciler
     private let guests: GuestIntake?
     private let ledger: LedgerQueue
     private let scanner: any TreeScanner
@@ -52,7 +50,7 @@ package struct ShareService: Service {
     ) {
         self.publisher = publisher
         self.remover = remover
-        elsewhere = SharesElsewhere(notes: notes, others: others, ledger: ledger, time: time, logger: logger)
+        elsewhere = ShareReconciler(notes: notes, others: others, ledger: ledger, time: time, logger: logger)
         self.guests = guests
         self.ledger = ledger
         self.scanner = scanner
@@ -72,8 +70,10 @@ package struct ShareService: Service {
 
     package func run() async throws {
         try await loop.run(Rounds()) { rounds in
+            let glance = await loop.glance()
             try await work(&rounds)
-            return rounds.isAnyLeft ? .round(after: Self.interval) : .change(every: Self.interval)
+            return rounds.isAnyLeft
+                ? .round(after: Self.interval) : .change(since: glance, every: Self.interval)
         }
     }
 
@@ -95,7 +95,7 @@ package struct ShareService: Service {
         var sweptAt: Date?
         /// What the store's clock was ahead of ours, and when it was asked.
         var clock: (offset: TimeInterval, askedAt: Duration)?
-        var elsewhere = SharesElsewhere.Rounds()
+        var elsewhere = ShareReconciler.Rounds()
         /// When it was looked for what guests have sent.
         var askedForGuests: Date?
         /// Whether what is kept here of guests was held against the ledger.
@@ -122,11 +122,11 @@ package struct ShareService: Service {
     private func correctEnds(_ rounds: inout Rounds) async throws {
         let now = time.now()
         for share in try await ledger({ try $0.unendedShares() })
-        where share.state == .live && share.createdAt > now.addingTimeInterval(Self.clockTolerance) {
+        where share.state == .live && share.createdAt > now.addingTimeInterval(ClockTolerance.toAct) {
             guard rounds.measured.insert(share.id).inserted else { continue }
             // A clock that is behind looks the same from here: then the store's is ahead of it, too.
             guard let written = try await publisher.writtenByStore(share),
-                written <= now.addingTimeInterval(Self.clockTolerance)
+                written <= now.addingTimeInterval(ClockTolerance.toAct)
             else { continue }
             let end = written.addingTimeInterval(share.expiresAt.timeIntervalSince(share.createdAt))
             guard try await ledger({ try $0.correctShare(share.id, createdAt: written, expiresAt: end) }) else {

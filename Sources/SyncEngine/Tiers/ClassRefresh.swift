@@ -122,7 +122,7 @@ package struct ClassRefresh: Sendable {
                     news.append(info)
                 }
                 if difference.isLater { continue }
-                if try await isSuspect(record, beside: info, isTold: isTold) {
+                if try await ledger.isSuspect(record, beside: info, isTold: isTold) {
                     suspects.append((record, false))
                     // What is archived was not read: it may be restored later, which changes nothing in a listing.
                     if !info.isLocked { listed.append(info) }
@@ -141,13 +141,6 @@ package struct ClassRefresh: Sendable {
         if !page.isInOrder(after: span.after) { return page.objects }
         result.unknown += page.objects.count - known
         return news
-    }
-
-    /// What is damaged is looked at again as soon as it is listed otherwise than when it was found so: somebody may have
-    /// stored it anew. That it is listed as what was stored proves nothing: so may a ruin be.
-    private func isSuspect(_ record: ObjectRecord, beside info: ObjectInfo, isTold: Bool) async throws -> Bool {
-        guard record.problem?.isDamage == true else { return record.isSuspect(beside: info, isTold: isTold) }
-        return try await ledger { try !$0.knowsRuin(as: info) }
     }
 
     // MARK: Manifests
@@ -176,19 +169,29 @@ package struct ClassRefresh: Sendable {
     }
 }
 
-extension ObjectRecord {
+extension LedgerQueue {
+    /// Whether an object is to be looked at, as the store tells of it. What is damaged is as soon as it is listed otherwise
+    /// than when it was found so: somebody may have stored it anew. That it is listed as what was stored proves nothing:
+    /// so may a ruin be.
     /// - Parameter isTold: whether listings of the store tell a digest of each object that is whole.
-    func isSuspect(beside info: ObjectInfo, isTold: Bool) -> Bool {
-        switch problem {
-        case .missing: return true
-        // The record tells no more. How the ruin was listed when it was read, the ledger knows (``Ledger/knowsRuin(as:)``).
-        case .damaged: return info.etag != etag || info.size != size
-        case nil: break
+    /// - Throws: ``LedgerError``, `CancellationError`.
+    func isSuspect(_ record: ObjectRecord, beside info: ObjectInfo, isTold: Bool) async throws -> Bool {
+        switch record.problem {
+        case .missing: true
+        case .damaged: try await callAsFunction { try !$0.knowsRuin(as: info) }
+        case nil: record.isDoubted(by: info, isTold: isTold)
         }
+    }
+}
+
+extension ObjectRecord {
+    /// Of one of which nothing wrong is known: whether a listing leaves open, or contradicts, that it is what was stored.
+    /// - Parameter isTold: whether listings of the store tell a digest of each object that is whole.
+    func isDoubted(by info: ObjectInfo, isTold: Bool) -> Bool {
         switch judged(by: info) {
-        case .other: return true
-        case .same: return false
-        case .silent: return isTold && info.md5 == nil && info.sha256 == nil
+        case .other: true
+        case .same: false
+        case .silent: isTold && info.md5 == nil && info.sha256 == nil
         }
     }
 }

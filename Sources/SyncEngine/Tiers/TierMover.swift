@@ -32,8 +32,6 @@ package struct TierMover: Sendable {
 
     private static let pageSize = 300
     private static let headsInFlight = 8
-    /// Seconds by which an object may be younger in the store than in the ledger: no two clocks are the same.
-    private static let clockTolerance = 86_400.0
 
     private let store: any ObjectStore
     private let copies: ArchiveCopies
@@ -135,7 +133,8 @@ package struct TierMover: Sendable {
                 return nil
             }
         }
-        let latest = cutoff.addingTimeInterval(Self.clockTolerance)
+        // It may be younger in the store than in the ledger: no two clocks are the same.
+        let latest = cutoff.addingTimeInterval(ClockTolerance.toAct)
         var old: [ObjectRecord] = []
         var younger: [(key: ObjectKey, noted: Date, storedAt: Date)] = []
         for (record, moment) in zip(due, moments) {

@@ -346,11 +346,13 @@ package struct VacationService: Service {
 
     package func run() async throws {
         try await loop.run(Rounds()) { rounds in
+            let glance = await loop.glance()
             let seen = rounds.seen
             guard try await roundUnlessAway(&rounds, where: { seen[$0.id] == $0.revision }) else {
                 return .retry(atLeast: Self.quiet)
             }
-            return rounds.seen.isEmpty ? .change(every: Self.interval, orFor: work) : .round(after: Self.quiet)
+            return rounds.seen.isEmpty
+                ? .change(since: glance, every: Self.interval, orFor: work) : .round(after: Self.quiet)
         }
     }
 

@@ -235,8 +235,7 @@ extension LedgerQuery {
             WHERE photos.id IN (\(photosNeeding)) AND (photos.state NOT IN (\(states)) OR \(isNoOthers))
         )
         AND NOT EXISTS (SELECT 1 FROM events WHERE events.object_id = objects.id)
-        AND NOT EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
-        AND NOT EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key))
+        AND NOT \(isBesidePhotos))
         """
     }
 
@@ -244,8 +243,7 @@ extension LedgerQuery {
     fileprivate static let isNobodysRuin = """
         objects.problem IS NOT NULL AND objects.key > '' AND NOT EXISTS (\(photosNeeding))
         AND NOT EXISTS (SELECT 1 FROM events WHERE events.object_id = objects.id)
-        AND NOT EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
-        AND NOT EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key)
+        AND NOT \(isBesidePhotos)
         """
 
     /// Also of its earlier versions.

@@ -2,7 +2,7 @@ import GRDB
 import Glibc
 import SyncCore
 import SyncSystem
-import SystemPackage
+package import SystemPackage
 
 /// The file on the disk, before SQLite opens it.
 enum LedgerFile {
@@ -94,6 +94,30 @@ extension Ledger {
     /// It takes about 300 bytes of memory for each photo.
     package func copyInMemory() throws(LedgerError) -> Ledger {
         try Ledger(inMemoryAs: database, at: path, operation: "copy the ledger")
+    }
+
+    /// Gives the file of a ledger that nobody has open another name, and so what SQLite keeps beside it: nothing is deleted.
+    /// Behind a link that is done where the file lies, and an empty one takes its place: the next ledger lies there, too.
+    /// - Returns: where it is now.
+    /// - Throws: `Errno`.
+    package static func moveAside(_ path: FilePath) throws(Errno) -> FilePath {
+        let target = try FileStatus.find(path)?.kind == .link ? path.resolved : nil
+        let file = target ?? path
+        var (number, place) = (1, FilePath(file.string + ".damaged"))
+        while FileStamp.ofFile(place) != nil {
+            number += 1
+            place = FilePath(file.string + ".damaged-\(number)")
+        }
+        for suffix in ["-shm", "-wal", ""] {
+            let (old, new) = (FilePath(file.string + suffix), FilePath(place.string + suffix))
+            if FileStamp.ofFile(old) != nil { try Folder.rename(old, to: new) }
+        }
+        if let target {
+            try Errno.only {
+                _ = try NewFile.save([UInt8](), to: target, permissions: .ownerReadWrite, overwrites: false)
+            }
+        }
+        return place
     }
 }
 

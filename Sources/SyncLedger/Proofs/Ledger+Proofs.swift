@@ -368,8 +368,7 @@ extension LedgerQuery {
     package static let brokenWithoutFile = """
         SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_broken
         WHERE problem IS NOT NULL AND key > ? AND (
-            EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
-            OR EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key)
+            \(isBesidePhotos)
             OR EXISTS (SELECT 1 FROM photo_versions WHERE photo_versions.object_id = objects.id)
             OR EXISTS (
                 SELECT 1 FROM photos JOIN folders ON folders.id = photos.folder_id

@@ -181,16 +181,18 @@ extension LedgerQuery {
         \(PhotoPlace.joins)
         WHERE objects.key = ? LIMIT ?
         """
+    /// Of an object: whether it is the archived photo of an event, or an earlier image of a project. No photo names these.
+    static let isBesidePhotos = """
+        (EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
+        OR EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key))
+        """
     /// Objects that are gone or damaged, whatever they are of.
     package static let brokenStock =
         "SELECT storage_class, size FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL AND key > ''"
     /// Of them: archived photos of events, and earlier images of projects.
     package static let lostBesidePhotos = """
         SELECT \(ObjectRecord.columns) FROM objects INDEXED BY objects_broken
-        WHERE problem IS NOT NULL AND key > ? AND (
-            EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
-            OR EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key)
-        ) ORDER BY key LIMIT ?
+        WHERE problem IS NOT NULL AND key > ? AND \(isBesidePhotos) ORDER BY key LIMIT ?
         """
 
     /// How many of them are named with what is lost.
@@ -198,8 +200,7 @@ extension LedgerQuery {
         SELECT COUNT(*) FROM objects INDEXED BY objects_broken
         WHERE problem IS NOT NULL AND key > '' AND (
             EXISTS (SELECT 1 FROM photos WHERE photos.object_id IN (\(objectAndCopy)) AND photos.state = 'lost')
-            OR EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
-            OR EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key)
+            OR \(isBesidePhotos)
         )
         """
 }

@@ -79,35 +79,31 @@ extension PhotoFile {
                 + "(a download or a copy that has not ended?)")
     }
 
-    /// Bytes on the disk (`st_blocks`, inode(7)). It may be too few: some file systems count only what they have put on
-    /// the disk already, and others pack.
-    private var allocated: Int64 {
-        var status = stat()
-        guard fstat(descriptor.rawValue, &status) == 0 else { return .max }
-        return Int64(status.st_blocks) * 512
-    }
+    /// Bytes on the disk; more than any file has where that cannot be told: then nothing is known of holes.
+    private var allocated: Int64 { (try? FileStatus(of: descriptor))?.allocated ?? .max }
 
-    /// Bytes outside of holes (lseek(2), `SEEK_DATA`); `nil` where the file system does not tell, or where there are too
-    /// many pieces. One that knows nothing of holes tells that there are none.
+    /// Bytes outside of holes; `nil` where the file system does not tell, or where there are too many pieces.
     private func written(of size: Int64) throws(PhotoError) -> Int64? {
-        defer { _ = lseek(descriptor.rawValue, 0, SEEK_SET) }
+        // What reads on from the position begins at the beginning.
+        defer { _ = try? descriptor.seek(offset: 0, from: .start) }
         var (at, written): (Int64, Int64) = (0, 0)
         for _ in 0..<Self.mostPieces {
             try PhotoError.checkStopped()
-            let start = Int64(lseek(descriptor.rawValue, off_t(at), Self.data))
+            let found: Range<Int64>?
+            do {
+                found = try descriptor.writtenPiece(from: at)
+            } catch {
+                return nil
+            }
             // There is no more of it.
-            if start < 0 { return errno == ENXIO ? written : nil }
-            let end = Int64(lseek(descriptor.rawValue, off_t(start), Self.hole))
-            guard end > start else { return nil }
-            written += end - start
-            if end >= size { return written }
-            at = end
+            guard let piece = found else { return written }
+            if piece.isEmpty { return nil }
+            written += piece.upperBound - piece.lowerBound
+            if piece.upperBound >= size { return written }
+            at = piece.upperBound
         }
         return nil
     }
-
-    /// `SEEK_DATA` and `SEEK_HOLE` of Linux, which Glibc shows only to GNU sources.
-    private static let (data, hole) = (Int32(3), Int32(4))
 }
 
 extension PhotoError {

@@ -44,8 +44,8 @@ package struct AWSEnvironment: Sendable {
             .compactMap { variables[$0] }
     }
 
-    var sharedFiles: SharedFiles {
-        SharedFiles(
+    var profileFiles: ProfileFiles {
+        ProfileFiles(
             credentialsPath: expandingHome(variables["AWS_SHARED_CREDENTIALS_FILE"] ?? "~/.aws/credentials"),
             configPath: expandingHome(variables["AWS_CONFIG_FILE"] ?? "~/.aws/config"), readFile: readFile)
     }
@@ -54,7 +54,7 @@ package struct AWSEnvironment: Sendable {
     /// of the machine are told by OpenSSL's variable.
     package func caBundle() throws(StoreError) -> String? {
         if let bundle = variables["AWS_CA_BUNDLE"] { return bundle }
-        let bundle = try sharedFiles.config().setting("ca_bundle", of: profile)
+        let bundle = try profileFiles.config().setting("ca_bundle", of: profile)
         return bundle.map(expandingHome) ?? variables["SSL_CERT_FILE"]
     }
 
@@ -71,7 +71,7 @@ package struct AWSEnvironment: Sendable {
     /// - Parameter configured: the region of the configuration, which comes first.
     package func region(configured: String?) throws(StoreError) -> String {
         if let region = configured ?? variables["AWS_REGION"] ?? variables["AWS_DEFAULT_REGION"] { return region }
-        return try sharedFiles.config().setting("region", of: profile) ?? "us-east-1"
+        return try profileFiles.config().setting("region", of: profile) ?? "us-east-1"
     }
 
     /// Which of Amazon's endpoints are asked (AWS SDKs and Tools Reference Guide, "Dual-stack and FIPS endpoints").
@@ -86,7 +86,7 @@ package struct AWSEnvironment: Sendable {
     private func isOn(_ setting: String, configured: Bool?) throws(StoreError) -> Bool {
         if let configured { return configured }
         if let text = variables["AWS_\(setting.uppercased())"] { return text.lowercased() == "true" }
-        return try sharedFiles.config().setting(setting, of: profile)?.lowercased() == "true"
+        return try profileFiles.config().setting(setting, of: profile)?.lowercased() == "true"
     }
 
     /// `nil` for Amazon's own.
@@ -95,7 +95,7 @@ package struct AWSEnvironment: Sendable {
     ///   - configured: the endpoint of the configuration, which comes first.
     package func endpoint(of service: String = "s3", configured: String? = nil) throws(StoreError) -> String? {
         if let configured { return configured }
-        let file = try sharedFiles.config()
+        let file = try profileFiles.config()
         let ignores =
             variables["AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"]
             ?? file.setting("ignore_configured_endpoint_urls", of: profile)
@@ -110,7 +110,7 @@ package struct AWSEnvironment: Sendable {
         guard let services = file.services[name] else {
             throw StoreError(
                 .invalidRequest, operation: "configure",
-                message: "profile \"\(profile.escapingControls)\" of \(sharedFiles.configPath.escapingControls) has "
+                message: "profile \"\(profile.escapingControls)\" of \(profileFiles.configPath.escapingControls) has "
                     + "services = \(name.escapingControls), and there is no section "
                     + "[services \(name.escapingControls)]; add it or remove the line")
         }
@@ -319,7 +319,7 @@ enum SharedFile {
 }
 
 /// The two files that all AWS tools share, wherever the environment puts them. Read anew with each call.
-struct SharedFiles: Sendable {
+struct ProfileFiles: Sendable {
     let credentialsPath: String
     let configPath: String
     let readFile: AWSEnvironment.FileReader

@@ -11,7 +11,7 @@ package struct ProfileCredentials: CredentialProvider {
 
     package func credentials() async throws -> CredentialAnswer {
         let environment = services.environment
-        let profiles = try await services.pool.run { try Profiles(environment.sharedFiles) }
+        let profiles = try await services.pool.run { try Profiles(environment.profileFiles) }
         let name = environment.profile
         guard profiles.contains(name) else { return try absentProfile(profiles) }
         if let found = try await credentials(of: name, profiles, after: []) { return .found(found) }
@@ -150,12 +150,12 @@ extension ProfileCredentials {
 
 /// Both shared files, as they were read at one moment.
 struct Profiles: Sendable {
-    let files: SharedFiles
+    let files: ProfileFiles
     let credentials: ProfileFile
     let config: ProfileFile
 
     /// Blocks.
-    init(_ files: SharedFiles) throws(StoreError) {
+    init(_ files: ProfileFiles) throws(StoreError) {
         self.files = files
         credentials = try files.credentials()
         config = try files.config()

@@ -11,6 +11,9 @@ package struct FileStatus: Sendable {
 
     package let kind: Kind
     package let stamp: FileStamp
+    /// Bytes on the disk. They may be too few: some file systems count only what they have put on the disk already, and
+    /// others pack.
+    package let allocated: Int64
     package let permissions: FilePermissions
     /// How many names it has.
     package let links: UInt32
@@ -79,6 +82,7 @@ package struct FileStatus: Sendable {
             device: status.device, inode: status.inode, size: status.size,
             modified: status.modified.sinceEpoch, changed: status.changed.sinceEpoch,
             born: status.isBirthKnown ? status.born.sinceEpoch : nil)
+        allocated = status.allocated
         permissions = FilePermissions(rawValue: status.mode & 0o7777)
         (links, user, group) = (status.links, status.user, status.group)
         (isFixed, isMountRoot) = (status.isFixed, status.isMountRoot)
@@ -101,68 +105,6 @@ extension FileStamp {
 extension CSyncLinux_Time {
     /// Nanoseconds.
     fileprivate var sinceEpoch: Int64 { FileStamp.time(seconds: seconds, nanoseconds: nanoseconds) }
-}
-
-/// Extended attributes of a file (xattr(7)) that are a person's: those of programs, and the access control list (acl(5)).
-/// Without the list, the bits of the group in the mode mean another thing, and let others in. All functions block.
-package struct FileAttributes: Hashable, Sendable {
-    /// The list of a file in XFS, ext4, Btrfs and the like.
-    private static let accessList = "system.posix_acl_access"
-    private static let ofPrograms = "user."
-
-    private let values: [String: [UInt8]]
-
-    /// - Parameter values: by the names of the attributes.
-    package init(_ values: [String: [UInt8]]) { self.values = values }
-
-    /// - Throws: `Errno`.
-    package init(of file: FileDescriptor) throws(Errno) {
-        var values: [String: [UInt8]] = [:]
-        do {
-            let names = try Self.bytes { CSyncLinux_AttributeNames(file.rawValue, $0, $1) }
-            for name in names.split(separator: 0).map({ String(decoding: $0, as: UTF8.self) }) {
-                guard name == Self.accessList || name.hasPrefix(Self.ofPrograms) else { continue }
-                values[name] = try Self.bytes { CSyncLinux_Attribute(file.rawValue, name, $0, $1) }
-            }
-        } catch Errno.notSupported {
-            // The file system has none.
-        }
-        self.values = values
-    }
-
-    /// Gives them to a file that has none.
-    /// - Throws: `Errno` `.notSupported` where its file system keeps none.
-    package func set(on file: FileDescriptor) throws(Errno) {
-        for (name, value) in values {
-            let code = Errno.code { CSyncLinux_SetAttribute(file.rawValue, name, value, Int64(value.count)) }
-            guard code.rawValue == 0 else { throw code }
-        }
-    }
-
-    /// As ``set(on:)``; nothing where its file system keeps none.
-    /// - Throws: `Errno`.
-    package func setWhereKept(on file: FileDescriptor) throws(Errno) {
-        do {
-            try set(on: file)
-        } catch {
-            guard error == .notSupported else { throw error }
-        }
-    }
-
-    /// Asks for the size first, and again where it has grown since.
-    private static func bytes(_ call: (UnsafeMutablePointer<CChar>?, Int64) -> Int64) throws(Errno) -> [UInt8] {
-        while true {
-            let size = Errno.repeating(while: -Int64(EINTR)) { call(nil, 0) }
-            guard size >= 0 else { throw Errno(rawValue: Int32(-size)) }
-            var buffer = [CChar](repeating: 0, count: Int(size))
-            let count = buffer.withUnsafeMutableBufferPointer { buffer in
-                Errno.repeating(while: -Int64(EINTR)) { call(buffer.baseAddress, Int64(buffer.count)) }
-            }
-            if count == -Int64(Errno.outOfRange.rawValue) { continue }
-            guard count >= 0 else { throw Errno(rawValue: Int32(-count)) }
-            return buffer.prefix(Int(count)).map { UInt8(bitPattern: $0) }
-        }
-    }
 }
 
 extension FileDescriptor {
@@ -229,9 +171,36 @@ extension FileDescriptor {
         if [.ioError, .noSpace, .diskQuotaExceeded].contains(code) { throw code }
     }
 
+    /// The next piece of the file that was written, from an offset on; holes, places that nobody ever wrote to, are passed
+    /// over (lseek(2), `SEEK_DATA`). A file system that knows nothing of holes tells one piece.
+    /// - Returns: `nil` when there is none; an empty piece when it has just become a hole. The position is behind it.
+    /// - Throws: `Errno` where the file system does not tell.
+    package func writtenPiece(from offset: Int64) throws(Errno) -> Range<Int64>? {
+        // `SEEK_DATA` and `SEEK_HOLE` of Linux, which Glibc shows only to GNU sources.
+        let (data, hole) = (Int32(3), Int32(4))
+        do {
+            let start = try position(Glibc.lseek(rawValue, off_t(offset), data))
+            let end = try position(Glibc.lseek(rawValue, off_t(start), hole))
+            return start..<max(start, end)
+        } catch {
+            guard error == .noSuchAddressOrDevice else { throw error }
+            return nil
+        }
+    }
+
+    private func position(_ found: off_t) throws(Errno) -> Int64 {
+        guard found >= 0 else { throw Errno(rawValue: errno) }
+        return Int64(found)
+    }
+
     /// fchmod(2).
     package func setPermissions(_ permissions: FilePermissions) throws(Errno) {
         try Errno.calling { fchmod(rawValue, permissions.rawValue) }
+    }
+
+    /// fchown(2).
+    package func setOwner(_ user: UInt32, group: UInt32) throws(Errno) {
+        try Errno.calling { fchown(rawValue, user, group) }
     }
 
     // MARK: Locks

@@ -15,9 +15,7 @@ import Testing
     private let laptop: CatalogMachine
 
     init() throws {
-        bench = try CatalogBench()
-        tower = try bench.machine("tower")
-        laptop = try bench.machine("laptop")
+        (bench, tower, laptop) = try CatalogBench.withTwo()
     }
 
     private var lost: Int {

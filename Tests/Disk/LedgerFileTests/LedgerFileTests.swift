@@ -50,6 +50,28 @@ import Testing
         #expect(try state.size(of: state.ledger) == nil)
     }
 
+    @Test func `a ledger behind a link is set aside where it lies, and so is the next one`() throws {
+        let state = try StateFolder()
+        let disk = state.path.appending("disk")
+        try FileManager.default.createDirectory(atPath: disk.string, withIntermediateDirectories: false)
+        let file = disk.appending("real.sqlite")
+        try FileManager.default.createSymbolicLink(
+            atPath: state.ledger.string, withDestinationPath: file.string)
+        for number in 1...2 {
+            try state.write(Data("ruin".utf8), to: file)
+            try state.write(Data("log".utf8), to: FilePath(file.string + "-wal"))
+            let place = try Ledger.moveAside(state.ledger)
+            #expect(place.lastComponent?.string == (number == 1 ? "real.sqlite.damaged" : "real.sqlite.damaged-2"))
+            #expect(try state.read(place) == Data("ruin".utf8))
+            #expect(try state.read(FilePath(place.string + "-wal")) == Data("log".utf8))
+            let ledger = try Ledger(at: state.ledger)
+            _ = try ledger.fill(1)
+            try ledger.close()
+            #expect(try state.size(of: file) ?? 0 > 0)
+            #expect(try state.mode(of: file) == 0o600)
+        }
+    }
+
     @Test func `a ledger keeps what it knows, and leaves nothing open`() throws {
         let state = try StateFolder()
         var ledger = try Ledger(at: state.ledger)

@@ -46,6 +46,33 @@ import Testing
         #expect(throws: Errno.noSuchFileOrDirectory) { try tree.path("none").ignoresCapitals() }
     }
 
+    @Test func `a hole takes no room on the disk, and is no written piece`() throws {
+        let path = try tree.write("12345", to: "a.jpg")
+        #expect(truncate(path.string, 16 << 20) == 0)
+        let file = try FileDescriptor.open(path, .readOnly)
+        try file.closeAfter {
+            #expect(try FileStatus(of: file).allocated < 1 << 20)
+            let piece = try #require(try file.writtenPiece(from: 0))
+            #expect(piece.lowerBound == 0 && (5...1 << 20).contains(piece.upperBound))
+            #expect(try file.writtenPiece(from: piece.upperBound) == nil)
+        }
+        #expect(throws: Errno.badFileDescriptor) { try FileDescriptor(rawValue: -1).writtenPiece(from: 0) }
+    }
+
+    @Test func `a file is given a moment, the times of another file, and now`() throws {
+        let (path, other) = (try tree.write("1", to: "a.jpg"), try tree.write("2", to: "b.jpg"))
+        let file = try FileDescriptor.open(path, .readOnly)
+        try file.closeAfter {
+            try FileTimes(seconds: 1_000, nanoseconds: 500_000_000).set(on: file)
+            let second = try FileDescriptor.open(other, .readOnly)
+            try second.closeAfter { try FileTimes(of: file).set(on: second) }
+        }
+        #expect(try FileStatus(at: path).stamp.modified == 1_000_500_000_000)
+        #expect(try FileStatus(at: other).stamp.modified == 1_000_500_000_000)
+        try other.setTimesToNow()
+        #expect(try FileStatus(at: other).stamp.modified > 1_000_500_000_000)
+    }
+
     @Test func `a rewrite that sets size and time back leaves another stamp`() throws {
         let path = try tree.write("12345", to: "a.jpg")
         let before = try FileStatus(at: path).stamp

@@ -53,7 +53,9 @@ import Testing
     }
 
     @Test func `a round that left nothing to be done comes again when the ledger may have changed`() async throws {
-        let pauses = try await pauses(after: [{ .change(every: .seconds(7)) }, { .round(after: .seconds(60)) }])
+        let glance = await loop.glance()
+        let pauses = try await pauses(
+            after: [{ .change(since: glance, every: .seconds(7)) }, { .round(after: .seconds(60)) }])
         #expect(pauses == [.seconds(7), .seconds(60)])
     }
 

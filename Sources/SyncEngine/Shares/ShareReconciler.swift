@@ -5,7 +5,7 @@ package import SyncLedger
 
 /// What the agent does for shares of which two machines know: those that were taken back elsewhere end here, too, those that
 /// another machine has taken over are left to it, and those of other machines that were taken back here are removed to the end.
-struct SharesElsewhere: Sendable {
+struct ShareReconciler: Sendable {
     /// What one round leaves for the next.
     struct Rounds {
         /// Whether one of another machine is to be removed, or looked at once more.
