@@ -81,7 +81,7 @@ class History:
     def do_sync(self, who, machine, draw):
         code, _ = machine.say(self.lines, who, "sync")
         if code == 0:
-            self.check_claims(machine, all_of=True)
+            self.while_there(self.check_claims, machine, all_of=True)
 
     def do_share(self, who, machine, draw):
         code, output = machine.say(self.lines, who, "share", draw.choice(TRIPS), "--yes", "--json")
@@ -90,7 +90,7 @@ class History:
             if told["state"] == "live":
                 self.shares[told["shareId"]] = (machine, told["link"])
                 if code == 0:
-                    self.check_share(told["shareId"])
+                    self.while_there(self.check_share, told["shareId"])
 
     def do_shares(self, who, machine, draw):
         code, output = machine.say(self.lines, who, "shares", "--json")
@@ -157,6 +157,15 @@ class History:
 
     # What must hold.
 
+    def while_there(self, check, *arguments, **named):
+        """What a check finds, but where the store came or went while it looked: it has seen neither then."""
+        moves = self.moves
+        try:
+            check(*arguments, **named)
+        except (Broken, ServerError, OSError):
+            if moves == self.moves and not self.away:
+                raise
+
     def check_share(self, name):
         folder = f"shares/{name}"
         there = self.place.objects()
@@ -203,17 +212,12 @@ class History:
         """While all runs."""
         while not self.over.wait(0.5):
             for machine in self.machines.values():
-                moves = self.moves
                 try:
-                    self.check_claims(machine)
+                    self.while_there(self.check_claims, machine)
                     self.looks += 1
-                except OSError:
-                    # Something went while the folders of a disk were listed.
-                    continue
-                except (Broken, ServerError) as error:
-                    if moves == self.moves and not self.away:
-                        self.fail(f"while it runs: {error}")
-                        return
+                except (Broken, ServerError, OSError) as error:
+                    self.fail(f"while it runs: {error}")
+                    return
 
     def check_all(self):
         """At a quiet point."""

@@ -226,11 +226,16 @@ class Home:
             raise Broken(f"projects.json is no JSON any more: {error}") from error
 
 
+def records_below(store):
+    """All records of an embedded store, also while folders come and go, which ends Path.rglob."""
+    return [Path(folder) / name for folder, _, names in os.walk(store / "records") for name in names if name.endswith("~.json")]
+
+
 def objects_below(store):
     """{key: SHA-256} of what has both a record and bytes in an embedded store; the record names the file of the bytes.
     Catalogues, which are another one after each pass, are left out."""
     found = {}
-    for path in (store / "records").rglob("*~.json"):
+    for path in records_below(store):
         try:
             record = json.loads(path.read_text())
             if not OF_MACHINES.search(record["key"]):

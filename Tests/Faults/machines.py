@@ -12,7 +12,7 @@ from datetime import datetime, timedelta, timezone
 from hashlib import md5, sha256
 from pathlib import Path
 
-from homes import OF_MACHINES, FIXTURES, Broken, Home
+from homes import OF_MACHINES, FIXTURES, Broken, Home, records_below
 from peers import numbered
 from remote import CODES, PATIENCE, Run
 from servers import environment_of
@@ -222,7 +222,7 @@ class LocalPlace:
 
     def objects(self):
         found = {}
-        for path in (self.path / "records").rglob("*~.json"):
+        for path in records_below(self.path):
             try:
                 record = json.loads(path.read_text())
                 if not OF_MACHINES.search(record["key"]):
