@@ -319,7 +319,7 @@ struct RebuiltShares: Sendable {
     /// - Throws: ``StoreError`` when the store as a whole cannot be used; ``LedgerError``, `CancellationError`.
     func run() async throws -> [String] {
         var problems: [String] = []
-        _ = try await notes.followAndClaimAll()
+        _ = try await notes.followAll()
         for share in try await ledger({ try $0.unendedShares() }) where share.state == .live {
             if let problem = try await check(share) {
                 problems.append("the share of \(share.folder.text.escapingControls) (\(share.id)): \(problem)")
