@@ -1,14 +1,15 @@
 package import SyncCore
 package import SyncLedger
+import SyncSystem
 
 /// Earlier states of files in projects folders that this ledger knows, and that another machine of the user has removed
 /// from the store: by the same rule as ``ProjectVersions``, or with their project. That is no loss. Where no other
 /// machine stores for the user, nobody has deleted the project but by mistake.
 package struct PrunedVersions: Sendable {
-    private let store: any ReadableStore
-    private let ledger: LedgerQueue
-    private let machines: OtherMachines
-    private let kept: Int
+    fileprivate let store: any ReadableStore
+    fileprivate let ledger: LedgerQueue
+    fileprivate let machines: OtherMachines
+    fileprivate let kept: Int
 
     /// - Parameter kept: how many earlier states of a file stay reachable.
     package init(store: any ReadableStore, ledger: LedgerQueue, keys: KeyLayout, kept: Int) {
@@ -23,6 +24,20 @@ package struct PrunedVersions: Sendable {
         PrunedVersions(store: store, ledger: ledger, keys: machines.keys, kept: kept)
     }
 
+    /// A look at versions that are gone, one after the other or at once: whether there are other machines is asked with the
+    /// first of them for which that counts.
+    func lookup() -> PrunedVersionsLookup { PrunedVersionsLookup(versions: self) }
+}
+
+/// What ``PrunedVersions/lookup()`` gives.
+struct PrunedVersionsLookup: Sendable {
+    fileprivate let versions: PrunedVersions
+    private let others = Lock<Bool?>(nil)
+    private let asking = Slots(1)
+
+    private var store: any ReadableStore { versions.store }
+    private var ledger: LedgerQueue { versions.ledger }
+
     /// Forgets an object that the store no longer has, where it is such a version and no file is stored as it.
     /// - Returns: whether it is forgotten.
     /// - Throws: ``StoreError``, ``LedgerError``, `CancellationError`.
@@ -33,12 +48,21 @@ package struct PrunedVersions: Sendable {
             return try await ledger.finish { try $0.forgetPrunedVersion(gone) }
         }
         let stored = try await store.all(below: file.versions).objects
-        if !ProjectVersions.mayHavePruned(gone, of: file, beside: stored, kept: kept) {
+        if !ProjectVersions.mayHavePruned(gone, of: file, beside: stored, kept: versions.kept) {
             guard try await mayBeDeleted(file, beside: gone.key) else { return false }
-            let status = try await ledger { try $0.catalogStatus() }
-            guard try await machines.exist(beside: status) else { return false }
+            guard try await areThereOthers() else { return false }
         }
         return try await ledger.finish { try $0.forgetPrunedVersion(gone) }
+    }
+
+    private func areThereOthers() async throws -> Bool {
+        try await asking.withSlot {
+            if let known = others.withLock({ $0 }) { return known }
+            let status = try await ledger { try $0.catalogStatus() }
+            let found = try await versions.machines.exist(beside: status)
+            others.withLock { $0 = found }
+            return found
+        }
     }
 
     /// Whether what is left of the project is what a deletion by another machine leaves: of its image, its metadata,

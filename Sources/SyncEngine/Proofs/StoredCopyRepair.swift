@@ -33,6 +33,7 @@ package struct StoredCopyRepair: Sendable {
     package func run() async throws -> Int {
         var count = 0
         let moved = moves?.lookup()
+        let pruned = self.pruned?.lookup()
         let pages = LedgerPages(ledger: ledger, place: \ObjectRecord.key) {
             try $0.brokenWithoutFile(after: $1, limit: Self.pageSize)
         }

@@ -154,7 +154,7 @@ package struct Verifier: Sendable {
         price = offered.prefix(count).reduce(0, +)
         let affordable = Array(page.prefix(count))
         if affordable.isEmpty { return }
-        let moved = moves?.lookup()
+        let (moved, pruned) = (moves?.lookup(), self.pruned?.lookup())
         let spent = Lock(0.0)
         let outcomes: [Outcome]
         do {
@@ -164,7 +164,7 @@ package struct Verifier: Sendable {
                     let bytes = source.bytes
                     if bytes > 0 { spent.withLock { $0 += cost.usd(bytes: bytes, in: record.storageClass) } }
                 }
-                let found = try await check(record, in: source, moved)
+                let found = try await check(record, in: source, moved, pruned)
                 switch found {
                 case .success: try await denied.noteGiven(record.key)
                 case .failure(let error): try await denied.note(error, of: record.key)
@@ -182,7 +182,7 @@ package struct Verifier: Sendable {
     }
 
     private func check(
-        _ record: ObjectRecord, in source: CountingStore, _ moved: MergedPhotosLookup?
+        _ record: ObjectRecord, in source: CountingStore, _ moved: MergedPhotosLookup?, _ pruned: PrunedVersionsLookup?
     ) async throws -> Outcome {
         // What it reads is paid for, too.
         let setAside = SetAsideContent(store: source, ledger: ledger)
@@ -287,15 +287,15 @@ package struct ObjectAudit: Sendable {
         _ suspects: [(record: ObjectRecord, isUnlisted: Bool)], _ findings: inout Findings
     ) async throws -> [ObjectProblem] {
         if suspects.isEmpty { return [] }
-        let lookup = moves?.lookup()
+        let (moved, pruned) = (moves?.lookup(), self.pruned?.lookup())
         let verdicts = try await suspects.concurrently(Self.checksInFlight) {
             suspect -> Result<ObjectExaminer.Verdict?, StoreError> in
             do {
                 let verdict = try await examiner.examine(
                     suspect.record, reading: .inDoubt, isUnlisted: suspect.isUnlisted)
                 guard case .broken(let problem) = verdict else { return .success(verdict) }
-                if problem == .missing, let moved = try await lookup?.follow(suspect.record) {
-                    return .success(.intact(moved, isRead: true))
+                if problem == .missing, let found = try await moved?.follow(suspect.record) {
+                    return .success(.intact(found, isRead: true))
                 }
                 if try await setAside.find(suspect.record) != nil { return .success(nil) }
                 if problem == .missing, let pruned, try await pruned.forget(suspect.record) { return .success(nil) }

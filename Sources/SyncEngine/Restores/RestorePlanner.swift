@@ -258,8 +258,7 @@ package struct RestorePlanner: Sendable {
         let (silent, telling) = (Self.reports(others), Self.reports(told))
         let audit = ObjectAudit(store: store, ledger: ledger, time: time)
         var moved: [ObjectKey: ObjectRecord] = [:]
-        for object in objects {
-            guard try await isSuspect(object.record, findings[object.record.key]) else { continue }
+        for object in objects where isSuspect(object.record, findings[object.record.key]) {
             moved[object.record.key] = try await audit.recheck(object.record.key)
         }
         let tellsRestores = store.capabilities.restoresInLists == true
@@ -300,13 +299,15 @@ package struct RestorePlanner: Sendable {
     }
 
     /// Whether what the store tells of an object makes a look at it worthwhile, before anything of it is asked for: it is
-    /// gone, or it may be another file's. What else may be wrong with it, whoever saves it finds out.
-    private func isSuspect(_ record: ObjectRecord, _ finding: ObjectStateQuery.Finding?) async throws -> Bool {
+    /// gone, or it may be another file's. What else may be wrong with it, whoever saves it finds out; of what is known to be
+    /// broken, ``ObjectAudit/recheck(_:)`` finds nothing new.
+    private func isSuspect(_ record: ObjectRecord, _ finding: ObjectStateQuery.Finding?) -> Bool {
+        if record.problem != nil { return false }
         switch finding {
         case .missing: return true
         case .found(let info):
             guard record.key.versionedFile != nil, !info.isLocked else { return false }
-            return try await ledger.isSuspect(record, beside: info, isTold: store.capabilities.digestsInLists)
+            return record.isDoubted(by: info, isTold: store.capabilities.digestsInLists)
         case .failed, nil: return false
         }
     }

@@ -175,7 +175,7 @@ extension LedgerQueue {
     /// so may a ruin be.
     /// - Parameter isTold: whether listings of the store tell a digest of each object that is whole.
     /// - Throws: ``LedgerError``, `CancellationError`.
-    func isSuspect(_ record: ObjectRecord, beside info: ObjectInfo, isTold: Bool) async throws -> Bool {
+    fileprivate func isSuspect(_ record: ObjectRecord, beside info: ObjectInfo, isTold: Bool) async throws -> Bool {
         switch record.problem {
         case .missing: true
         case .damaged: try await callAsFunction { try !$0.knowsRuin(as: info) }

@@ -97,26 +97,33 @@ extension Ledger {
     }
 
     /// Gives the file of a ledger that nobody has open another name, and so what SQLite keeps beside it: nothing is deleted.
-    /// Behind a link that is done where the file lies, and an empty one takes its place: the next ledger lies there, too.
+    /// Behind a link that is done where the file lies, and an empty one takes its place, in one step where the file system
+    /// can: the next ledger lies there, too, and could not be made behind a link that leads nowhere.
     /// - Returns: where it is now.
     /// - Throws: `Errno`.
     package static func moveAside(_ path: FilePath) throws(Errno) -> FilePath {
         let target = try FileStatus.find(path)?.kind == .link ? path.resolved : nil
         let file = target ?? path
         var (number, place) = (1, FilePath(file.string + ".damaged"))
-        while FileStamp.ofFile(place) != nil {
+        while try FileStatus.find(place) != nil {
             number += 1
             place = FilePath(file.string + ".damaged-\(number)")
         }
-        for suffix in ["-shm", "-wal", ""] {
+        // First: where there is no room for it, all stays as it is.
+        if target != nil { try Errno.only { _ = try NewFile.make([UInt8](), at: place) } }
+        for suffix in ["-shm", "-wal"] {
             let (old, new) = (FilePath(file.string + suffix), FilePath(place.string + suffix))
             if FileStamp.ofFile(old) != nil { try Folder.rename(old, to: new) }
         }
-        if let target {
-            try Errno.only {
-                _ = try NewFile.save([UInt8](), to: target, permissions: .ownerReadWrite, overwrites: false)
-            }
+        guard target != nil else {
+            if FileStamp.ofFile(file) != nil { try Folder.rename(file, to: place) }
+            return place
         }
+        if try !NewFile.exchange(file, place) {
+            try file.rename(to: place)
+            try Errno.only { _ = try NewFile.make([UInt8](), at: file) }
+        }
+        try Folder.sync(file.removingLastComponent())
         return place
     }
 }

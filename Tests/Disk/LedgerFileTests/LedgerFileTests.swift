@@ -72,6 +72,39 @@ import Testing
         }
     }
 
+    @Test func `what keeps a new file from being made leaves no link that leads nowhere`() throws {
+        let state = try StateFolder()
+        let file = state.path.appending("real.sqlite")
+        try state.write(Data("ruin".utf8), to: file)
+        try FileManager.default.createSymbolicLink(
+            atPath: state.ledger.string, withDestinationPath: file.string)
+        // In the place of the file that would become the next ledger's.
+        try FileManager.default.createDirectory(
+            atPath: NewFile.path(for: file).string, withIntermediateDirectories: false)
+        let place = try Ledger.moveAside(state.ledger)
+        #expect(try state.read(place) == Data("ruin".utf8))
+        try Ledger(at: state.ledger).close()
+    }
+
+    @Test(arguments: [false, true]) func `what has the name of a damaged ledger stays, whatever it is`(
+        isLinked: Bool
+    ) throws {
+        let state = try StateFolder()
+        let file = isLinked ? state.path.appending("real.sqlite") : state.ledger
+        if isLinked {
+            try FileManager.default.createSymbolicLink(
+                atPath: state.ledger.string, withDestinationPath: file.string)
+        }
+        try state.write(Data("ruin".utf8), to: file)
+        let (first, second) = (file.string + ".damaged", file.string + ".damaged-2")
+        try FileManager.default.createDirectory(atPath: first, withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: second, withDestinationPath: "elsewhere")
+        let place = try Ledger.moveAside(state.ledger)
+        #expect(place.lastComponent?.string == (file.lastComponent?.string ?? "") + ".damaged-3")
+        #expect(try state.read(place) == Data("ruin".utf8))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: second) == "elsewhere")
+    }
+
     @Test func `a ledger keeps what it knows, and leaves nothing open`() throws {
         let state = try StateFolder()
         var ledger = try Ledger(at: state.ledger)

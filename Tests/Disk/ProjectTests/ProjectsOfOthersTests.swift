@@ -207,8 +207,14 @@ import Testing
         let versions = try bench.ledger.projectVersions(of: "a").map(\.key)
         #expect(versions.count == 2)
         for key in versions + [try bench.key("a.jpg")] { bench.memory.lose(key) }
+        let machines = try KeyLayout(user: "ana").machines
+        func asked() -> Int { bench.store.calls.count { $0.operation == .list && $0.key == machines } }
+        let before = asked()
+        try await bench.refresh()
+        // However many are gone.
+        #expect(asked() == before + 1)
         // Also by the next look.
-        for _ in 1...2 { try await bench.refresh() }
+        try await bench.refresh()
         #expect(try Set(bench.ledger.lostBesidePhotos(limit: 9).map(\.key)) == (isLost ? Set(versions) : []))
         #expect(try bench.ledger.check() == [])
     }
