@@ -225,10 +225,10 @@ package struct RetentionPass: Sendable {
         _ plans: [EventPlan], of batch: [DueEvent], _ denied: DeniedObjects, _ summary: inout RetentionSummary,
         _ didArchive: @escaping @Sendable () -> Void
     ) async throws {
-        let (outage, look) = (Lock<StoreError?>(nil), moves?.lookup())
+        let (outage, moved) = (Lock<StoreError?>(nil), moves?.lookup())
         let verdicts = try await plans.concurrently(Self.photosInFlight) { plan in
             if let error = outage.withLock({ $0 }) { return Verdict.outage(error) }
-            let verdict = try await archive(plan, look, denied)
+            let verdict = try await archive(plan, moved, denied)
             if case .outage(let error) = verdict { outage.withLock { $0 = error } }
             didArchive()
             return verdict

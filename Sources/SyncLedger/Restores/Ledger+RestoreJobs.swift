@@ -93,7 +93,7 @@ extension Ledger {
     /// Notes that the store was asked how far a job's items are.
     package func notePoll(at id: RestoreJobID, _ time: Date) throws(LedgerError) {
         try write(
-            "note a look at a restore job", "UPDATE restore_jobs SET looked_at = ?, looks = looks + 1 WHERE id = ?",
+            "note a poll of a restore job", "UPDATE restore_jobs SET looked_at = ?, looks = looks + 1 WHERE id = ?",
             [time.milliseconds, id.rawValue])
     }
 }

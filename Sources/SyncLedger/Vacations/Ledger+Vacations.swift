@@ -100,7 +100,7 @@ extension Ledger {
     /// Notes that nothing has to be stored of a vacation as it was at `revision`.
     /// - Parameter details: `nil` where nobody knows a date.
     package func noteChecked(_ id: VacationID, revision: Int64, details: VacationDetails?) throws(LedgerError) {
-        try write("note a look at a vacation") { try $0.noteChecked(id, revision, details) }
+        try write("note that a vacation was checked") { try $0.noteChecked(id, revision, details) }
     }
 
     /// Notes that the manifest of a vacation, as it was at `revision`, is in the store. One of its own that is there
