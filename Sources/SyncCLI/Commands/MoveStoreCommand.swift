@@ -170,7 +170,7 @@ struct MoveStoreCommand: WorkspaceCommand {
             // A machine that was faster has taken some of them back there.
             try await ShareNotes(
                 store: new, ledger: ledger, keys: keys, name: installation.machineName, time: workspace.time
-            ).check()
+            ).followAll()
         }
         let shares = try await ledger { try $0.unendedShares() }
         let copy = StoreCopy(
