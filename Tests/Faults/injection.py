@@ -28,7 +28,7 @@ NAMES = {name: ("EIO", "ENOSPC", "KILL")
 STAMPS = {name: ("EIO", "ENOSPC", "KILL") for name in ("utimensat", "chmod", "fchmod", "fchown")}
 LOOKS = {**{name: ("EIO",) for name in ("newfstatat", "statx", "statfs", "access", "readlink", "lseek", "listxattr",
                                         "flistxattr")},
-         "getdents64": ("EIO", "KILL"), "fcntl": ("EIO", "EINTR", "EMFILE"), "flock": ("EIO", "EINTR"),
+         "getdents64": ("EIO", "KILL"), "fcntl": ("EIO", "EINTR"), "flock": ("EIO", "EINTR"),
          "close": ("EIO", "EINTR", "KILL"), "mmap": ("ENOMEM",)}
 COPIES = {"copy_file_range": ("EIO", "ENOSPC", "EINTR", "KILL"), "ioctl": ("EIO", "ENOSPC")}
 WATCHES = {"inotify_init1": ("EMFILE",), "inotify_add_watch": ("ENOSPC", "EIO", "KILL")}

@@ -85,6 +85,9 @@ struct Bench {
     func pass() async throws {
         try scan()
         try await makePipeline().run(.untilDone(patience: .zero))
+        // An ending may have signalled as the pass ended; who waits after it waits for what is new.
+        work.signal()
+        await work.wait(atMost: nil, time: time.source)
     }
 
     func states() throws -> [String: PhotoState] {
