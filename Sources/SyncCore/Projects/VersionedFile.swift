@@ -68,6 +68,15 @@ package struct VersionedFile: Sendable {
         }
     }
 
+    /// The project whose image or metadata it is; `nil` for the list and for other files.
+    package var project: String? {
+        switch kind {
+        case .image: name
+        case .metadata: Substring(name).beginning(before: Self.metadataEnding).map(String.init)
+        case .list, .file: nil
+        }
+    }
+
     /// Whether a key is that of a version of it.
     package func isVersion(_ key: ObjectKey) -> Bool {
         guard let other = VersionedFile(ofVersion: key) else { return false }

@@ -200,25 +200,25 @@ package final class LedgerPatience: Sendable {
                 try Task.checkCancellation()
                 failures = time.monotonic() - start >= Self.calm ? 1 : failures + 1
                 log(error, what, failures)
-                failures = try await waitForLedger(failures)
+                failures = try await waitForLedger(what, failures)
             }
         }
     }
 
     /// - Returns: how often it was found to be away by now.
-    private func waitForLedger(_ failures: Int) async throws -> Int {
+    private func waitForLedger(_ what: String, _ failures: Int) async throws -> Int {
         try await cancelWhenGracefulShutdown {
             var failures = failures
             while true {
                 try await self.time.sleep(
                     Self.pauses.delay(afterAttempt: failures, random: 0.5 + self.time.random() / 2))
                 do {
-                    try await self.ledger { try $0.checkWritable() }
+                    try await self.ledger { try $0.checkUsable() }
                     self.logRecovery()
                     return failures
                 } catch let error as LedgerError where error.mayPass {
                     failures += 1
-                    self.logger.debug("\(error)")
+                    self.log(error, what, failures)
                 }
             }
         }

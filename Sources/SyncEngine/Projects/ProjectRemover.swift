@@ -288,8 +288,7 @@ package struct ProjectRemover: Sendable {
             // Those of the list stay, also where a project has its name, those of other files in the folder, and what
             // somebody has put there.
             if key.isBelow(versions) {
-                let kind = key.folder.inBytes == versions.inBytes ? VersionedFile(ofVersion: key)?.kind : nil
-                return kind == .image || kind == .metadata
+                return key.folder.inBytes == versions.inBytes && VersionedFile(ofVersion: key)?.project != nil
             }
             return !name.utf8.contains(UInt8(ascii: "/")) && Self.isFile(name, of: id)
         }

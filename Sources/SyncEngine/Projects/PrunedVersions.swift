@@ -4,7 +4,7 @@ import SyncSystem
 
 /// Earlier states of files in projects folders that this ledger knows, and that another machine of the user has removed
 /// from the store: by the same rule as ``ProjectVersions``, or with their project. That is no loss. Where no other
-/// machine stores for the user, nobody has deleted the project but by mistake.
+/// machine stores for the user, or by our catalogue we have the project, nobody has deleted it but by mistake.
 package struct PrunedVersions: Sendable {
     fileprivate let store: any ReadableStore
     fileprivate let ledger: LedgerQueue
@@ -49,8 +49,9 @@ struct PrunedVersionsLookup: Sendable {
         }
         let stored = try await store.all(below: file.versions).objects
         if !ProjectVersions.mayHavePruned(gone, of: file, beside: stored, kept: versions.kept) {
-            guard try await mayBeDeleted(file, beside: gone.key) else { return false }
-            guard try await areThereOthers() else { return false }
+            guard let project = file.project, try await !ledger({ try $0.hasToldOfProject(project) }),
+                try await mayBeDeleted(file, beside: gone.key), try await areThereOthers()
+            else { return false }
         }
         return try await ledger.finish { try $0.forgetPrunedVersion(gone) }
     }
@@ -70,12 +71,11 @@ struct PrunedVersionsLookup: Sendable {
     /// as is ours, and so are versions that this ledger knows, but for those that another machine has stored, or has a
     /// file that is stored as them.
     private func mayBeDeleted(_ file: VersionedFile, beside gone: ObjectKey) async throws -> Bool {
-        guard file.kind == .image || file.kind == .metadata else { return false }
         let inUse = try await ledger { try $0.projectVersionsInUse(below: file.versions) }
         let beginning = String(Substring(file.versions.utf8.dropLast("/versions/".utf8.count)))
         let left = try await store.all(below: beginning).objects.map(\.key).filter { key in
             guard key != gone, let other = key.versionedFile else { return false }
-            return other.versions.inBytes == file.versions.inBytes && (other.kind == .image || other.kind == .metadata)
+            return other.versions.inBytes == file.versions.inBytes && other.project != nil
         }
         return try await ledger { ledger in
             try left.allSatisfy { key in

@@ -32,9 +32,29 @@ extension Ledger {
             try db.number(LedgerQuery.ownPhotoOfObject, [key.rawValue]) != nil
         }
     }
+
+    /// Whether this machine has told the others, by its catalogue, that it has files of a project: nobody deletes the
+    /// project then.
+    package func hasToldOfProject(_ id: String) throws(LedgerError) -> Bool {
+        try read("look for files of a project") { db in
+            guard try db.number("SELECT first FROM catalog_segments LIMIT 1", []) != nil else { return false }
+            let folders = try db.numbers("SELECT id FROM folders WHERE kind = 'projects' AND machine IS NULL")
+            // No name goes on with a byte that UTF-8 does not have.
+            let (from, to) = (Data(id.utf8), Data(id.utf8) + [0xFF])
+            return try folders.contains { folder in
+                guard let root = try DirectoryTable(db).find("", in: FolderID(rawValue: folder)) else { return false }
+                return try db.texts(LedgerQuery.namesInDirectory, [root.rawValue, from, to]).contains {
+                    ProjectFileName($0).id?.inBytes == id.inBytes
+                }
+            }
+        }
+    }
 }
 
 extension LedgerQuery {
+    package static let namesInDirectory = """
+        SELECT CAST(name AS TEXT) FROM photos WHERE directory_id = ? AND name >= ? AND name < ?
+        """
     package static let ownPhotoOfObject = """
         SELECT photos.id FROM objects
         JOIN photos ON photos.object_id = objects.id

@@ -87,9 +87,10 @@ extension Ledger {
         }
     }
 
-    /// Looks whether the ledger can be written to, and has room for more than a last few rows: a full disk still takes
-    /// what fits into the room that the log has already.
-    package func checkWritable() throws(LedgerError) {
+    /// Looks whether the ledger can be read and written to, each on a connection of its own, and has room for more than a
+    /// last few rows: a full disk still takes what fits into the room that the log has already.
+    package func checkUsable() throws(LedgerError) {
+        _ = try read("read") { try $0.number("SELECT retries_asked FROM agent") }
         try write("write") { db in
             try db.run(
                 "INSERT OR REPLACE INTO store_facts (place, fact, value) VALUES ('ledger', 'room', ?)",

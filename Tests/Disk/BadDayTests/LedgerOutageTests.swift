@@ -51,6 +51,11 @@ import Testing
         func remove() throws {
             try database.write { try $0.execute(sql: "DROP TRIGGER IF EXISTS obstacle") }
         }
+
+        /// What is in the way of reading.
+        func rename(_ table: String, to name: String) throws {
+            try database.write { try $0.execute(sql: "ALTER TABLE \(table) RENAME TO \(name)") }
+        }
     }
 
     /// A clock that stands still. Nobody waits, but for what comes once in a blue moon.
@@ -115,6 +120,32 @@ import Testing
         try await pipeline.run(.untilDone(patience: .seconds(10)))
         #expect(store.keys.count == Self.photos)
         #expect(try ledger.overview().totals[.uploaded].files == Self.photos)
+    }
+
+    @Test func `a ledger that was busy for a moment, and then is away, is told`() async throws {
+        try obstacle.put(before: "INSERT", on: "store_facts")
+        let time = makeTime { [obstacle] number in if number == 3 { try obstacle.remove() } }
+        var tries = 0
+        try await patience(time).riding("uploads") {
+            tries += 1
+            if tries == 1 { throw LedgerError(sqlite: 5, words: "", operation: "commit", path: "ledger.sqlite") }
+        }
+        #expect(tries == 2)
+        #expect(log.containing("the ledger cannot be used").count == 1)
+        #expect(log.containing("the ledger can be written again").count == 1)
+    }
+
+    @Test func `a ledger that can be written, and not read, is away`() async throws {
+        try obstacle.rename("agent", to: "nobody")
+        let time = makeTime { [obstacle] number in if number == 3 { try obstacle.rename("nobody", to: "agent") } }
+        var tries = 0
+        try await patience(time).riding("uploads") {
+            tries += 1
+            _ = try ledger.retriesAsked()
+        }
+        #expect(tries == 2)
+        #expect(log.containing("the ledger cannot be used").count == 1)
+        #expect(log.containing("the ledger can be written again").count == 1)
     }
 
     @Test(
