@@ -1,6 +1,7 @@
 import FoundationEssentials
 import GRDB
 package import SyncCore
+import SystemPackage
 
 extension Ledger {
     /// Forgets an earlier state of a file in a projects folder, which is in the store no longer. One that a file of this
