@@ -134,7 +134,7 @@ struct Trouble: Sendable {
     }
 
     func effects(of call: FaultyStore.Call, kill: @escaping @Sendable () -> Void) -> [StoreFault.Effect] {
-        let name = "\(call.operation) \(Self.withoutShare(call.key))"
+        let name = "\(call.operation) \(Self.withoutIDs(call.key))"
         var dice = Dice(seed: Self.hash(seed, "\(name) \(counts.next(name))"))
         switch kind {
         case .faults(let chances):
@@ -169,11 +169,13 @@ struct Trouble: Sendable {
             before: { try meet("before \($0)", mayFail: true) }, after: { try meet("after \($0)", mayFail: false) })
     }
 
-    /// Ids of shares are drawn by the system.
-    static func withoutShare(_ key: String) -> String {
-        guard key.hasPrefix("shares/") else { return key }
+    /// Ids of shares and machines are drawn by the system: `shares/X/X_1.jpg` is `shares//_1.jpg`, and
+    /// `users/ana/machines/X.json` is `users/ana/machines/.json`.
+    static func withoutIDs(_ key: String) -> String {
         let parts = key.split(separator: "/")
-        return parts.count < 3 ? "shares" : parts.dropFirst(2).joined(separator: "/").replacing(parts[1], with: "")
+        let place = parts.first == "shares" ? 1 : 3
+        guard parts.count > place, place == 1 || ["shares", "catalog", "machines"].contains(parts[2]) else { return key }
+        return key.replacing(parts[place].prefix { $0 != "." }, with: "")
     }
 
     /// FNV-1a.

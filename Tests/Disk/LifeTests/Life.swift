@@ -291,7 +291,7 @@ final class Life {
         var states = try gallery.texts(of: events.events.keys).map { "\($0.key) in \($0.value)" }
         try process.ledger.photos(at: Home.pictures) { states.append("\($0.path) \($0.state)") }
         let objects = home.memory.keys.filter { !$0.rawValue.contains("/catalog/") }.map { key in
-            "\(Trouble.withoutShare(key.rawValue)) \(home.memory.info(key)?.storageClass.rawValue ?? "")"
+            "\(Trouble.withoutIDs(key.rawValue)) \(home.memory.info(key)?.storageClass.rawValue ?? "")"
         }
         digests.append(
             ContentDigest(of: Array((states.sorted() + objects.sorted()).joined(separator: "\n").utf8)).md5)
