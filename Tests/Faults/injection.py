@@ -6,15 +6,14 @@ only calls on the paths that a faultless run has touched count (`strace -P`), an
 whose names are new each time. Which number to take is read from the trace of a faultless run.
 """
 
-import atexit
 import re
-import shutil
-import subprocess
-import tempfile
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
+
+from programs import library
+
+SHORT_WRITES = Path(__file__).parent / "short-writes.c"
 
 # What is broken, and how; docs/testing.md says what is left out and why. EINTR only where Linux has it for files; "short" is
 # the early end of a read. strace cannot cut a write short, only claim bytes that were not written: "half" is the work of
@@ -74,7 +73,7 @@ class Point:
     def wrap(self, command, log, paths, home):
         """The command line that runs `command` with this fault, in the home folder `home`."""
         if self.fault == "half":
-            return ["env", f"LD_PRELOAD={short_writes()}", f"SHORT_WRITE_BELOW={home}/", f"SHORT_WRITE_AT={self.when}",
+            return ["env", f"LD_PRELOAD={library(SHORT_WRITES)}", f"SHORT_WRITE_BELOW={home}/", f"SHORT_WRITE_AT={self.when}",
                     f"SHORT_WRITE_LOG={log}", *command]
         if self.call == "prlimit":
             limit = f"--fsize={self.when * 1024}" if self.fault == "size" else f"--nofile={self.when}"
@@ -124,15 +123,6 @@ def closed_twice(log):
     others = {line.split(" ", 1)[0] for line in lines if " execve(" in line or re.search(r"^\d+ +close\(2[<)]", line)} - {ours}
     return next((line.strip() for line in lines if "EBADF" in line and "close" in line and "close(-1)" not in line
                  and "INJECTED" not in line and line.split(" ", 1)[0] not in others), None)
-
-
-@cache
-def short_writes():
-    """The library of short-writes.c, compiled."""
-    source, folder = Path(__file__).parent / "short-writes.c", tempfile.mkdtemp(prefix="short-writes.")
-    atexit.register(shutil.rmtree, folder)
-    subprocess.run(["clang", "-shared", "-fPIC", "-o", f"{folder}/short-writes.so", source], check=True)
-    return f"{folder}/short-writes.so"
 
 
 def told(hits, home):

@@ -1,7 +1,12 @@
-"""Which program a trial is of."""
+"""Which program a trial is of, and what is loaded before it."""
 
+import atexit
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -16,3 +21,12 @@ def program_for(script, built):
     if not os.access(binary, os.X_OK):
         sys.exit(f"{script}: {binary} is not there: build it, or set SYNC_AGENT_BINARY")
     return binary
+
+
+@cache
+def library(source):
+    """A C file as a library for LD_PRELOAD; it goes with the trial."""
+    folder = tempfile.mkdtemp(prefix=f"{source.stem}.")
+    atexit.register(shutil.rmtree, folder)
+    subprocess.run(["clang", "-shared", "-fPIC", "-o", f"{folder}/{source.stem}.so", source], check=True)
+    return f"{folder}/{source.stem}.so"

@@ -12,9 +12,11 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from homes import EVENTS, FIXTURES, TRIP, Broken, Home, sha256
+from programs import library
 
 FOLDERS = ("Gallery", f"Vacations/{TRIP}", "Gallery/old")
 FAKETIME = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
+REAL_TIMERS = Path(__file__).parent / "real-timers.c"
 EVENT_DAYS = 30
 # Why a photo was not tried again, as the program tells it (docs/rules/photos.md).
 SET_ASIDE = "the agent was ended twice while it had this photo in hand"
@@ -77,7 +79,7 @@ class World(Home):
         ahead = int((self.now - self.began).total_seconds())
         self.environment.update(TZ=self.zone)
         if FAKETIME:
-            self.environment.update(LD_PRELOAD=str(FAKETIME[-1]), FAKETIME=f"{ahead:+d}", NO_FAKE_STAT="1",
+            self.environment.update(LD_PRELOAD=f"{library(REAL_TIMERS)}:{FAKETIME[-1]}", FAKETIME=f"{ahead:+d}", NO_FAKE_STAT="1",
                                     DONT_FAKE_MONOTONIC="1")
 
     # Steps. Each takes two numbers, and is nothing where there is nothing to choose from.

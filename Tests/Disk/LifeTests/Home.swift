@@ -174,7 +174,9 @@ struct Trouble: Sendable {
     static func withoutIDs(_ key: String) -> String {
         let parts = key.split(separator: "/")
         let place = parts.first == "shares" ? 1 : 3
-        guard parts.count > place, place == 1 || ["shares", "catalog", "machines"].contains(parts[2]) else { return key }
+        guard parts.count > place, place == 1 || ["shares", "catalog", "machines"].contains(parts[2]) else {
+            return key
+        }
         return key.replacing(parts[place].prefix { $0 != "." }, with: "")
     }
 
