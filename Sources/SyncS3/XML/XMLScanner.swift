@@ -37,6 +37,8 @@ struct XMLScanner {
 
     let bytes: [UInt8]
     private(set) var offset = 0
+    /// Whether a tag was read: behind the first, there is no declaration.
+    private var hasTag = false
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -67,6 +69,7 @@ struct XMLScanner {
             _ = try take(to: "?>")
             return .aside
         }
+        guard !hasTag else { throw Self.lateDeclaration }
         offset += 2
         try skipDeclaration()
         return .aside
@@ -116,8 +119,10 @@ struct XMLScanner {
         }
     }
 
-    /// From the `<` on. A value of an attribute may hold a `>`.
+    /// From the `<` on. A value of an attribute may hold a `>`. A colon in the name has something on both sides, and is
+    /// the only one (Namespaces in XML 1.0, `QName`): prefix and local name, put together again, are the name.
     private mutating func tag() throws(InvalidReply) -> Token {
+        hasTag = true
         let begin = offset
         offset += 1
         let isClosing = offset < bytes.count && bytes[offset] == UInt8(ascii: "/")
@@ -125,11 +130,15 @@ struct XMLScanner {
         let start = offset
         var local = start
         while offset < bytes.count, !Self.endsName(bytes[offset]) {
-            if bytes[offset] == UInt8(ascii: ":"), local == start { local = offset + 1 }
+            if bytes[offset] == UInt8(ascii: ":") {
+                guard offset > start, local == start else { throw Self.strayColon }
+                local = offset + 1
+            }
             offset += 1
         }
         let name = start..<offset
         guard !name.isEmpty else { throw InvalidReply(reason: "a tag in its XML has no name") }
+        guard local < offset else { throw Self.strayColon }
         var hasAttributes = false
         var last = UInt8(ascii: " ")
         while true {
@@ -166,6 +175,8 @@ struct XMLScanner {
         byte.isBlank || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "<")
     }
 
+    private static let strayColon = InvalidReply(reason: "the name of a tag in its XML has a colon out of place")
+    private static let lateDeclaration = InvalidReply(reason: "its XML has a declaration behind its first tag")
     static let cutShort = InvalidReply(reason: "its XML is cut short")
     static let tooDeep = InvalidReply(reason: "its XML is nested too deep")
     static let unknownReference = InvalidReply(reason: "a reference in its XML is unknown")

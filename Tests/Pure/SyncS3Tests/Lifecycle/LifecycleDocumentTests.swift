@@ -157,6 +157,29 @@ import Testing
         #expect(throws: InvalidReply.self) { try read(document.text) }
     }
 
+    /// The parts of a name would not be put together again as they were.
+    @Test(arguments: [
+        "<:LifecycleConfiguration/>", "<:LifecycleConfiguration></:LifecycleConfiguration>",
+        "<s3::LifecycleConfiguration/>", "<LifecycleConfiguration:/>", "<:/>",
+        "<LifecycleConfiguration><:Rule/></LifecycleConfiguration>",
+        "<LifecycleConfiguration><Rule:/></LifecycleConfiguration>",
+        "<LifecycleConfiguration><a:b:Rule/></LifecycleConfiguration>",
+    ])
+    func `A name with a colon out of place is an error`(text: String) {
+        #expect(throws: InvalidReply(reason: "the name of a tag in its XML has a colon out of place")) {
+            try read(text)
+        }
+    }
+
+    @Test(arguments: [
+        "<LifecycleConfiguration/><!C <>", "<LifecycleConfiguration/><!DOCTYPE x>",
+        "<LifecycleConfiguration><!x></LifecycleConfiguration>",
+        "<LifecycleConfiguration><Rule><!-x></Rule></LifecycleConfiguration>",
+    ])
+    func `A declaration behind the first tag is an error`(text: String) {
+        #expect(throws: InvalidReply(reason: "its XML has a declaration behind its first tag")) { try read(text) }
+    }
+
     @Test func `Another encoding than UTF-8 is an error`() {
         let bytes = Array("<LifecycleConfiguration><Rule>".utf8) + [0xE4]
         #expect(throws: InvalidReply.self) {
