@@ -4,8 +4,9 @@ import SyncDigest
 import SyncLedger
 
 /// Stores again what is gone or damaged, and has no file on this machine any more: archived photos of events, earlier
-/// images of projects, lost photos and earlier contents from whatever whole object has the same content (the photo's in
-/// the pool under its MD5, or another one); copies of photos from their originals.
+/// images of projects, lost photos, earlier contents and, in the pool, photos of events that a cleanup has cut, from
+/// whatever whole object has the same content (the photo's in the pool under its MD5, or another one); copies of photos
+/// from their originals.
 package struct StoredCopyRepair: Sendable {
     /// Bytes. What is larger is not brought through memory.
     static let mostBytes = 512 << 20

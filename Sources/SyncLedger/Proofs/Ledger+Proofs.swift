@@ -281,7 +281,8 @@ extension Ledger {
     }
 
     /// What is gone or damaged and no file brings back, in the order of keys: what ``lostBesidePhotos(after:limit:)`` has, the
-    /// copies of lost photos that are no other machine's, and what was stored of earlier contents.
+    /// copies of lost photos that are no other machine's, what was stored of earlier contents, and in the pool photos of
+    /// events that no file holds any more.
     package func brokenWithoutFile(after last: ObjectKey? = nil, limit: Int) throws(LedgerError) -> [ObjectRecord] {
         try read("list what no file brings back") { db in
             guard try db.isAnythingBroken() else { return [] }
@@ -370,6 +371,7 @@ extension LedgerQuery {
         WHERE problem IS NOT NULL AND key > ? AND (
             \(isBesidePhotos)
             OR EXISTS (SELECT 1 FROM photo_versions WHERE photo_versions.object_id = objects.id)
+            OR \(isOfEventWithoutFile)
             OR EXISTS (
                 SELECT 1 FROM photos JOIN folders ON folders.id = photos.folder_id
                 WHERE photos.object_id = objects.id AND photos.state = 'lost' AND \(isNoOthers)

@@ -186,6 +186,16 @@ extension LedgerQuery {
         (EXISTS (SELECT 1 FROM retention_records WHERE retention_records.key = objects.key)
         OR EXISTS (SELECT 1 FROM project_versions WHERE project_versions.key = objects.key))
         """
+    /// Of an object: whether it is in the pool the photo of an event that no file on the disk holds, as after a cleanup.
+    static let isOfEventWithoutFile = """
+        EXISTS (
+            SELECT 1 FROM events WHERE events.object_id = objects.id AND NOT EXISTS (
+                SELECT 1 FROM event_files JOIN photos ON photos.id = event_files.photo_id
+                WHERE event_files.event = events.id AND event_files.clean = 0
+                AND photos.state NOT IN ('missing', 'lost')
+            )
+        )
+        """
     /// Objects that are gone or damaged, whatever they are of.
     package static let brokenStock =
         "SELECT storage_class, size FROM objects INDEXED BY objects_broken WHERE problem IS NOT NULL AND key > ''"

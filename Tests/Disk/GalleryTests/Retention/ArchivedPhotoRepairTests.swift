@@ -9,7 +9,7 @@ import Testing
 
 @testable import SyncEngine
 
-/// Photos of events whose elements are gone from the disk, and of which the archive has lost the copy.
+/// Photos of events whose elements are gone from the disk, and of which the archive or the pool has lost the copy.
 @Suite struct ArchivedPhotoRepairTests {
     private let bench: RetentionBench
 
@@ -50,6 +50,30 @@ import Testing
         #expect(try bench.ledger.overview().lost == 0)
         try await verify()
         #expect(try bench.ledger.overview().lost == 0)
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func `what the pool had of an archived photo comes back from the archive, and was not lost`(
+        isAlone: Bool, isGone: Bool
+    ) async throws {
+        let old = bench.event("e1", photo: try RetentionBench.photo(1))
+        let young = bench.event("e2", age: 1, photo: try RetentionBench.photo(2, of: "size-7x9.jpg"))
+        try bench.write(isAlone ? "[\(old)]" : "[\(old), \(young)]", to: "events.json")
+        try await bench.sync()
+        try await bench.cleanUp()
+        try #require(try bench.isArchived("e1"))
+        #expect(bench.exists("events.json") != isAlone)
+        let key = try KeyLayout(user: "ana").photo(PhotoID(ContentDigest(of: try RetentionBench.jpeg(1)).md5))
+        let bytes = try #require(bench.memory.content(key))
+        if isGone { try await bench.memory.delete(key) } else { bench.memory.damage(key) }
+        try await verify()
+        try await bench.sync()
+        #expect(try bench.ledger.object(key)?.problem != nil)
+        #expect(try bench.ledger.overview().lost == 0)
+        #expect(try await repair() == 1)
+        #expect(bench.memory.content(key) == bytes)
+        #expect(try bench.ledger.overview().broken == 0)
+        #expect(try await repair() == 0)
     }
 
     @Test func `one that is known as damaged is replaced, whatever the store tells of it`() async throws {
