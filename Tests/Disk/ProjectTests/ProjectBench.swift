@@ -187,7 +187,7 @@ struct ProjectBench {
 
     // MARK: The store
 
-    /// Keys of stored objects, without what all have in common, and without earlier lists.
+    /// Keys of what is stored of projects, without what all have in common, and without earlier lists.
     var stored: [String] { all.filter { !Self.isOfList($0) } }
 
     /// Earlier states of the list, by their contents.
@@ -199,7 +199,11 @@ struct ProjectBench {
         key.hasPrefix("projects/versions/") && key.hasSuffix(".json")
     }
 
-    private var all: [String] { memory.keys.map { String($0.rawValue.dropFirst("users/ana/projects/".count)) } }
+    /// Catalogues and notes of machines are none of projects, and their keys hold ids that are drawn at random.
+    private var all: [String] {
+        let prefix = keys.projects
+        return memory.keys.map(\.rawValue).filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+    }
 
     func content(_ name: String) throws -> String? {
         memory.content(try keys.projectFile(name)).map { String(decoding: $0, as: UTF8.self) }

@@ -66,6 +66,16 @@ import Testing
         #expect(try bench.tree.files(below: "projects").contains("a.jpg"))
     }
 
+    @Test func `a catalogue is nothing that is stored of projects`() async throws {
+        let bench = try await ProjectBench.storing(["a.jpg": "image a."])
+        let stored = bench.stored
+        #expect(stored == ["a.jpg", "projects.json"])
+        let keys = bench.memory.keys.count
+        try await bench.writeCatalog()
+        #expect(bench.memory.keys.count > keys)
+        #expect(bench.stored == stored)
+    }
+
     private static let names = ["a.jpg", "a-metadata.json", "sub/x.jpg", "extra.json"]
 
     private func text(_ number: Int, _ name: String) -> String {

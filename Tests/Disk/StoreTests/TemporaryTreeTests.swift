@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SyncCore
 import SyncTestSupport
 import SystemPackage
 import Testing
@@ -12,5 +13,25 @@ struct TemporaryTreeTests {
         #expect(try tree?.files() == ["a/b/c.txt"])
         tree = nil
         #expect(!FileManager.default.fileExists(atPath: root))
+    }
+
+    @Test func `what is written again is later than before, also where the clock has not gone on`() throws {
+        let tree = try TemporaryTree()
+        try tree.write("one", to: "a.txt")
+        // Ahead of the clock.
+        try tree.age("a.txt", bySeconds: -60)
+        let stamps = try (1...3).map { number in
+            try tree.write("\(number)..", to: "a.txt")
+            return try tree.stamp("a.txt").modified
+        }
+        #expect(stamps == stamps.sorted() && Set(stamps).count == 3)
+    }
+
+    @Test func `a file that the test itself has open is written all the same`() throws {
+        let tree = try TemporaryTree()
+        let file = try tree.write("one", to: "a.txt")
+        let writer = try FileDescriptor.open(file, .writeOnly)
+        try writer.closeAfter { _ = try tree.write("two", to: "a.txt") }
+        #expect(try tree.read("a.txt") == Array("two".utf8))
     }
 }

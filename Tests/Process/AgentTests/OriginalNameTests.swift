@@ -14,7 +14,7 @@ struct OriginalNameTests {
 
     @Test func `a share tells names when that is said, and a mirror keeps them`() async throws {
         let home = try AgentHome()
-        let files = ["100/IMG_1.jpg", "101/IMG_1.JPG", "secret party.jpeg"]
+        let files = ["one camera/IMG_1.jpg", "other camera/IMG_1.JPG", "secret party.jpeg"]
         for (number, file) in files.enumerated() {
             try home.vacations.pushing(FilePath("Rome/\(file)")).create(SamplePhoto.taken(number))
         }
@@ -32,7 +32,7 @@ struct OriginalNameTests {
         #expect(told.shareId == id)
         // Names, and no folder.
         #expect(try manifest(id, home).names == ["IMG_1.jpg", "IMG_1.JPG", "secret party.jpeg"])
-        #expect(try !manifest(id, home).text.contains("100") && !manifest(id, home).text.contains("101/"))
+        #expect(try !manifest(id, home).text.contains("camera"))
         #expect(try await home.share("Rome").shareId == id)
         #expect(try manifest(id, home).names.count { $0 != nil } == 3, "it stays as it was said")
         let page = try home.store.root.pushing(FilePath("objects/shares/\(id)/index.html")).bytes

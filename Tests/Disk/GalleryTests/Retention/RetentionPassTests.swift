@@ -116,7 +116,7 @@ import Testing
             uuid: "5b2c", phone: PhoneNumber(e164: "+17788143739"), name: nil, at: bench.time.now)
         #expect(try await bench.cleanUp().archived == 1)
         #expect(try bench.isArchived("e1", profile: "5b2c"))
-        #expect(bench.memory.keys.allSatisfy { !$0.rawValue.contains("778") })
+        #expect(bench.memory.keys.allSatisfy { !$0.rawValue.contains("8143739") })
     }
 
     /// `00` is dialled for the `+` nearly everywhere, with and without `share.phone_region`.

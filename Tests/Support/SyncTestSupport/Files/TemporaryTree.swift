@@ -60,14 +60,35 @@ package final class TemporaryTree: Sendable {
         return folder
     }
 
-    /// Writes a file, and the folders above it.
+    /// Writes a file, and the folders above it. Whoever looks at it next finds a later modification time than before, and
+    /// nobody who writes to it but those who did before.
     @discardableResult
     package func write(_ bytes: [UInt8], to relative: String) throws -> FilePath {
         let file = path(relative)
         try FileManager.default.createDirectory(
             atPath: file.removingLastComponent().string, withIntermediateDirectories: true)
+        let before = (try? FileStatus(at: file, followsLinks: true))?.stamp
+        let isOpen = WriteLease.isRefused(for: file)
         try Data(bytes).write(to: URL(filePath: file.string))
+        if !isOpen { waitUntilClosed(file) }
+        if let before { try makeLater(file, than: before) }
         return file
+    }
+
+    /// As long as a child of another test, which has not come to its own execve(2) yet, holds the descriptor by which the
+    /// file was written, it counts as being written to, and cannot be executed.
+    private func waitUntilClosed(_ file: FilePath) {
+        while WriteLease.isRefused(for: file) { sched_yield() }
+    }
+
+    /// Kernels before 6.13 give all writes within one tick of their clock the same time.
+    private func makeLater(_ file: FilePath, than before: FileStamp) throws {
+        guard let after = try FileStatus.find(file, followsLinks: true)?.stamp, after.modified <= before.modified,
+            before.modified < .max
+        else { return }
+        let (seconds, nanoseconds) = (before.modified + 1).quotientAndRemainder(dividingBy: 1_000_000_000)
+        let time = timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds))
+        guard utimensat(AT_FDCWD, file.string, [time, time], 0) == 0 else { throw Errno(rawValue: errno) }
     }
 
     @discardableResult
@@ -75,13 +96,13 @@ package final class TemporaryTree: Sendable {
         try write(Array(text.utf8), to: relative)
     }
 
-    /// Writes a program, and waits until it can be executed: as long as a child of another test, which has not come to its
-    /// own execve(2) yet, holds the descriptor by which it was written, that fails (ETXTBSY).
+    /// Writes a program that can be executed: while somebody holds a descriptor by which it was written, that fails
+    /// (ETXTBSY).
     @discardableResult
     package func writeProgram(_ script: String, to relative: String) throws -> FilePath {
         let program = try write(script, to: relative)
         guard chmod(program.string, 0o755) == 0 else { throw Errno(rawValue: errno) }
-        while WriteLease.isRefused(for: program) { sched_yield() }
+        waitUntilClosed(program)
         return program
     }
 
