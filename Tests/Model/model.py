@@ -154,7 +154,9 @@ class World(Home):
         there = sorted(key for key in self.objects() if key in self.reference)
         if there:
             key = there[number % len(there)]
-            path = self.store / "objects" / key
+            record = self.store / "records" / f"{key}~.json"
+            # Not always the one of its key: beside what another had left there, it has a name of its own.
+            path = self.store / "objects" / json.loads(record.read_text())["file"]
             if how == "damage":
                 data = bytearray(path.read_bytes())
                 data[len(data) // 2] ^= 255
@@ -162,7 +164,7 @@ class World(Home):
             elif how == "lose":
                 path.unlink()
             else:
-                (self.store / "records" / f"{key}~.json").unlink()
+                record.unlink()
             self.spoilt[key] = how
             self.proved.discard(key)
 

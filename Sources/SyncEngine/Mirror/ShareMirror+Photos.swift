@@ -280,32 +280,49 @@ extension ShareMirror {
         let digest = SHA256Digest(of: bytes)
         let noted = visit.state.manifest
         let name = MirrorFolder.manifestName
-        let (status, isNew) = try await pool.runChecking { flag in
-            guard Self.isTaken(name, in: folder) else { return (MirrorStatus.missing, true) }
-            // What is larger than any manifest is none, and is not read to see that.
-            let size = try? folder.attributes(of: name)?.size
-            let found =
-                size ?? 0 > MirrorFolder.largestManifest
-                ? nil : try? FileDigest.of(folder.held.appending(name), size: nil, flag)
-            let isOurs = noted.map { found?.sha256.description == $0.sha256 } ?? false
-            return (isOurs ? .same : .changed, found?.sha256 != digest)
+        let found: ManifestFile
+        do {
+            found = try await pool.runChecking { try Self.manifest(in: folder, $0) }
+        } catch let errno as Errno {
+            // It may be the person's, and may be ours: neither is said of it.
+            found = .unreadable(errno)
         }
-        guard isNew else { return try await noteManifest(bytes, digest, &visit) }
-        if status == .changed, !options.isForced {
-            visit.result.notes.append("\(name) in the folder is not the one of this mirror, and was left as it is")
-            return
+        switch found {
+        case .file(digest): return try await noteManifest(bytes, digest, &visit)
+        case .missing: break
+        case .file(let other) where other.description == noted?.sha256: break
+        case _ where options.isForced: break
+        case .unreadable(let errno):
+            let error = DownloadError.unreadable(errno, folder.path.appending(name))
+            return visit.result.unwritten.append(MirrorResult.Failure(name: name.string, error: error))
+        case .file, .other:
+            return visit.result.notes.append(
+                "\(name) in the folder is not the one of this mirror, and was left as it is")
         }
         if try await write(bytes, to: name, isPrivate: false, &visit) {
             try await noteManifest(bytes, digest, &visit)
         }
     }
 
-    /// Also by a link or a folder.
-    private static func isTaken(_ name: FilePath.Component, in folder: MirrorFolder) -> Bool {
+    private enum ManifestFile: Equatable {
+        case missing
+        case file(SHA256Digest)
+        /// A link, a folder, or larger than any manifest: that is none, and is not read to see it.
+        case other
+        case unreadable(Errno)
+    }
+
+    /// - Throws: `Errno`, `CancellationError`.
+    private static func manifest(in folder: MirrorFolder, _ flag: CancellationFlag) throws -> ManifestFile {
+        let name = MirrorFolder.manifestName
         do {
-            return try folder.attributes(of: name) != nil
-        } catch {
-            return true
+            guard let size = try folder.attributes(of: name)?.size else { return .missing }
+            if size > MirrorFolder.largestManifest { return .other }
+            return try FileDigest.of(folder.held.appending(name), size: nil, flag).map { .file($0.sha256) } ?? .other
+        } catch Errno.tooManySymbolicLinkLevels, Errno.fileExists {
+            return .other
+        } catch Errno.noSuchFileOrDirectory {
+            return .missing
         }
     }
 

@@ -43,6 +43,21 @@ import Testing
         }
     }
 
+    /// A disk that gives nothing of one file: what a process has at its address 0 cannot be read.
+    @Test(.enabled(if: geteuid() == 0, "mounting needs root"))
+    func `A manifest that cannot be read is not called another's`() async throws {
+        try await SharedTrip.run { trip in
+            let file = try trip.tree.write("{}", to: "home/paris/vacation.json")
+            let isMounted = mount("/proc/self/mem", file.string, nil, UInt(MS_BIND), nil) == 0
+            try #require(isMounted)
+            defer { umount2(file.string, Int32(MNT_DETACH)) }
+            let result = try await trip.mirror().run()
+            #expect(result.unwritten.map(\.name) == ["vacation.json"] && result.notes.isEmpty)
+            #expect(result.unwritten.allSatisfy { "\($0.error)".contains("the disk reports an error") })
+            #expect(result.downloaded.count == 4)
+        }
+    }
+
     @Test func `Where no photo fits, each is named, also when what is beside them does not fit either`() async throws {
         try await SharedTrip.run { trip in
             var calls = DownloadCalls()
