@@ -63,12 +63,10 @@ struct ArchiveServices: Sendable {
     /// - Throws: ``LedgerError`` for one that is there and cannot be opened: it has the profiles, and what is merged, and
     ///   without that another list would be told as the whole one.
     private static func openLedger(_ workspace: Workspace) async throws -> (LedgerQueue?, ProfileBook?) {
-        do throws(Errno) {
-            try workspace.installation.ledgerFile.requireAccess([])
-        } catch {
-            // Nothing was ever stored, or looked up, from this machine. Any other reason tells whoever opens it.
-            if error == .noSuchFileOrDirectory { return (nil, nil) }
-        }
+        let found = Result { () throws(Errno) in try FileStatus.find(workspace.installation.ledgerFile) }
+        // Nothing was ever stored, or looked up, from this machine. Any other reason, as a link that leads nowhere, tells
+        // whoever opens it.
+        if case .success(.none) = found { return (nil, nil) }
         let (ledger, share) = (try await workspace.ledger, workspace.settings.share)
         do {
             return (ledger, try await ledger { try $0.profileBook(share) })

@@ -56,9 +56,9 @@ struct DoctorMachineChecks: Sendable {
     /// - Returns: the ledger, when there is one that can be opened.
     func openLedger() -> Ledger? {
         let name = "ledger"
-        // What cannot be looked at may be there: opening it tells why.
-        let access = Result { () throws(Errno) in try ledgerFile.requireAccess([]) }
-        if case .failure(.noSuchFileOrDirectory) = access {
+        // What cannot be looked at may be there, and a link that leads nowhere is a ledger that is away: opening it tells.
+        let found = Result { () throws(Errno) in try FileStatus.find(ledgerFile) }
+        if case .success(.none) = found {
             checks.add(.ok(name, "there is none yet, the first sync makes it"))
             return nil
         }

@@ -152,7 +152,7 @@ package struct UploadService: Service {
 }
 
 /// What the agent does while its ledger cannot be used: a full disk, a drive that fails, another process that writes for
-/// long. The one home of it, for all services: each goes on with its work when the ledger can be written again, and it is
+/// long. The one home of it, for all services: each goes on with its work when the ledger can be used again, and it is
 /// told once, with the remedy, however many of them meet it.
 ///
 /// Nothing is lost meanwhile. What was in hand is in hand still or begins anew; what was not written down is found again,
@@ -250,7 +250,7 @@ package final class LedgerPatience: Sendable {
             defer { (state.isAway, state.isTold) = (false, false) }
             return state.isTold
         }
-        if isNews { logger.notice("the ledger can be written again, the agent goes on") }
+        if isNews { logger.notice("the ledger can be used again, the agent goes on") }
     }
 }
 

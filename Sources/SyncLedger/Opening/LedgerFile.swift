@@ -2,7 +2,7 @@ import GRDB
 import Glibc
 import SyncCore
 import SyncSystem
-package import SystemPackage
+import SystemPackage
 
 /// The file on the disk, before SQLite opens it.
 enum LedgerFile {
@@ -22,6 +22,7 @@ enum LedgerFile {
     static func prepare(_ path: FilePath) throws(LedgerError) {
         try makeFolder(path.containingFolder, for: path)
         try LedgerOwnership.secure(folder: folder(of: path), of: path)
+        try checkFolder(of: path, rights: .execute, "cannot be entered")
         do {
             // Never opened when it is there already: to close a descriptor of the database drops the locks of every
             // other connection in this process (fcntl(2), "Record locking"; sqlite.org/howtocorrupt.html, 2.2).
@@ -29,6 +30,7 @@ enum LedgerFile {
                 path, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec], permissions: [.ownerReadWrite]
             ).close()
         } catch let error as Errno {
+            if error.isRefusal { try checkFolder(of: path, rights: [.write, .execute], "cannot be written") }
             if error != .fileExists { throw failure(error, "the file cannot be made", path) }
         } catch {
             throw LedgerError(error, operation: "open", path: path)
@@ -36,10 +38,9 @@ enum LedgerFile {
         try LedgerOwnership.secure(files: path)
         // SQLite says the same of a file that it may not read and of a log that it may not write: asked here, the answer
         // has a reason.
-        try check(path, rights: .read, "the file cannot be read", for: path)
-        try check(path, rights: .write, "the file cannot be written", for: path)
-        let toWriteInside = AccessRights(rawValue: W_OK | X_OK)
-        try check(folder(of: path), rights: toWriteInside, "its folder cannot be written", for: path)
+        try check(path, rights: .read, "the file cannot be read")
+        try check(path, rights: .write, "the file cannot be written")
+        try checkFolder(of: path, rights: [.write, .execute], "cannot be written")
     }
 
     private static func folder(of path: FilePath) -> FilePath {
@@ -47,16 +48,37 @@ enum LedgerFile {
         return folder.isEmpty ? "." : folder
     }
 
-    private static func check(
-        _ file: FilePath, rights: AccessRights, _ what: String, for path: FilePath
-    ) throws(LedgerError) {
+    private static func check(_ path: FilePath, rights: AccessRights, _ what: String) throws(LedgerError) {
         do {
-            try file.requireAccess(rights)
+            try path.requireAccess(rights)
         } catch let reason {
+            if reason == .noSuchFileOrDirectory, (try? FileStatus(at: path))?.kind == .link {
+                throw LedgerError(
+                    code: .unreadable, operation: "open", path: path,
+                    message: "it is a link that leads nowhere; mount the drive that it leads to, or remove the link: "
+                        + "the next pass finds again what is stored")
+            }
             var error = failure(reason, what, path)
             if rights == .read { error.code = error.code == .readOnly ? .notAllowed : .unreadable }
             throw error
         }
+    }
+
+    private static func checkFolder(of path: FilePath, rights: AccessRights, _ what: String) throws(LedgerError) {
+        let folder = folder(of: path)
+        do {
+            try folder.requireAccess(rights)
+        } catch let reason {
+            throw folderFailure(reason, "its folder \(folder.string.escapingControls) \(what)", path)
+        }
+    }
+
+    /// Of the folder, whose owner and mode are not those of the ledger.
+    static func folderFailure(_ error: Errno, _ what: String, _ path: FilePath) -> LedgerError {
+        failure(
+            error, what, path,
+            ofRefusal: "make it this user's (chown) with mode 0700 (chmod), or give another state folder "
+                + "(XDG_STATE_HOME)")
     }
 
     private static func makeFolder(_ folder: FilePath, for path: FilePath) throws(LedgerError) {
@@ -74,11 +96,14 @@ enum LedgerFile {
         }
     }
 
-    private static func failure(_ error: Errno, _ what: String, _ path: FilePath) -> LedgerError {
+    private static func failure(
+        _ error: Errno, _ what: String, _ path: FilePath,
+        ofRefusal: String = "check its owner and mode, or give another state folder"
+    ) -> LedgerError {
         let (code, remedy): (LedgerError.Code, String) =
             switch error {
             case .readOnlyFileSystem: (.readOnly, "mount it writable, or give another state folder")
-            case .permissionDenied, .notPermitted: (.readOnly, "check its owner and mode, or give another state folder")
+            case .permissionDenied, .notPermitted: (.readOnly, ofRefusal)
             case .noSpace, .diskQuotaExceeded: (.noSpace, "free some space")
             case .notDirectory: (.unreadable, "a part of its path is a file; give another state folder")
             default: (.unreadable, "check the path")
@@ -94,37 +119,6 @@ extension Ledger {
     /// It takes about 300 bytes of memory for each photo.
     package func copyInMemory() throws(LedgerError) -> Ledger {
         try Ledger(inMemoryAs: database, at: path, operation: "copy the ledger")
-    }
-
-    /// Gives the file of a ledger that nobody has open another name, and so what SQLite keeps beside it: nothing is deleted.
-    /// Behind a link that is done where the file lies, and an empty one takes its place, in one step where the file system
-    /// can: the next ledger lies there, too, and could not be made behind a link that leads nowhere.
-    /// - Returns: where it is now.
-    /// - Throws: `Errno`.
-    package static func moveAside(_ path: FilePath) throws(Errno) -> FilePath {
-        let target = try FileStatus.find(path)?.kind == .link ? path.resolved : nil
-        let file = target ?? path
-        var (number, place) = (1, FilePath(file.string + ".damaged"))
-        while try FileStatus.find(place) != nil {
-            number += 1
-            place = FilePath(file.string + ".damaged-\(number)")
-        }
-        // First: where there is no room for it, all stays as it is.
-        if target != nil { try Errno.only { _ = try NewFile.make([UInt8](), at: place) } }
-        for suffix in ["-shm", "-wal"] {
-            let (old, new) = (FilePath(file.string + suffix), FilePath(place.string + suffix))
-            if FileStamp.ofFile(old) != nil { try Folder.rename(old, to: new) }
-        }
-        guard target != nil else {
-            if FileStamp.ofFile(file) != nil { try Folder.rename(file, to: place) }
-            return place
-        }
-        if try !NewFile.exchange(file, place) {
-            try file.rename(to: place)
-            try Errno.only { _ = try NewFile.make([UInt8](), at: file) }
-        }
-        try Folder.sync(file.removingLastComponent())
-        return place
     }
 }
 

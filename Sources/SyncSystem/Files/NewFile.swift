@@ -200,7 +200,7 @@ package final class NewFile: Sendable {
     }
 
     /// Whether it says that a file gets no second name here: of a file system without them, of a folder, or not for us.
-    fileprivate static func refusesLinks(_ error: Errno) -> Bool {
+    package static func refusesLinks(_ error: Errno) -> Bool {
         switch error {
         case .notPermitted, .permissionDenied, .notSupported, .notSupportedOnSocket, .noFunction, .tooManyLinks: true
         default: false

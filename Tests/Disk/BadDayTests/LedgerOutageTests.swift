@@ -132,7 +132,7 @@ import Testing
         }
         #expect(tries == 2)
         #expect(log.containing("the ledger cannot be used").count == 1)
-        #expect(log.containing("the ledger can be written again").count == 1)
+        #expect(log.containing("the ledger can be used again").count == 1)
     }
 
     @Test func `a ledger that can be written, and not read, is away`() async throws {
@@ -145,12 +145,12 @@ import Testing
         }
         #expect(tries == 2)
         #expect(log.containing("the ledger cannot be used").count == 1)
-        #expect(log.containing("the ledger can be written again").count == 1)
+        #expect(log.containing("the ledger can be used again").count == 1)
     }
 
     @Test(
         arguments: [("INSERT", "attempts"), ("UPDATE", "attempts"), ("UPDATE", "photos"), ("UPDATE", "agent")])
-    func `the agent goes on by itself when the ledger can be written again, and has told it once`(
+    func `the agent goes on by itself when the ledger can be used again, and has told it once`(
         statement: String, table: String
     ) async throws {
         try queue()
@@ -176,7 +176,7 @@ import Testing
         }
         #expect(try ledger.overview().totals[.uploaded].files == Self.photos)
         #expect(log.containing("the ledger cannot be used").count == 1)
-        #expect(log.containing("the ledger can be written again").count == 1)
+        #expect(log.containing("the ledger can be used again").count == 1)
     }
 
     @Test func `an agent whose ledger is away ends when it is told to`() async throws {

@@ -184,6 +184,38 @@ struct FailureTests {
                 "the file cannot be \(isReadable ? "written" : "read"): Permission denied; check its owner and mode"))
     }
 
+    @Test(arguments: ["status", "sync", "doctor"])
+    func `a ledger that is a link that leads nowhere is named, and not taken for none`(command: String) async throws {
+        #expect(try await home.run("sync").code == 0)
+        let ledger = home.tree.path("state/sync-agent/ledger.sqlite")
+        for suffix in ["", "-wal", "-shm"] { _ = unlink(ledger.string + suffix) }
+        #expect(symlink(home.tree.path("away/ledger.sqlite").string, ledger.string) == 0)
+        let finished = try await home.run(command)
+        #expect(finished.code == 1)
+        // Wrapped by the one, and told in one line by the others.
+        let words = (finished.text + finished.complaint).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("it is a link that leads nowhere") && words.contains("mount the drive"), "\(words)")
+    }
+
+    @Test(arguments: [false, true])
+    func `a state folder that may not be entered is named, with the remedy`(hasLedger: Bool) async throws {
+        let folder = home.tree.path("state/sync-agent")
+        #expect(try await home.run("sync").code == 0)
+        if !hasLedger {
+            for suffix in ["", "-wal", "-shm"] {
+                _ = unlink(folder.string + "/ledger.sqlite" + suffix)
+            }
+        }
+        try folder.setMode(0)
+        let finished = try await home.runBoundByPermissions("status")
+        try folder.setMode(0o700)
+        #expect(finished.code == 77)
+        #expect(
+            finished.complaint.contains(
+                "its folder \(folder) cannot be entered: Permission denied; make it this user's"),
+            "\(finished.complaint)")
+    }
+
     @Test(arguments: ["objects", "records", "staging", "locks"], [mode_t(0o500), 0o300])
     func `a folder of the store that may not be written or listed is named, though nothing is new`(
         name: String, mode: mode_t
