@@ -11,7 +11,7 @@ final class Life {
     /// Something that happens and that the model is not told of: it must find each of them.
     enum Lie: String, CaseIterable, Sendable {
         case objectGone, objectAltered, claimedAndNeverSent, shareLeftBehind, photoForgotten, strangerStored
-        case eventTextGone, archivedPhotoGone, projectImageGone, deletedProjectStored
+        case eventTextGone, archivedPhotoGone, projectImageGone, deletedProjectStored, mirrorAltered
     }
 
     static let days = 30.0
@@ -23,8 +23,10 @@ final class Life {
     var model = LifeModel()
     var events = EventModel()
     var projects = ProjectModel()
-    /// Promises that cleanups broke since the last look.
-    var brokenByCleanup: [String] = []
+    let friend: FriendsMachine
+    var mirrors = MirrorModel()
+    /// Promises that cleanups and mirrors broke since the last look.
+    var brokenMeanwhile: [String] = []
     var dice: Dice
     var count = 0
     /// Processes that did not end by themselves.
@@ -43,6 +45,7 @@ final class Life {
         }
         self.gallery = gallery
         projectsFolder = folder
+        friend = try FriendsMachine(beside: home)
     }
 
     /// Lives to the end, or to the first broken promise.
@@ -77,7 +80,7 @@ final class Life {
         count += 1
         home.clock.advance(by: .seconds(1_200 + dice.below(18_000)))
         let what: String
-        switch dice.below(34) {
+        switch dice.below(36) {
         case 0...4: what = add()
         case 5: what = change()
         case 6: what = move()
@@ -96,7 +99,8 @@ final class Life {
         case 26: what = try renameEvents()
         case 27, 28: what = try await cleanUp()
         case 29: what = try await loseLedger()
-        default: what = try await workOnProjects()
+        case 30...33: what = try await workOnProjects()
+        default: what = try await workOnMirrors()
         }
         steps.append(what)
     }
@@ -196,7 +200,10 @@ final class Life {
 
     private func share() async throws -> String {
         let folder = dice.oneIn(2) ? Home.rome : Home.oslo
-        return try await work("share \(folder)", trouble()) { _ = try await $0.share(folder) }
+        return try await work("share \(folder)", trouble()) { process in
+            let share = try await process.share(folder)
+            mirrors.tell(of: share)
+        }
     }
 
     private func revoke() async throws -> String {
@@ -276,7 +283,9 @@ final class Life {
         _ = try model.broken(in: home, process.ledger)
         let wrongProjects = try undeleted + projects.unmended(in: projectsFolder, home.memory)
         let wrongPhotos = try model.unmended(in: home, process.ledger)
-        let wrong = early + wrongEvents + wrongProjects + wrongPhotos + sent.map { "\($0) was sent once more" }
+        let wrongMirrors = try await mirrorInPeace()
+        let sentAgain = sent.map { "\($0) was sent once more" }
+        let wrong = early + wrongEvents + wrongProjects + wrongPhotos + wrongMirrors + sentAgain
         _ = try await home.finish(process)
         steps.append("peace")
         return wrong
@@ -297,9 +306,9 @@ final class Life {
         let process = try home.start()
         let brokenProjects = try projects.broken(in: projectsFolder, home.memory, process.ledger)
         let broken =
-            try model.broken(in: home, process.ledger) + events.broken(in: gallery, home.memory) + brokenByCleanup
+            try model.broken(in: home, process.ledger) + events.broken(in: gallery, home.memory) + brokenMeanwhile
             + brokenProjects
-        brokenByCleanup = []
+        brokenMeanwhile = []
         var states = try gallery.texts(of: events.events.keys).map { "\($0.key) in \($0.value)" }
         try process.ledger.photos(at: Home.pictures) { states.append("\($0.path) \($0.state)") }
         let objects = home.memory.keys.filter { !$0.rawValue.contains("/catalog/") }.map { key in
@@ -362,6 +371,12 @@ final class Life {
                 if try await process.deleteProject("last").isEmpty { projects.end("last") }
                 try await home.memory.store([1], at: image)
             }
+        case .mirrorAltered:
+            let share = try await process.share(Home.rome)
+            mirrors.tell(of: share)
+            _ = try await mirror(share, nil)
+            for name in try friend.photos(of: share).keys { try friend.write("altered", to: name, of: share) }
+            brokenMeanwhile += try await mirror(share, nil)
         case .strangerStored: try await home.memory.store([1], at: ObjectKey("users/ana/photos/stranger.dat"))
         }
         _ = try await home.finish(process)
