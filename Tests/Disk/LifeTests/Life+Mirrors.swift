@@ -20,16 +20,17 @@ extension Life {
     }
 
     private func touchMirror(of share: ShareID, _ number: Int) throws {
-        let names = try friend.photos(of: share).keys.sorted()
+        let photos = try friend.photos(of: share)
+        let names = photos.keys.sorted()
         guard !names.isEmpty else { return }
         let name = names[number % names.count]
         if number.isMultiple(of: 2) {
             let text = "edited \(count)"
             try friend.write(text, to: name, of: share)
-            mirrors.touch(name, of: share, Array(text.utf8))
+            mirrors.touch(name, of: share, .edited(Array(text.utf8)))
         } else {
             try friend.remove(name, of: share)
-            mirrors.touch(name, of: share, nil)
+            mirrors.touch(name, of: share, .deleted(photos[name] ?? []))
         }
     }
 

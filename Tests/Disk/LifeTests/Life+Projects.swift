@@ -50,6 +50,7 @@ extension Life {
     /// Asks once more for what is half done, as its error says.
     /// - Returns: what fails, though nothing is in the way.
     func endDeletions(_ process: AgentProcess) async throws -> [String] {
+        if projects.half.isEmpty { return [] }
         var failed: [String] = []
         for id in projects.half {
             let failures = try await process.deleteProject(id)

@@ -8,12 +8,19 @@ import SyncTestSupport
 struct MirrorModel {
     typealias Photos = [String: [UInt8]]
 
+    enum Touch {
+        /// What is there since.
+        case edited([UInt8])
+        /// What was there. Another photo of the share may come to have its name.
+        case deleted([UInt8])
+    }
+
     /// Those that the other machine's person was told of, in their order.
     private(set) var shares: [ShareID] = []
     /// All photos that the store ever had of a share.
     private var seen: [ShareID: Set<[UInt8]>] = [:]
-    /// What the person has made of photos in a mirror; `nil` of one that was deleted.
-    private var touched: [ShareID: [String: [UInt8]?]] = [:]
+    /// What the person has done with photos in a mirror.
+    private var touched: [ShareID: [String: Touch]] = [:]
     /// What was in a mirror last.
     private var copies: [ShareID: Photos] = [:]
 
@@ -23,9 +30,12 @@ struct MirrorModel {
         if !shares.contains(share) { shares.append(share) }
     }
 
-    mutating func touch(_ name: String, of share: ShareID, _ bytes: [UInt8]?) {
-        touched[share, default: [:]].updateValue(bytes, forKey: name)
-        copies[share, default: [:]][name] = bytes
+    mutating func touch(_ name: String, of share: ShareID, _ touch: Touch) {
+        touched[share, default: [:]][name] = touch
+        switch touch {
+        case .edited(let bytes): copies[share, default: [:]][name] = bytes
+        case .deleted: copies[share, default: [:]][name] = nil
+        }
     }
 
     /// What the store has now of the shares that are mirrored.
@@ -58,11 +68,18 @@ struct MirrorModel {
     mutating func broken(_ share: ShareID, _ photos: Photos, _ memory: InMemoryStore) -> [String] {
         var wrong: [String] = []
         let own = touched[share] ?? [:]
-        for (name, bytes) in own.sorted(by: { $0.key < $1.key }) where photos[name] != bytes {
-            wrong.append("what the person has made of \(name) in a mirror is undone")
+        var edited: Set<String> = []
+        for (name, touch) in own.sorted(by: { $0.key < $1.key }) {
+            switch touch {
+            case .edited(let bytes):
+                edited.insert(name)
+                if photos[name] != bytes { wrong.append("\(name) was edited in a mirror, and the edited one is gone") }
+            case .deleted(let bytes):
+                if photos[name] == bytes { wrong.append("\(name) was deleted in a mirror, and is there again") }
+            }
         }
         let had = seen[share] ?? []
-        for (name, bytes) in photos.sorted(by: { $0.key < $1.key }) where !own.keys.contains(name) {
+        for (name, bytes) in photos.sorted(by: { $0.key < $1.key }) where !edited.contains(name) {
             if !had.contains(bytes) { wrong.append("\(name) in a mirror is no photo that the share ever had") }
         }
         if Self.isOver(share, in: memory), photos != copies[share] ?? [:] {
