@@ -14,14 +14,15 @@ final class AgentProcess {
     let ledger: Ledger
     let store: FaultyStore
     let isAlive: @Sendable () -> Bool
-    private let home: Home
-    private let queue: LedgerQueue
+    let home: Home
+    let queue: LedgerQueue
+    let keys: KeyLayout
+    let time: TimeSource
+    let pool = BlockingPool(name: "life", threads: 1)
+    let listSync: ProjectListSync
     private let folders: [FolderRecord]
-    private let keys: KeyLayout
     private let steps: FileSteps
-    private let time: TimeSource
-    private let pool = BlockingPool(name: "life", threads: 1)
-    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// - Parameter steps: what changes of files meet.
     init(
@@ -36,10 +37,12 @@ final class AgentProcess {
         queue = LedgerQueue(ledger)
         keys = try KeyLayout(user: "ana")
         time = home.clock.source(isAlive: isAlive)
+        listSync = ProjectListSync(ledger: ledger, time: time, logger: logger)
         var watched = [
             WatchedFolder(kind: .gallery, path: Home.gallery), WatchedFolder(kind: .vacations, path: Home.trips),
         ]
         if let events = home.events { watched.append(WatchedFolder(kind: .gallery, path: events.path)) }
+        if let projects = home.projects { watched.append(WatchedFolder(kind: .projects, path: projects.path)) }
         folders = try ledger.register(watched)
         _ = try ledger.recoverInterrupted(at: time.now())
     }
@@ -86,8 +89,9 @@ final class AgentProcess {
             ledger: queue, store: store,
             preparer: Preparer(
                 ledger: ledger, scanner: home.view, reducer: home.view, planner: UploadPlanner(keys: keys),
-                policy: ReducePolicy(), settle: Self.settle, now: time.now),
-            pool: pool, batchSize: 1, work: Wakeup(), time: time, logger: logger, observe: { _ in })
+                projects: projectPolicy, policy: ReducePolicy(), settle: Self.settle, now: time.now),
+            versions: projectVersions, pool: pool, batchSize: 1, work: Wakeup(), time: time, logger: logger,
+            observe: { _ in })
     }
 
     private static let policy = TierPolicy(

@@ -1,11 +1,9 @@
 import FoundationEssentials
 import Glibc
 import SyncCore
-import SyncDigest
 import SyncEngine
 import SyncSystem
 import SyncTestSupport
-import SyncWatch
 import SystemPackage
 
 /// The folder in which another app keeps its events. Unlike the other folders of a home it is one of the system's: what
@@ -129,75 +127,4 @@ struct FileSteps: Sendable {
 
     var before: @Sendable (_ call: String) throws -> Void = { _ in }
     var after: @Sendable (_ call: String) throws -> Void = { _ in }
-}
-
-/// The disk of a home, with its gallery of events.
-struct HomeDisk: TreeScanner, PhotoReducer {
-    let fake: FakeDisk
-    /// A folder of the system's; `nil` where no app has one.
-    let events: FilePath?
-    private let system = FileTreeScanner()
-
-    init(_ fake: FakeDisk, events: FilePath?) {
-        self.fake = fake
-        self.events = events
-    }
-
-    private func isEvents(_ path: FilePath) -> Bool { events.map { path.starts(with: $0) } ?? false }
-
-    // MARK: TreeScanner
-
-    func scan(root: FilePath, from start: FilePath, visit: (ScannedFolder) throws -> Void) throws {
-        let scanner: any TreeScanner = isEvents(root) ? system : fake
-        try scanner.scan(root: root, from: start, visit: visit)
-    }
-
-    func stamp(of file: FilePath) throws(ScanError) -> FileStamp? {
-        if isEvents(file) { return try system.stamp(of: file) }
-        return try fake.stamp(of: file)
-    }
-
-    func mountPoints(below root: FilePath) -> [FilePath] { fake.mountPoints(below: root) }
-    func mountTable() -> [UInt8] { fake.mountTable() }
-    func drive(at path: FilePath) -> DriveIdentity? { fake.drive(at: path) }
-    func isThere(_ path: FilePath) -> Bool { fake.isThere(path) }
-    /// The system would tell of descriptors that children of other tests hold until their execve(2).
-    func isBeingWritten(_ file: FilePath) -> Bool { fake.isBeingWritten(file) }
-
-    // MARK: PhotoReducer
-
-    func examine(_ file: FilePath) throws(PhotoError) -> PhotoFacts {
-        guard isEvents(file) else { return try fake.examine(file) }
-        let (bytes, stamp) = try content(of: file)
-        return PhotoFacts(stamp: stamp, type: .json, digest: ContentDigest(of: bytes))
-    }
-
-    func whyUnwanted(_ file: FilePath, stamp: FileStamp) -> String? {
-        isEvents(file) ? nil : fake.whyUnwanted(file, stamp: stamp)
-    }
-
-    func reduce(_ file: FilePath, examined: PhotoFacts, policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
-        try fake.reduce(file, examined: examined, policy: policy)
-    }
-
-    func reduce(_ photo: [UInt8], as type: MediaType?, policy: ReducePolicy) throws(PhotoError) -> StoredCopy {
-        try fake.reduce(photo, as: type, policy: policy)
-    }
-
-    func read(_ file: FilePath, _ range: Range<Int>, stamp: FileStamp) throws(PhotoError) -> [UInt8] {
-        guard isEvents(file) else { return try fake.read(file, range, stamp: stamp) }
-        let (bytes, found) = try content(of: file)
-        guard found == stamp else { throw PhotoError(.changed, "it changed") }
-        return Array(bytes[range])
-    }
-
-    /// Nobody writes while a process is at work.
-    private func content(of file: FilePath) throws(PhotoError) -> (bytes: [UInt8], stamp: FileStamp) {
-        do {
-            let stamp = try FileStamp(of: file)
-            return (Array(try Data(contentsOf: URL(filePath: file.string))), stamp)
-        } catch {
-            throw PhotoError(.missing, "it is gone")
-        }
-    }
 }

@@ -22,6 +22,8 @@ final class Home {
     let clock: LifeClock
     /// Of another app; `nil` where there is none.
     let events: EventGallery?
+    /// Of one more app; `nil` where there is none.
+    let projects: ProjectsFolder?
     private(set) var ledgerFile: FilePath
     private var ledgers = 0
 
@@ -29,19 +31,20 @@ final class Home {
 
     /// - Parameters:
     ///   - other: one whose store this one uses, too.
-    ///   - hasEvents: whether another app keeps events in a gallery.
-    init(_ name: String = "home", beside other: Home? = nil, hasEvents: Bool = false) throws {
+    ///   - hasApps: whether other apps keep events in a gallery, and projects in a folder.
+    init(_ name: String = "home", beside other: Home? = nil, hasApps: Bool = false) throws {
         let clock = other?.clock ?? LifeClock()
         self.clock = clock
         self.name = name
         memory = other?.memory ?? InMemoryStore(now: { clock.now }, restoreDuration: .seconds(48 * 3_600))
         tree = try TemporaryTree(in: .memory)
-        events = try hasEvents ? EventGallery(in: tree, clock: clock) : nil
+        events = try hasApps ? EventGallery(in: tree, clock: clock) : nil
+        projects = try hasApps ? ProjectsFolder(in: tree, clock: clock) : nil
         ledgerFile = tree.path("ledger-0.sqlite")
     }
 
     /// As scanner and reducer see it.
-    var view: HomeDisk { HomeDisk(disk, events: events?.path) }
+    var view: HomeDisk { HomeDisk(disk, events: events?.path, projects: projects?.path) }
 
     /// A process that nothing disturbs.
     func start() throws -> AgentProcess { try AgentProcess(self, store: FaultyStore(memory), isAlive: { true }) }

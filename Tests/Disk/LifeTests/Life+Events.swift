@@ -64,7 +64,7 @@ extension Life {
             let summary = try await process.cleanUp(gallery)
             guard process.isAlive(), summary.outage == nil else { return }
             let setAside = try setAside(process.ledger, at: gallery.path).compactMap { $0.path.lastComponent?.string }
-            brokenByCleanup += try events.unnamed(in: gallery, due: due, summary, setAside: Set(setAside))
+            brokenMeanwhile += try events.unnamed(in: gallery, due: due, summary, setAside: Set(setAside))
         }
         events.cleaned(at: home.clock.now)
         return what

@@ -11,7 +11,7 @@ final class Life {
     /// Something that happens and that the model is not told of: it must find each of them.
     enum Lie: String, CaseIterable, Sendable {
         case objectGone, objectAltered, claimedAndNeverSent, shareLeftBehind, photoForgotten, strangerStored
-        case eventTextGone, archivedPhotoGone
+        case eventTextGone, archivedPhotoGone, projectImageGone, deletedProjectStored, mirrorAltered
     }
 
     static let days = 30.0
@@ -19,10 +19,14 @@ final class Life {
     let seed: UInt64
     let home: Home
     let gallery: EventGallery
+    let projectsFolder: ProjectsFolder
     var model = LifeModel()
     var events = EventModel()
-    /// Promises that cleanups broke since the last look.
-    var brokenByCleanup: [String] = []
+    var projects = ProjectModel()
+    let friend: FriendsMachine
+    var mirrors = MirrorModel()
+    /// Promises that cleanups and mirrors broke since the last look.
+    var brokenMeanwhile: [String] = []
     var dice: Dice
     var count = 0
     /// Processes that did not end by themselves.
@@ -35,9 +39,13 @@ final class Life {
     init(seed: UInt64) throws {
         self.seed = seed
         dice = Dice(seed: seed)
-        home = try Home(hasEvents: true)
-        guard let gallery = home.events else { preconditionFailure("a home without its gallery of events") }
+        home = try Home(hasApps: true)
+        guard let gallery = home.events, let folder = home.projects else {
+            preconditionFailure("a home without the folders of its apps")
+        }
         self.gallery = gallery
+        projectsFolder = folder
+        friend = try FriendsMachine(beside: home)
     }
 
     /// Lives to the end, or to the first broken promise.
@@ -72,7 +80,7 @@ final class Life {
         count += 1
         home.clock.advance(by: .seconds(1_200 + dice.below(18_000)))
         let what: String
-        switch dice.below(30) {
+        switch dice.below(36) {
         case 0...4: what = add()
         case 5: what = change()
         case 6: what = move()
@@ -90,7 +98,9 @@ final class Life {
         case 25: what = try editEvent()
         case 26: what = try renameEvents()
         case 27, 28: what = try await cleanUp()
-        default: what = try await loseLedger()
+        case 29: what = try await loseLedger()
+        case 30...33: what = try await workOnProjects()
+        default: what = try await workOnMirrors()
         }
         steps.append(what)
     }
@@ -190,7 +200,10 @@ final class Life {
 
     private func share() async throws -> String {
         let folder = dice.oneIn(2) ? Home.rome : Home.oslo
-        return try await work("share \(folder)", trouble()) { _ = try await $0.share(folder) }
+        return try await work("share \(folder)", trouble()) { process in
+            let share = try await process.share(folder)
+            mirrors.tell(of: share)
+        }
     }
 
     private func revoke() async throws -> String {
@@ -251,6 +264,7 @@ final class Life {
         let process = try home.start()
         let early = try retrySetAside(process.ledger)
         try process.ledger.makeAllDue(at: home.clock.now)
+        let undeleted = try await endDeletions(process)
         try await process.verify()
         try await process.pass()
         home.clock.advance(by: .seconds(60 * 3_600))
@@ -267,8 +281,11 @@ final class Life {
         let sent = process.store.calls.filter { $0.operation == .put }.dropFirst(puts).map(\.key)
             .filter { $0.hasPrefix("users/ana/photos/") }
         _ = try model.broken(in: home, process.ledger)
-        let wrong =
-            try early + wrongEvents + model.unmended(in: home, process.ledger) + sent.map { "\($0) was sent once more" }
+        let wrongProjects = try undeleted + projects.unmended(in: projectsFolder, home.memory)
+        let wrongPhotos = try model.unmended(in: home, process.ledger)
+        let wrongMirrors = try await mirrorInPeace()
+        let sentAgain = sent.map { "\($0) was sent once more" }
+        let wrong = early + wrongEvents + wrongProjects + wrongPhotos + wrongMirrors + sentAgain
         _ = try await home.finish(process)
         steps.append("peace")
         return wrong
@@ -278,16 +295,20 @@ final class Life {
     /// is while another one is sent, and kills the process, is the machine's.
     /// - Returns: those that were set aside before there were two kills.
     private func retrySetAside(_ ledger: Ledger) throws -> [String] {
-        let setAside = try setAside(ledger, at: Home.pictures) + setAside(ledger, at: gallery.path)
+        let setAside = try [Home.pictures, gallery.path, projectsFolder.path].flatMap {
+            try self.setAside(ledger, at: $0)
+        }
         if !setAside.isEmpty { _ = try ledger.retry(setAside.map(\.id)) }
         return kills < 2 ? setAside.map { "\($0.path) was set aside after \(kills) kills" } : []
     }
 
     private func check() async throws -> [String] {
         let process = try home.start()
+        let brokenProjects = try projects.broken(in: projectsFolder, home.memory, process.ledger)
         let broken =
-            try model.broken(in: home, process.ledger) + events.broken(in: gallery, home.memory) + brokenByCleanup
-        brokenByCleanup = []
+            try model.broken(in: home, process.ledger) + events.broken(in: gallery, home.memory) + brokenMeanwhile
+            + brokenProjects
+        brokenMeanwhile = []
         var states = try gallery.texts(of: events.events.keys).map { "\($0.key) in \($0.value)" }
         try process.ledger.photos(at: Home.pictures) { states.append("\($0.path) \($0.state)") }
         let objects = home.memory.keys.filter { !$0.rawValue.contains("/catalog/") }.map { key in
@@ -337,6 +358,25 @@ final class Life {
             for key in home.memory.keys where key.rawValue.hasPrefix("gallery-archive/") {
                 try await home.memory.delete(key)
             }
+        case .projectImageGone, .deletedProjectStored:
+            try makeProject("last")
+            home.clock.advance(by: .seconds(60))
+            try await process.pass()
+            _ = try projects.broken(in: projectsFolder, home.memory, process.ledger)
+            let image = try ObjectKey("users/ana/projects/\(ProjectsFolder.image("last"))")
+            if lie == .projectImageGone {
+                try await home.memory.delete(image)
+            } else {
+                projects.ask(for: "last")
+                if try await process.deleteProject("last").isEmpty { projects.end("last") }
+                try await home.memory.store([1], at: image)
+            }
+        case .mirrorAltered:
+            let share = try await process.share(Home.rome)
+            mirrors.tell(of: share)
+            _ = try await mirror(share, nil)
+            for name in try friend.photos(of: share).keys { try friend.write("altered", to: name, of: share) }
+            brokenMeanwhile += try await mirror(share, nil)
         case .strangerStored: try await home.memory.store([1], at: ObjectKey("users/ana/photos/stranger.dat"))
         }
         _ = try await home.finish(process)
