@@ -232,8 +232,9 @@ import Testing
 
     @Test func `a file that waits to be stored is told to no other machine`() async throws {
         let bench = try ProjectBench()
-        try bench.list([ProjectBench.record("a", "Processing"), ProjectBench.record("b")])
-        for id in ["a", "b"] { try bench.write("image \(id).", to: "\(id).jpg") }
+        try bench.list([ProjectBench.record("a", "Processing", age: 60), ProjectBench.record("b")])
+        try bench.write("image half", to: "a.jpg")
+        try bench.write("image b.", to: "b.jpg")
         try await bench.pass()
         try await bench.writeCatalog()
         let waiting = try #require(try bench.status("a.jpg"))
