@@ -81,15 +81,16 @@ extension LocalStore {
         }
     }
 
-    /// A file that is gone cannot be stored again: then only a store without the record goes on.
+    /// A file that is gone cannot be stored again: then only a store without the record goes on. `verify` looks at what the
+    /// ledger knows alone, which an earlier version may not be, after a rebuild.
     private func unreadable(_ key: ObjectKey, _ operation: String) -> StoreError {
         var error = StoreError(
             .badDigest, operation: operation, key: key.rawValue,
             message:
-                "the record \(layout.record(for: key).string.escapingControls) cannot be read; check the disk, and run "
-                + "sync-agent verify. Where the object's file is still here, sync-agent sync stores it again. Where it "
-                + "is not, move the record out of the store: the object counts as lost then, and its bytes stay in "
-                + "objects/")
+                "the record \(layout.record(for: key).string.escapingControls) cannot be read; check the disk. "
+                + "Where the object's file is still here, sync-agent verify and sync-agent sync store it again. Where it "
+                + "is not, move the record out of the store: what is known of the object here counts as lost then, and "
+                + "its bytes stay in objects/. So it is with an earlier version that verify does not name")
         error.isOfRecord = true
         return error
     }

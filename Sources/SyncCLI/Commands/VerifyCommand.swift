@@ -178,6 +178,8 @@ struct VerifyReport: Encodable {
     /// Bytes that were read.
     var bytes: Int64
     var ok: Int
+    /// Of those that are as they were stored: the archived ones, of which the store tells size and ETag, and no more.
+    var unread: Int
     var damaged: [Damaged]
     var missing: [Missing]
     /// Objects that are damaged or missing and that only other machines need: those tell of them, and store them again.
@@ -216,6 +218,11 @@ struct VerifyReport: Encodable {
         if undecided > errors.count { lines.append("not known: \(Quantities.count(undecided - errors.count)) more") }
         var line = "\(Quantities.counted(checked, "object")) checked (\(Quantities.bytes(bytes)) read), "
         line += ok == checked ? "all as they were stored" : "\(Quantities.count(ok)) as they were stored"
+        if unread > 0 {
+            let them = unread == 1 ? "it is" : "they are"
+            line += " (\(Quantities.count(unread)) by size and ETag only, as the store tells them: \(them) archived, "
+            line += "and cannot be read without a restore)"
+        }
         if !damaged.isEmpty { line += ", \(Quantities.count(damaged.count)) damaged" }
         if !missing.isEmpty { line += ", \(Quantities.count(missing.count)) missing" }
         if leftToOthers > 0 { line += ", \(Quantities.count(leftToOthers)) left to another machine to store again" }
@@ -258,10 +265,11 @@ extension VerifyReport {
             Missing(path: $0.path?.text, key: $0.key.rawValue, advice: advice[$0.key])
         }
         self.init(
-            checked: result.checked, bytes: result.bytes, ok: result.intact, damaged: damaged, missing: missing,
-            leftToOthers: result.leftToOthers, repaired: repaired, costUSD: result.costUSD.roundedUSD,
-            oldestUnverified: oldest, undecided: result.undecided, errors: result.failures.first.map(\.description),
-            stoppedBy: result.isOverBudget ? "budget" : nil, lost: lost, leftToAgent: leftToAgent)
+            checked: result.checked, bytes: result.bytes, ok: result.intact, unread: result.unread, damaged: damaged,
+            missing: missing, leftToOthers: result.leftToOthers, repaired: repaired,
+            costUSD: result.costUSD.roundedUSD, oldestUnverified: oldest, undecided: result.undecided,
+            errors: result.failures.first.map(\.description), stoppedBy: result.isOverBudget ? "budget" : nil,
+            lost: lost, leftToAgent: leftToAgent)
     }
 }
 

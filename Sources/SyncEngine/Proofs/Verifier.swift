@@ -25,6 +25,8 @@ package struct Verifier: Sendable {
         /// Bytes that were read.
         package fileprivate(set) var bytes: Int64 = 0
         package fileprivate(set) var intact = 0
+        /// Of the intact ones: those of which no bytes were read, since they are archived. The store's words count.
+        package fileprivate(set) var unread = 0
         package fileprivate(set) var broken: [Broken] = []
         /// Damaged and missing objects that only other machines need: theirs tell of them.
         package fileprivate(set) var leftToOthers = 0
@@ -156,9 +158,9 @@ package struct Verifier: Sendable {
         if affordable.isEmpty { return }
         let (moved, pruned) = (moves?.lookup(), self.pruned?.lookup())
         let spent = Lock(0.0)
-        let outcomes: [Outcome]
+        let looks: [(found: Outcome, isRead: Bool)]
         do {
-            outcomes = try await affordable.concurrently(Self.checksInFlight) { record in
+            looks = try await affordable.concurrently(Self.checksInFlight) { record in
                 let source = CountingStore(base: store)
                 defer {
                     let bytes = source.bytes
@@ -169,7 +171,7 @@ package struct Verifier: Sendable {
                 case .success: try await denied.noteGiven(record.key)
                 case .failure(let error): try await denied.note(error, of: record.key)
                 }
-                return found
+                return (found, source.bytes > 0 || record.size == 0)
             }
         } catch {
             // What has come until then is paid for.
@@ -178,7 +180,7 @@ package struct Verifier: Sendable {
             throw error
         }
         result.costUSD += price
-        try await note(outcomes, of: affordable, &result)
+        try await note(looks, of: affordable, &result)
     }
 
     private func check(
@@ -211,17 +213,22 @@ package struct Verifier: Sendable {
     /// What was found out of an object, or why nothing was; `nil` for one that is forgotten, or is another file's by now.
     private typealias Outcome = Result<ObjectCheck?, StoreError>
 
-    private func note(_ outcomes: [Outcome], of records: [ObjectRecord], _ result: inout Summary) async throws {
+    private func note(
+        _ looks: [(found: Outcome, isRead: Bool)], of records: [ObjectRecord], _ result: inout Summary
+    ) async throws {
         var checks: [ObjectCheck] = []
         var open: [ObjectRecord] = []
-        for (outcome, record) in zip(outcomes, records) {
-            switch outcome {
+        for (look, record) in zip(looks, records) {
+            switch look.found {
             case .success(nil): continue
             case .success(let check?):
                 checks.append(check)
                 result.checked += 1
                 if !record.storageClass.isArchive { result.bytes += record.size }
-                if case .intact = check { result.intact += 1 }
+                if case .intact = check {
+                    result.intact += 1
+                    if !look.isRead { result.unread += 1 }
+                }
             case .failure(let error):
                 open.append(record)
                 result.failures.note(error)

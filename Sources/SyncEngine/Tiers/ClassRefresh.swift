@@ -21,7 +21,7 @@ package struct ClassRefresh: Sendable {
         fileprivate var unclear = 0
         /// What the store no longer has, or has other than it was stored; and what it has again.
         package var findings = ObjectAudit.Findings()
-        /// Manifests of vacations that are gone, and are written again.
+        /// Manifests of vacations that are gone or damaged, and are written again.
         package var manifests = 0
         /// Why this machine's catalogue in the store is not what it is to be, in plain words: the ledger has it noted.
         package var catalogProblem: String?
@@ -82,14 +82,15 @@ package struct ClassRefresh: Sendable {
                 }
                 if !manifests.isEmpty {
                     let present = page.problems.filter { $0.error.code != .badDigest }.map(\.key)
-                    for key in objects.map(\.key) + present { manifests[key] = nil }
+                    let whole = objects.filter { !isLeftOpen(by: $0) }.map(\.key)
+                    for key in whole + present { manifests[key] = nil }
                 }
                 result.seen += objects.count
                 result.add(catalog.see(page))
                 onPage(result.seen)
             }
         }
-        try await note(missing: manifests, &result)
+        try await note(inDoubt: manifests, &result)
         let finding = try await catalog.finish()
         result.catalogProblem = finding.problem
         result.catalogLeftovers = finding.leftovers
@@ -152,12 +153,18 @@ package struct ClassRefresh: Sendable {
         }
     }
 
-    /// Their vacations have to be stored again.
-    private func note(missing manifests: [ObjectKey: String], _ result: inout Summary) async throws {
+    /// Whether a listing that tells a digest of each object that is whole tells none of one.
+    private func isLeftOpen(by info: ObjectInfo) -> Bool {
+        store.capabilities.digestsInLists && info.md5 == nil && info.sha256 == nil
+    }
+
+    /// Of those that are gone or damaged, the vacations have to be stored again.
+    /// - Parameter manifests: those that the listing has left out, or has left open.
+    private func note(inDoubt manifests: [ObjectKey: String], _ result: inout Summary) async throws {
         for (key, name) in manifests.sorted(by: { $0.key < $1.key }) {
             do {
                 // One that was written or removed meanwhile is no longer as it was known.
-                if try await store.head(key) != nil { continue }
+                if try await store.head(key) != nil, try await !isDamaged(key) { continue }
             } catch let error as StoreError where error.code == .badDigest {
                 // One that the store itself says nobody can read is gone, too: it is written again in its place.
             } catch let error as StoreError where error.mayConcernOneObject {
@@ -166,6 +173,13 @@ package struct ClassRefresh: Sendable {
             }
             result.manifests += try await ledger { try $0.noteManifestMissing(name) }
         }
+    }
+
+    /// Only a store on a disk of one's own, whose listings tell digests, is read for this: that costs nothing.
+    private func isDamaged(_ key: ObjectKey) async throws -> Bool {
+        guard store.capabilities.digestsInLists else { return false }
+        if case .damaged = try await ObjectReadback(store).read(key) { return true }
+        return false
     }
 }
 

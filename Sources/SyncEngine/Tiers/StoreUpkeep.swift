@@ -121,7 +121,10 @@ package struct StoreUpkeep: Sendable {
         }
         if result.manifests > 0 {
             logger.warning(
-                "gone from the store, and written again: \(result.manifests.counted("manifest")) of vacations")
+                """
+                gone from the store or damaged there, and written again: \(result.manifests.counted("manifest")) of \
+                vacations
+                """)
         }
         logCatalog(result.catalogProblem)
         try await unlessItFails("look at what this machine tells the others") {
@@ -222,7 +225,13 @@ package struct StoreUpkeep: Sendable {
         if result.undecided > Self.problemsTold {
             logger.warning("not verified: \(result.undecided.counted("object"))")
         }
-        if result.checked > 0 { logger.info("verified: \(result.checked.counted("object")), \(result.intact) whole") }
+        if result.checked > 0 {
+            logger.info(
+                """
+                verified: \(result.checked.counted("object")), \(result.intact) whole (\(result.unread) archived, by \
+                size and ETag only)
+                """)
+        }
         // What a listing of it tells is what was noted with the bytes, and not what the disk has now.
         if store.capabilities.digestsInLists {
             do {

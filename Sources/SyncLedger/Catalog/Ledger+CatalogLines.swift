@@ -86,16 +86,21 @@ extension Ledger {
         """
 
     private static let storedInDirectory = """
-        SELECT \(columns) FROM photos CROSS JOIN objects ON objects.id = photos.object_id
+        SELECT \(columns) FROM \(LedgerQuery.catalogued)
         WHERE photos.directory_id = ? AND photos.name > ? ORDER BY photos.name LIMIT ?
         """
 
     private static let storedAtPlace = """
-        SELECT \(columns) FROM directories
-        CROSS JOIN photos ON photos.directory_id = directories.id AND photos.name = ?3
-        CROSS JOIN objects ON objects.id = photos.object_id
+        SELECT \(columns) FROM directories CROSS JOIN \(LedgerQuery.catalogued)
         WHERE directories.folder_id = ?1 AND directories.path = ?2
+            AND photos.directory_id = directories.id AND photos.name = ?3
         """
+}
+
+extension LedgerQuery {
+    /// The rows of `photos` that the catalogue names, each with what its file is stored as: what has no object is told to
+    /// nobody.
+    static let catalogued = "photos CROSS JOIN objects ON objects.id = photos.object_id"
 }
 
 extension Database {

@@ -44,7 +44,7 @@ extension Ledger {
             let (from, to) = (Data(id.utf8), Data(id.utf8) + [0xFF])
             return try folders.contains { folder in
                 guard let root = try DirectoryTable(db).find("", in: FolderID(rawValue: folder)) else { return false }
-                return try db.texts(LedgerQuery.namesInDirectory, [root.rawValue, from, to]).contains {
+                return try db.texts(LedgerQuery.cataloguedInDirectory, [root.rawValue, from, to]).contains {
                     ProjectFileName($0).id?.inBytes == id.inBytes
                 }
             }
@@ -53,8 +53,9 @@ extension Ledger {
 }
 
 extension LedgerQuery {
-    package static let namesInDirectory = """
-        SELECT CAST(name AS TEXT) FROM photos WHERE directory_id = ? AND name >= ? AND name < ?
+    package static let cataloguedInDirectory = """
+        SELECT CAST(photos.name AS TEXT) FROM \(catalogued)
+        WHERE photos.directory_id = ? AND photos.name >= ? AND photos.name < ?
         """
     package static let ownPhotoOfObject = """
         SELECT photos.id FROM objects

@@ -230,6 +230,19 @@ import Testing
         #expect(try bench.ledger.check() == [])
     }
 
+    @Test func `a file that waits to be stored is told to no other machine`() async throws {
+        let bench = try ProjectBench()
+        try bench.list([ProjectBench.record("a", "Processing", age: 60), ProjectBench.record("b")])
+        try bench.write("image half", to: "a.jpg")
+        try bench.write("image b.", to: "b.jpg")
+        try await bench.pass()
+        try await bench.writeCatalog()
+        let waiting = try #require(try bench.status("a.jpg"))
+        #expect(waiting.key == nil)
+        #expect(try bench.ledger.hasToldOfProject("b"))
+        #expect(try !bench.ledger.hasToldOfProject("a"))
+    }
+
     @Test func `earlier images of a machine that still has the project stay when another deletes it`() async throws {
         let bench = try ProjectBench(listing: "a")
         for number in 1...3 { try await store(number, "a.jpg", in: bench) }

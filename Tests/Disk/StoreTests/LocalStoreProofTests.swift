@@ -302,6 +302,8 @@ struct LocalStoreProofTests {
         }
         #expect(error?.code == .badDigest && error?.isOfRecord == true && error?.isTransient == false)
         #expect(error?.message.contains("sync-agent verify") == true)
+        // Of what the ledger does not know that finds nothing.
+        #expect(error?.message.contains("an earlier version that verify does not name") == true)
         // Bytes that are wrong may have been read wrongly.
         try await store.store(flipped, at: ObjectKey("b"))
         try tree.write(bytes, to: "store/objects/b")

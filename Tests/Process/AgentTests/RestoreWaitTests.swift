@@ -330,6 +330,6 @@ struct RestoreWaitTests {
         let answer = try await home.restore("Rome", "--wait", code: 3)
         #expect(answer.items.map(\.state).sorted() == ["failed", "restored", "restored", "restored"], "\(answer)")
         let reason = try #require(answer.items.compactMap(\.error).first)
-        #expect(reason.contains("cannot be read; check the disk, and run sync-agent verify"))
+        #expect(reason.contains("cannot be read; check the disk. Where the object's file is still here, sync-agent "))
     }
 }

@@ -76,7 +76,7 @@ extension LedgerQuery {
         generationOfPhoto, filesOfEvent, photoBeside, eventTallies, newestRetentionRecords, queuedEventFiles,
         eventFilesInHand,
         unreadableEventFiles, allMalformedEventFiles, projectsOfFolder, project, projectsToGiveUp,
-        versionsOfProject, versionsInUse, ownPhotoOfObject, namesInDirectory, statesOfProjectImages, firstUnsynced,
+        versionsOfProject, versionsInUse, ownPhotoOfObject, cataloguedInDirectory, statesOfProjectImages, firstUnsynced,
         unfinishedImages,
         brokenObject, brokenObjectOfPhoto, firstLost, listedObjects, listedObjectsAndDigests, longestUnproven,
         oldestProof, anyPhotosOfObject, objectOfDigest, versionsOfPhoto, photosOfVersion, brokenStock,

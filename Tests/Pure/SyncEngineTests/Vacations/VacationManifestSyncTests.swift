@@ -80,6 +80,18 @@ import Testing
         #expect(try machine.ledger.unclearOwnObjects(.ana) == 1)
     }
 
+    @Test func `a manifest of which a listing leaves open what it holds is read, and written again if damaged`()
+        async throws
+    {
+        let machine = try machine(InMemoryStore(listedDigests: .none))
+        try await machine.pass()
+        let refresh = ClassRefresh(
+            store: TellingStore(base: machine.store), ledger: machine.queue, keys: .ana, time: machine.time.source)
+        #expect(try await refresh.run().manifests == 0)
+        machine.memory.damage(try KeyLayout.ana.vacation("\(key)_3"))
+        #expect(try await refresh.run().manifests == 1)
+    }
+
     @Test func `photos stand in the order of capture, below folders too`() async throws {
         let machine = try VacationMachine()
         for (text, name) in [("300 c", "a.jpg"), ("100 a", "z/y.jpg"), ("x", "0.jpg"), ("100 b", "b.jpg")] {
