@@ -120,15 +120,18 @@ def closed_twice(log):
     """The first close(2) of a descriptor that is open no more: another thread's file may have its number.
 
     Not of a process that is to become another program (posix_spawn(3)): it closes what was open before it was made. One
-    that is killed meanwhile has become none yet; it is known by its standard error, which we close nowhere. And
-    not of -1, which no file has: libcurl closes both ends of a pipe that it could not make when it was opened.
+    that is killed meanwhile has become none yet; it is known by its standard error, which we close nowhere, and by
+    doing nothing else to files: a thread of ours that closes its standard error does, and hides nothing. And not of -1, which no file has: libcurl closes both ends of a pipe that it could not make when it was opened.
     """
     if not log.exists():
         return None
     with open(log, errors="replace") as file:
         lines = file.read().splitlines()
     ours = lines[0].split(" ", 1)[0] if lines else ""
-    others = {line.split(" ", 1)[0] for line in lines if " execve(" in line or re.search(r"^\d+ +close\(2[<)]", line)} - {ours}
+    busy = {line.split(" ", 1)[0] for line in lines
+            if (match := LINE.match(line)) and match[2] not in ("close", "execve", "fcntl") and '"/dev/' not in line}
+    closing = {line.split(" ", 1)[0] for line in lines if re.search(r"^\d+ +close\(2[<)]", line)}
+    others = ({line.split(" ", 1)[0] for line in lines if " execve(" in line} | closing - busy) - {ours}
     return next((line.strip() for line in lines if "EBADF" in line and "close" in line and "close(-1)" not in line
                  and "INJECTED" not in line and line.split(" ", 1)[0] not in others), None)
 
