@@ -165,7 +165,7 @@ class World(Home):
         """One call of the program fails on what is in the home; it ends by itself, or is killed as `run` is."""
         call, fault = FAILING[one % len(FAILING)]
         paths = {str(path) for path in (self.folder, *self.folder.rglob("*"))}
-        command = Point(call, fault, 1 + two % 12, named=True).wrap(self.command(*words), str(self.slot / "failing"), paths, self.folder)
+        command = Point(call, fault, 1 + two % 4, named=True).wrap(self.command(*words), str(self.slot / "failing"), paths, self.folder)
         process = subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
