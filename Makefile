@@ -70,13 +70,13 @@ trials: ## all trials but crash images in a short form, with the program that th
 	@scripts/model --short
 	@scripts/fuzz --short
 
-mutate: ## lines of ledger, upload and embedded store changed, and whether a test fails (30 min)
+mutate: ## lines of ledger, upload and embedded store changed, and whether a test fails (30 min, and the builds)
 	@scripts/mutate
 
-model: ## random lives of a home against a plain model: files, faults, kills, clocks (25 min)
+model: ## random lives of a home against a plain model: files, faults, kills, clocks (30 min, and the builds)
 	@scripts/build
 	@scripts/setup test
-	@scripts/model
+	@scripts/model --limit 22
 	@SYNC_AGENT_LIVES=30 scripts/test --filter LifeTests
 
 gallery: ## the gallery used in a browser, over the embedded store and over moto, then clients that mean harm (8 min)

@@ -106,7 +106,7 @@ class History:
         if code == 0:
             self.shares.pop(name)
             self.revoked.add(name)
-            self.check_revoked(name)
+            self.while_there(self.check_revoked, name)
 
     def do_mirror(self, who, machine, draw):
         if not self.shares:
@@ -151,7 +151,7 @@ class History:
         code, _ = machine.say(self.lines, who, "projects", "delete", name, "--yes")
         if code == 0:
             self.deleted.add(name)
-            self.check_deleted(name)
+            self.while_there(self.check_deleted, name)
         elif code != 66:
             self.pending_deletes = getattr(self, "pending_deletes", set()) | {name}
 

@@ -211,7 +211,9 @@ class Run(Workflow):
     def drive(self, home, process, patience):
         wanted = POOL | PROJECT_OBJECTS
         said = home.slot / "stderr"
-        watches = wait_until(lambda: process.poll() is not None or "watching" in said.read_text(errors="replace"), 60)
+        # Before it watches, SIGTERM would end it by that signal: whoever has patience gets more of it, for a busy machine.
+        watches = wait_until(lambda: process.poll() is not None or "watching" in said.read_text(errors="replace"),
+                             max(60, 3 * patience))
         if watches:
             name, fixture = LATER
             shutil.copyfile(FIXTURES / fixture, home.folder / "coming.jpg")

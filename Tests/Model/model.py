@@ -12,6 +12,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from homes import EVENTS, FIXTURES, TRIP, Broken, Home, sha256
+from injection import Point
 from programs import library
 
 FOLDERS = ("Gallery", f"Vacations/{TRIP}", "Gallery/old")
@@ -24,7 +25,17 @@ SHAPES = ("orientation-3.jpg", "size-17x33.jpg", "size-16x16.jpg", "camera-offse
 # Half of a history is files and passes: the other steps need something to work on. Each kind, and how often it is drawn.
 KINDS = {"come": 8, "again": 3, "change": 4, "move": 5, "vanish": 3, "sync": 6, "kill sync": 7, "kill run": 3,
          "lose": 3, "damage": 3, "forget record": 2, "verify": 2, "restore": 2, "share": 2, "kill share": 2,
-         "revoke": 2, "kill revoke": 1, "mirror": 1, "event": 4, "cleanup": 2, "kill cleanup": 2, "clock": 3, "zone": 1}
+         "revoke": 2, "kill revoke": 1, "mirror": 1, "event": 4, "cleanup": 2, "kill cleanup": 2, "fail sync": 4, "fail run": 2,
+         "fail cleanup": 2, "clock": 3, "zone": 1}
+
+# A system call that fails on a file of the home, once or (+) from then on: with an error, or with an early end.
+FAILING = tuple((call, fault + lasting) for calls, faults, lasts in (
+    (("openat",), ("EIO", "EMFILE"), ("", "+")),
+    (("read", "pread64"), ("EIO",), ("", "+")),
+    (("read", "pread64"), ("short",), ("",)),
+    (("write", "pwrite64", "fsync", "fdatasync", "rename", "renameat2", "link", "mkdir"), ("EIO", "ENOSPC"), ("", "+")),
+    (("unlink", "newfstatat", "statx", "getdents64"), ("EIO",), ("", "+")),
+) for call in calls for fault in faults for lasting in lasts)
 
 
 def photo(number):
@@ -149,6 +160,33 @@ class World(Home):
 
     def kill_run(self, one, two):
         self.killed(one * 3, "run")
+
+    def failing(self, one, two, *words, seconds=60):
+        """One call of the program fails on what is in the home; it ends by itself, or is killed as `run` is."""
+        call, fault = FAILING[one % len(FAILING)]
+        paths = {str(path) for path in (self.folder, *self.folder.rglob("*"))}
+        command = Point(call, fault, 1 + two % 4, named=True).wrap(self.command(*words), str(self.slot / "failing"), paths, self.folder)
+        process = subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            code = process.wait(timeout=seconds)
+            if code < 0:
+                raise Broken(f"{words[0]} crashes with {code} where {call} fails with {fault}")
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            if words[0] != "run":
+                raise Broken(f"{words[0]} does not end where {call} fails with {fault}") from None
+            self.kills += 1
+
+    def fail_sync(self, one, two):
+        self.failing(one, two, "sync")
+
+    def fail_run(self, one, two):
+        self.failing(one, two, "run", seconds=1)
+
+    def fail_cleanup(self, one, two):
+        self.failing(one, two, "cleanup", "--trust-clock")
 
     def spoil(self, number, how):
         there = sorted(key for key in self.objects() if key in self.reference)
