@@ -11,6 +11,8 @@ let warningsAreErrors = Context.environment["SYNC_AGENT_WARNINGS"] == "errors"
 /// Set by scripts/build-tests: a release build with assertions, for a sanitizer or not.
 let wantedBuild = Context.environment["SYNC_AGENT_BUILD"] ?? ""
 let isForTests = ["tests", "sanitized-tests"].contains(wantedBuild)
+/// A sanitizer brings an allocator that fills no memory as mallopt(3) is told.
+let sanitized: [SwiftSetting] = wantedBuild == "sanitized-tests" ? [.define("SANITIZED")] : []
 /// The flags of what takes long to compile and little time in a test: workflows, commands, the tests.
 let asInDebug = ["-Onone", "-enable-testing", "-no-whole-module-optimization", "-enable-batch-mode", "-incremental"]
 /// Of what looks at every byte of a photo, a listing or a ledger.
@@ -21,7 +23,7 @@ func strict(inTests flags: [String]) -> [SwiftSetting] {
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
-    ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : []) + (isForTests ? [.unsafeFlags(flags)] : [])
+    ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : []) + (isForTests ? [.unsafeFlags(flags)] : []) + sanitized
 }
 
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")

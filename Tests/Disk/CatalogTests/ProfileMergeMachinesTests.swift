@@ -82,7 +82,9 @@ import Testing
         let quiet = await desktop.outcome(trial.b, into: trial.a, keepsCatalog: false)
         #expect(quiet?.contains("store.catalog: off") == true)
         #expect(await laptop.outcome(trial.a, into: trial.b) == nil)
-        let segment = try #require(world.memory.keys.last { $0.rawValue.hasPrefix(world.bench.keys.catalog) })
+        let machine = try laptop.ledger.catalogStatus().machine
+        let segment = try #require(
+            world.memory.keys.last { CatalogSegment($0, world.bench.keys)?.machine == machine })
         world.memory.damage(segment)
         let other = try await world.trial()
         #expect(await desktop.outcome(other.b, into: other.a)?.contains("cannot be read") == true)

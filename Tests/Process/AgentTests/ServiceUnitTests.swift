@@ -58,7 +58,10 @@ struct ServiceUnitTests {
 
     @Test func `a container that is stopped waits for its agent`() async throws {
         let tree = try TemporaryTree()
-        let agent = "trap 'kill $!; echo stopping; exit 0' TERM; sleep 600 & echo ready; wait"
+        // What is not `sleep` yet may miss every other signal, and must not keep the pipes open as it sleeps on.
+        let agent = """
+            trap 'kill -KILL $!; echo stopping; exit 0' TERM; sleep 600 > /dev/null 2>&1 & echo ready; wait
+            """
         let container = try service(agent, in: tree)
         _ = try await container.progress.wait(for: "the agent") { $0.outputLines.first }
         container.send(SIGTERM)

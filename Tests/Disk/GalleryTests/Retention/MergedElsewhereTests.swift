@@ -101,7 +101,8 @@ import Testing
     @Test(arguments: [StoreError.Code.accessDenied, .throttled])
     func `as long as nobody can read who has merged, it is neither found nor lost`(code: StoreError.Code) async throws {
         try await mergeElsewhere()
-        let segment = try #require(bench.memory.keys.first { $0.rawValue.hasPrefix(keys.catalog) })
+        let machine = try other.catalogStatus().machine
+        let segment = try #require(bench.memory.keys.first { CatalogSegment($0, keys)?.machine == machine })
         bench.store.add(StoreFault(.get, key: segment.rawValue, .failBefore(code)))
         let result = try await verify(moves)
         #expect(result.broken == [] && result.undecided == 1)

@@ -52,7 +52,8 @@ import Testing
     }
 
     /// Of a preview that is cut off, LibRaw hands out the rest of the memory that it took for it: filled by malloc(3) with
-    /// the complement of what mallopt(3) was told.
+    /// the complement of what mallopt(3) was told. A sanitizer has an allocator of its own, which knows no such thing:
+    /// there the rest is what it is.
     @Test func `memory that a library does not fill shows nothing of an earlier picture`() throws {
         let workers = Decoder.workers
         let earlier = try Fixture.bytes("kinds/turned.png")
@@ -74,6 +75,8 @@ import Testing
         let preview = try memory.bytes(from: 0, count)
         #expect(preview.prefix(1_500).elementsEqual(bytes[start..<start + 1_500]))
         #expect(preview.count == 2_261)
-        #expect(preview.dropFirst(1_500).allSatisfy { $0 == 0x5A })
+        #if !SANITIZED
+            #expect(preview.dropFirst(1_500).allSatisfy { $0 == 0x5A })
+        #endif
     }
 }
