@@ -228,8 +228,7 @@ package struct DiskWatchdogService: Service {
     /// - Parameter interval: how often it is seen whether one is quiet.
     package init(
         _ watchdog: DiskWatchdog, every interval: Duration, ledger: LedgerQueue, patience: LedgerPatience,
-        time: TimeSource,
-        logger: Logger
+        time: TimeSource, logger: Logger
     ) {
         self.watchdog = watchdog
         self.interval = interval
