@@ -186,7 +186,7 @@ let package = Package(
             swiftSettings: strict(inTests: optimised)
         ),
         module("SyncPhone", ["SyncCore", "CSyncPhone"]),
-        module("SyncArchive", ["SyncCore", "SyncSystem", "CSyncArchive", systemPackage]),
+        module("SyncZip", ["SyncCore", "SyncSystem", "CSyncArchive", systemPackage]),
         module(
             "SyncHTTP",
             ["SyncCore", "SyncSystem", nioCore, nioPosix, nioHTTP1, atomics, logging, systemPackage]),
@@ -219,7 +219,7 @@ let package = Package(
             [
                 "SyncCore", "SyncDigest", "SyncSystem", "SyncWatch", "SyncPhotos", "SyncLocalStore", "SyncS3",
                 "SyncLedger",
-                "SyncConfig", "SyncPages", "SyncHTTP", "SyncPhone", "SyncArchive", "SyncQR", "SyncEngine",
+                "SyncConfig", "SyncPages", "SyncHTTP", "SyncPhone", "SyncZip", "SyncQR", "SyncEngine",
                 systemPackage,
                 logging, serviceLifecycle,
                 unixSignals, argumentParser,
@@ -261,7 +261,7 @@ let package = Package(
         suite("LedgerFileTests", in: "Disk", ["SyncLedger", grdb]),
         suite("StoreTests", in: "Disk", ["SyncLocalStore", "SyncS3", "SyncDigest"]),
         // Reads back a ZIP file of 66,000 files.
-        suite("ArchiveFileTests", in: "Disk", ["SyncArchive"], inTests: optimised),
+        suite("ArchiveFileTests", in: "Disk", ["SyncZip"], inTests: optimised),
         suite("HTTPTests", in: "Disk", ["SyncHTTP", logging]),
         suite("MirrorTests", in: "Disk", ["SyncEngine", "SyncS3", "SyncDigest"]),
         suite(

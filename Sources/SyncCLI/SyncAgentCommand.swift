@@ -66,7 +66,7 @@ package struct SyncAgentCommand: AsyncParsableCommand {
             }
             if let command = StatusCommand(flags: words) {
                 requireDescriptors()
-                if !command.onlyLooks { requireDigests() }
+                if !command.isQuery { requireDigests() }
                 try await command.run()
                 end(.success)
             }

@@ -1,11 +1,11 @@
 import ArgumentParser
-import SyncArchive
 import SyncCore
 import SyncEngine
 import SyncLocalStore
 import SyncPages
 import SyncPhotos
 import SyncSystem
+import SyncZip
 import SystemPackage
 
 struct ArchiveCommand: AsyncParsableCommand {
@@ -27,7 +27,7 @@ struct ArchiveCommand: AsyncParsableCommand {
     )
 }
 
-struct ArchiveListCommand: LookingCommand {
+struct ArchiveListCommand: QueryCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List archived photos, the newest first.",

@@ -44,7 +44,7 @@ struct GuestsCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
-    var onlyLooks: Bool { !refresh && !accept && !refuse }
+    var isQuery: Bool { !refresh && !accept && !refuse }
 
     func validate() throws {
         if accept, refuse { throw ValidationError("--accept and --refuse exclude each other") }

@@ -31,7 +31,7 @@ struct ProfilesCommand: AsyncParsableCommand {
     )
 }
 
-struct ProfilesListCommand: LookingCommand {
+struct ProfilesListCommand: QueryCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List profiles, the oldest first.",

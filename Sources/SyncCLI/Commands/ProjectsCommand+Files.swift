@@ -1,10 +1,10 @@
 import ArgumentParser
-import SyncArchive
 import SyncCore
 import SyncEngine
 import SyncLedger
 import SyncLocalStore
 import SyncSystem
+import SyncZip
 import SystemPackage
 
 struct ProjectsDeleteCommand: WorkspaceCommand {

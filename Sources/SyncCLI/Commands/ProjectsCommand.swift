@@ -35,7 +35,7 @@ extension ProjectRecord.Status: ExpressibleByArgument {
     }
 }
 
-struct ProjectsListCommand: LookingCommand {
+struct ProjectsListCommand: QueryCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List projects, the newest first.",
@@ -80,7 +80,7 @@ struct ProjectOptions: ParsableArguments {
     }
 }
 
-struct ProjectsSearchCommand: LookingCommand {
+struct ProjectsSearchCommand: QueryCommand {
     static let configuration = CommandConfiguration(
         commandName: "search",
         abstract: "Find projects by id, template, name or request.",
@@ -102,7 +102,7 @@ struct ProjectsSearchCommand: LookingCommand {
     func answer(_ workspace: Workspace) async throws -> Answer { try await which.list(text, workspace) }
 }
 
-struct ProjectsShowCommand: LookingCommand {
+struct ProjectsShowCommand: QueryCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show one project: its record, its files, and its earlier images.",
@@ -126,7 +126,7 @@ struct ProjectsShowCommand: LookingCommand {
     }
 }
 
-struct ProjectsStatsCommand: LookingCommand {
+struct ProjectsStatsCommand: QueryCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
         abstract: "Count projects by status, template and month.",

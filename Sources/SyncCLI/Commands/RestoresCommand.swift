@@ -34,7 +34,7 @@ struct RestoresCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
-    var onlyLooks: Bool { !refresh && !stopSaving }
+    var isQuery: Bool { !refresh && !stopSaving }
 
     func validate() throws {
         if stopSaving, id == nil {

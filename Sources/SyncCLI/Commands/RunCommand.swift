@@ -38,7 +38,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         if let hint = try await RebuildHint.text(workspace) { logger.warning("\(hint)") }
         let systemd = SystemdNotifier(environment: installation.environment)
-        let intake = IntakeService(agent.makeIntake(FolderWatcher(progress: agent.looks.noteWatching))) {
+        let intake = IntakeService(agent.makeIntake(FolderWatcher(progress: agent.watchdog.noteWatching))) {
             logger.notice("watching \(Quantities.counted(agent.folders.count, "folder"))")
             systemd.ready(status: "watching \(Quantities.counted(agent.folders.count, "folder"))")
         }
@@ -53,7 +53,7 @@ struct RunCommand: AsyncParsableCommand {
                     agent.upkeep, work: agent.work, patience: agent.restores.patience, time: installation.time),
                 agent.catalog, agent.restores.service, agent.vacations, agent.shares.service, agent.projectService,
                 agent.retention.service(agent.restores.patience), agent.monitoring,
-                agent.diskLookService(every: DiskLooks.turn), intake,
+                agent.diskWatchdogService(every: DiskWatchdog.turn), intake,
                 StopNotice(report: systemd.stopping),
                 DecoderRest(pictures: workspace.pictures, time: installation.time),
             ]

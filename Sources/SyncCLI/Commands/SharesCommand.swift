@@ -45,7 +45,7 @@ struct SharesCommand: WorkspaceCommand {
     @OptionGroup var consent: ConsentOptions
     @OptionGroup var options: AnswerOptions
 
-    var onlyLooks: Bool { revoke == nil && takeOver == nil }
+    var isQuery: Bool { revoke == nil && takeOver == nil }
 
     func validate() throws {
         if revoke != nil, takeOver != nil { throw ValidationError("--revoke and --take-over do not go together") }

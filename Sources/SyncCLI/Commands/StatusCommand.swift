@@ -56,7 +56,7 @@ struct StatusCommand: WorkspaceCommand {
 
     @OptionGroup var options: AnswerOptions
 
-    var onlyLooks: Bool { !refresh && !machines }
+    var isQuery: Bool { !refresh && !machines }
 
     func run() async throws {
         guard check else { return try await runInWorkspace() }

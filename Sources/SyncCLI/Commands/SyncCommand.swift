@@ -65,7 +65,7 @@ struct SyncCommand: WorkspaceCommand {
         if let newDrive { try await accept(newDrive.path, services, workspace) }
         let service = PassService(services: services, progress: progress, logger: workspace.logger)
         let signal = try await ServiceGroup.run(
-            [service, services.diskLookService(every: .seconds(5))], ending: .gracefullyShutdownGroup,
+            [service, services.diskWatchdogService(every: .seconds(5))], ending: .gracefullyShutdownGroup,
             logger: workspace.logger)
         let now = workspace.time.now()
         let place = workspace.installation.ledgerFile.text
@@ -256,7 +256,7 @@ private struct PassService: Service {
             let moved = try await cancelWhenGracefulShutdown { try await self.services.upkeep.run() }
             findings.withLock { $0.moved = moved }
             // What the daily verification has found broken is mended at once.
-            let (now, silent) = (services.time.now(), services.looks.silent())
+            let (now, silent) = (services.time.now(), services.watchdog.silent())
             if let due = try await services.ledger({ try $0.nextTry(leavingOut: silent, at: now) }), due <= now {
                 try await services.pipeline.run(.untilDone(patience: .zero))
             }

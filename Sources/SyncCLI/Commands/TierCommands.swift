@@ -14,7 +14,7 @@ struct LifecycleCommand: AsyncParsableCommand {
         subcommands: [ShowCommand.self, ApplyCommand.self]
     )
 
-    struct ShowCommand: LookingCommand {
+    struct ShowCommand: QueryCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
             abstract: "Show which rules the store has, and which are missing.",
@@ -101,7 +101,7 @@ struct LifecycleCommand: AsyncParsableCommand {
     }
 }
 
-struct CostCommand: LookingCommand {
+struct CostCommand: QueryCommand {
     static let configuration = CommandConfiguration(
         commandName: "cost",
         abstract: "Show what the stored photos cost, and what restoring them would.",

@@ -16,7 +16,7 @@ struct AgentServices: Sendable {
     let folders: [FolderRecord]
     let scanner: FileTreeScanner
     let work = Wakeup()
-    let looks: DiskLooks
+    let watchdog: DiskWatchdog
     /// Signalled after each whole pass of the agent.
     let passes = Wakeup()
     let pipeline: PhotoPipeline
@@ -47,7 +47,7 @@ struct AgentServices: Sendable {
         self.ledger = queue
         Self.endWhenThreadsAreStuck(logger)
         scanner = FileTreeScanner()
-        looks = DiskLooks(time: time)
+        watchdog = DiskWatchdog(time: time)
         let threads = workspace.threads
         // A store may take long to open. Until then nobody has looked at a new folder, and status tells so.
         folders = try await queue { try $0.register(settings.watch) }
@@ -93,7 +93,7 @@ struct AgentServices: Sendable {
             : OriginalKeeper(
                 ledger: queue, store: retrying, reader: workspace.reducer,
                 recompressor: settings.photos.originals == .jxl ? workspace.recompressor : nil,
-                width: settings.upload.batchSize, pool: threads.photos, silent: looks.silentFolders, time: time)
+                width: settings.upload.batchSize, pool: threads.photos, silent: watchdog.silentFolders, time: time)
         monitoring = try Self.monitoring(workspace, queue, keys, passes: passes, patience: restores.patience)
         let done = Wakeup()
         vacations = VacationService(
@@ -111,7 +111,7 @@ struct AgentServices: Sendable {
                 kept: settings.projectVersions, now: time.now, logger: logger),
             pool: threads.photos,
             batchSize: settings.upload.batchSize, mostInFlight: Self.mostInFlight(settings),
-            throttling: workspace.installation.throttling, work: work, passes: passes, looks: looks, time: time,
+            throttling: workspace.installation.throttling, work: work, passes: passes, watchdog: watchdog, time: time,
             logger: logger,
             observe: { event in
                 observe(event)
@@ -167,19 +167,20 @@ struct AgentServices: Sendable {
     }
 
     /// - Parameter interval: how often it is seen whether a folder is quiet.
-    func diskLookService(every interval: Duration) -> DiskLookService {
-        DiskLookService(
-            looks, every: interval, ledger: ledger, patience: restores.patience, time: time, logger: workspace.logger)
+    func diskWatchdogService(every interval: Duration) -> DiskWatchdogService {
+        DiskWatchdogService(
+            watchdog, every: interval, ledger: ledger, patience: restores.patience, time: time, logger: workspace.logger
+        )
     }
 
-    func makePass() -> SyncPass { workspace.pass(over: folders, ledger, looks: looks) }
+    func makePass() -> SyncPass { workspace.pass(over: folders, ledger, watchdog: watchdog) }
 
     func makeIntake(_ source: any ChangeSource) -> Intake {
         Intake(
             folders: folders, ledger: ledger, scanner: scanner, reducer: PhotoFileReducer(), source: source,
             disks: workspace.threads.intake, settle: workspace.settings.upload.settle,
             rescanEvery: workspace.settings.upload.rescan,
-            patience: restores.patience, looks: looks, work: work, rescanned: pipeline.noteRescan,
+            patience: restores.patience, watchdog: watchdog, work: work, rescanned: pipeline.noteRescan,
             skipped: pipeline.noteSkipped, time: time,
             logger: workspace.logger)
     }

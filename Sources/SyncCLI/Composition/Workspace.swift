@@ -15,12 +15,12 @@ import SystemPackage
 protocol WorkspaceCommand: AsyncParsableCommand {
     var options: AnswerOptions { get }
     /// Whether it asks the ledger one thing after the other, and ends: then one connection is enough.
-    var onlyLooks: Bool { get }
+    var isQuery: Bool { get }
     func answer(_ workspace: Workspace) async throws -> Answer
 }
 
 extension WorkspaceCommand {
-    var onlyLooks: Bool { false }
+    var isQuery: Bool { false }
 
     func run() async throws { try await runInWorkspace() }
 
@@ -31,15 +31,15 @@ extension WorkspaceCommand {
     }
 
     func openWorkspace(_ console: Console) throws -> Workspace {
-        try Workspace(options.global, console, connections: onlyLooks ? .single : .pool)
+        try Workspace(options.global, console, connections: isQuery ? .single : .pool)
     }
 }
 
 /// One that only looks, whatever its options.
-protocol LookingCommand: WorkspaceCommand {}
+protocol QueryCommand: WorkspaceCommand {}
 
-extension LookingCommand {
-    var onlyLooks: Bool { true }
+extension QueryCommand {
+    var isQuery: Bool { true }
 }
 
 /// The threads of one workspace, but for those of its ledger and its stores (docs/design.md, "Which thread am I on"). They
@@ -311,12 +311,12 @@ extension Workspace {
     ///   - settle: `nil` for that of the configuration.
     ///   - looks: told what is looked at; `nil` where nobody asks.
     func pass(
-        over folders: [FolderRecord], _ ledger: LedgerQueue, settle: Duration? = nil, looks: DiskLooks? = nil,
+        over folders: [FolderRecord], _ ledger: LedgerQueue, settle: Duration? = nil, watchdog: DiskWatchdog? = nil,
         isForecast: Bool = false
     ) -> SyncPass {
         SyncPass(
             folders: folders, ledger: ledger.ledger, scanner: FileTreeScanner(), reducer: PhotoFileReducer(),
-            disks: threads.intake, settle: settle ?? settings.upload.settle, looks: looks, isForecast: isForecast,
+            disks: threads.intake, settle: settle ?? settings.upload.settle, watchdog: watchdog, isForecast: isForecast,
             time: time)
     }
 

@@ -7,7 +7,6 @@ import SyncS3
 /// The way to an S3 server: credentials, clock, region.
 struct S3Connection: Sendable {
     /// Seconds. A signature is taken for 15 minutes.
-    private static let tolerable: TimeInterval = 300
     private static let limit: TimeInterval = 900
 
     let checks: Checks
@@ -60,7 +59,7 @@ struct S3Connection: Sendable {
                 name, detail,
                 remedy: "\(remedy). Until then requests are corrected, where the server says why it refuses")
         }
-        if abs(difference) > tolerable {
+        if abs(difference) > ClockTolerance.toTell {
             return .limited(name, detail, instead: "it is within what servers take; \(remedy)")
         }
         return .ok(name, abs(difference) < 2 ? "right to the second" : detail)

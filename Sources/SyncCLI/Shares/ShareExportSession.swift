@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Logging
-import SyncArchive
 import SyncConfig
 import SyncCore
 import SyncEngine
@@ -9,6 +8,7 @@ import SyncLocalStore
 import SyncPhotos
 import SyncSystem
 import SyncWatch
+import SyncZip
 import SystemPackage
 
 /// Makes the page of a vacation as a folder or a ZIP file. The ledger is a copy that nobody keeps, and the store is opened only

@@ -228,7 +228,7 @@ struct ShareFolderSync {
                 defer { withExtendedLifetime(lock) {} }
                 return try await pass(over: folder)
             }
-            let unseen = try await FolderLook.take(at: folder, FileTreeScanner(), ledger: ledger, pool: pool).unseen
+            let unseen = try await FolderSnapshot.take(at: folder, FileTreeScanner(), ledger: ledger, pool: pool).unseen
             if unseen.isEmpty { return try await requireWhole(below: folder) }
             if unseen != waitsFor {
                 waitsFor = unseen

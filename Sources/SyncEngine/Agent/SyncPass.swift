@@ -44,8 +44,8 @@ package struct SyncPass: Sendable {
     private let scanner: any TreeScanner
     private let disks: DiskLanes
     private let settle: Duration
-    private let firstLook: FirstLook
-    private let looks: DiskLooks
+    private let triage: FileTriage
+    private let watchdog: DiskWatchdog
     private let time: TimeSource
 
     /// - Parameters:
@@ -55,15 +55,15 @@ package struct SyncPass: Sendable {
     ///   - isForecast: nobody works off the queue, and what is in it is told: whatever can be known before is found out.
     package init(
         folders: [FolderRecord], ledger: Ledger, scanner: any TreeScanner, reducer: any PhotoReducer,
-        disks: DiskLanes, settle: Duration, looks: DiskLooks? = nil, isForecast: Bool = false, time: TimeSource
+        disks: DiskLanes, settle: Duration, watchdog: DiskWatchdog? = nil, isForecast: Bool = false, time: TimeSource
     ) {
         self.folders = folders
         self.ledger = ledger
         self.scanner = scanner
         self.disks = disks
         self.settle = settle
-        firstLook = FirstLook(scanner: scanner, reducer: reducer, isPatient: isForecast, time: time)
-        self.looks = looks ?? DiskLooks(time: time)
+        triage = FileTriage(scanner: scanner, reducer: reducer, isPatient: isForecast, time: time)
+        self.watchdog = watchdog ?? DiskWatchdog(time: time)
         self.time = time
     }
 
@@ -81,17 +81,17 @@ package struct SyncPass: Sendable {
     ) async throws -> Scanned {
         var intake = Scanned()
         let scan = FolderScan(
-            ledger: ledger, scanner: scanner, settle: settle, firstLook: firstLook, watched: folders.map(\.path),
-            isBusy: looks.isBusy)
+            ledger: ledger, scanner: scanner, settle: settle, triage: triage, watched: folders.map(\.path),
+            isBusy: watchdog.isBusy)
         let counts = FileCounts(report: seen)
         var unsettled: [UnsettledFile] = []
         let wanted = folders.filter { part?.starts(with: $0.path) ?? true }
         let found = try await inTurns(wanted, onWait: onWait) { folder in
             let now = time.now()
-            return try await looks.run(at: folder, on: disks) { [scanner, looks] in
+            return try await watchdog.run(at: folder, on: disks) { [scanner, watchdog] in
                 let start = part.flatMap { scanner.isFolder($0) ? $0 : nil } ?? folder.path
                 return try scan.run(folder, from: start, at: now) { count in
-                    looks.note(folder)
+                    watchdog.note(folder)
                     counts.note(count, in: folder)
                 }
             }
@@ -103,15 +103,15 @@ package struct SyncPass: Sendable {
         }
         intake.noteSilent(found.silent)
         // A look at all of a folder tells how it is.
-        let early = looks.takeHeard().filter { part != nil || found.results[$0.id] == nil }
+        let early = watchdog.takeHeard().filter { part != nil || found.results[$0.id] == nil }
         unsettled = try await waitUntilWhole(unsettled, scan, &intake)
         // That one could not be looked at stays its problem until all of it was.
-        let heard = Set((early + looks.takeHeard()).map(\.id))
+        let heard = Set((early + watchdog.takeHeard()).map(\.id))
         let again = folders.filter { heard.contains($0.id) }
         let wholes = try await inTurns(again, onWait: onWait) { folder in
             let now = time.now()
-            return try await looks.run(at: folder, on: disks) { [looks] in
-                try scan.run(folder, from: folder.path, at: now) { _ in looks.note(folder) }
+            return try await watchdog.run(at: folder, on: disks) { [watchdog] in
+                try scan.run(folder, from: folder.path, at: now) { _ in watchdog.note(folder) }
             }
         }
         var late: [UnsettledFile] = []
@@ -147,7 +147,7 @@ package struct SyncPass: Sendable {
             unsettled = []
             let waiting = folders.filter { folder in batch.contains { $0.folder.id == folder.id } }
             let outcomes = try await inTurns(waiting, onWait: { _ in }) { folder in
-                try await looks.run(at: folder, on: disks) {
+                try await watchdog.run(at: folder, on: disks) {
                     try self.recheck(
                         batch.filter { $0.folder.id == folder.id }, of: folder, scan, isLast: isLast, now: now)
                 }
@@ -173,22 +173,22 @@ package struct SyncPass: Sendable {
         let ended = Lock<[FolderID: Result<Value, any Error>]>([:])
         return try await withThrowingTaskGroup(of: Void.self) { group in
             for folder in folders {
-                group.addTask { [looks] in
+                group.addTask { [watchdog] in
                     let result: Result<Value, any Error>
                     do { result = .success(try await look(folder)) } catch { result = .failure(error) }
                     ended.withLock { $0[folder.id] = result }
-                    looks.checked.signal()
+                    watchdog.checked.signal()
                 }
-                try await wait(for: [folder], ended) { looks.isQuiet($0, for: DiskLooks.turn) }
+                try await wait(for: [folder], ended) { watchdog.isQuiet($0, for: DiskWatchdog.turn) }
             }
             let awaited = ended.withLock { ended in folders.filter { ended[$0.id] == nil } }
             if !awaited.isEmpty { onWait(Set(awaited.map(\.path))) }
             while true {
-                try await wait(for: folders, ended) { looks.told(of: $0) != nil }
+                try await wait(for: folders, ended) { watchdog.told(of: $0) != nil }
                 let results = try ended.withLock { $0 }.mapValues { try $0.get() }
                 let left = folders.filter { results[$0.id] == nil }
                 let silent = left.compactMap { folder in
-                    looks.told(of: folder).map { ScanError(.failed, path: folder.path, message: $0) }
+                    watchdog.told(of: folder).map { ScanError(.failed, path: folder.path, message: $0) }
                 }
                 // One may have come back just now.
                 guard silent.count == left.count else { continue }
@@ -209,7 +209,7 @@ package struct SyncPass: Sendable {
             let results = ended.withLock { $0 }
             for result in results.values { _ = try result.get() }
             if folders.allSatisfy({ results[$0.id] != nil || isLeft($0) }) { return }
-            await looks.checked.wait(atMost: nil, time: time)
+            await watchdog.checked.wait(atMost: nil, time: time)
         }
     }
 
@@ -222,7 +222,7 @@ package struct SyncPass: Sendable {
         var gone: [FilePath] = []
         for var file in files {
             try PooledWork.checkCancellation()
-            looks.note(folder)
+            watchdog.note(folder)
             let found: FileStamp?
             // What cannot be seen is the next pass's to tell.
             do { found = try scanner.stamp(of: file.file) } catch { continue }
@@ -243,7 +243,7 @@ package struct SyncPass: Sendable {
         if !gone.isEmpty { _ = try scan.noteGone(gone, in: folder, at: now) }
         let drive = scan.drives.seen(in: [folder])
         var observed = try ledger.observe(
-            settled, drive: drive, stillThere: scanner.isFile, whySkipped: firstLook.reasons(in: [folder]), at: now)
+            settled, drive: drive, stillThere: scanner.isFile, whySkipped: triage.reasons(in: [folder]), at: now)
         // What is not whole yet may look like anything: its first bytes are not asked.
         if isLast {
             observed.queued += try ledger.observe(changing, drive: drive, stillThere: scanner.isFile, at: now).queued

@@ -158,18 +158,18 @@ package struct OtherReferences: Sendable {
     private func searchCatalogs(_ wanted: Set<ObjectKey>, _ findings: inout Findings) async throws {
         let status = try await ledger { try $0.catalogStatus() }
         var machines: [(id: String, name: String, chain: CatalogChain, last: Int)] = []
-        var replaced = [status.replaces]
+        var replaced = Replacements(status.replaces)
         for (id, segments) in try await reader.segments().sorted(by: { $0.key < $1.key })
         where id != status.machine {
             let chain = CatalogChain(segments)
             guard let last = chain.segments.last else { continue }
             let header = try await reader.header(of: last)
-            replaced.append(header.replaces ?? [:])
+            replaced.add(header.replaces ?? [:], by: id)
             machines.append((id, header.name, chain, last.to))
         }
         for machine in machines {
             // Another one goes on in its place, and names what was its.
-            if replaced.contains(where: { $0[machine.id].map { machine.last <= $0 } ?? false }) { continue }
+            if replaced.covers(machine.id, last: machine.last) { continue }
             guard machine.chain.gaps.isEmpty else {
                 throw CatalogError.damaged("writes of \(machine.name.escapingControls) are missing")
             }

@@ -18,9 +18,9 @@ final class DiskReads: Sendable {
     /// The folders whose disks hold threads.
     var held: [FolderRecord] { threads.held }
 
-    /// The folders of which files are read now; `nil` while none of them has been at one for ``DiskLooks/turn``.
+    /// The folders of which files are read now; `nil` while none of them has been at one for ``DiskWatchdog/turn``.
     var foldersBesideSlow: Set<FolderID>? {
-        threads.disksBesideSlow(for: DiskLooks.turn).map { Set($0.map(\.id)) }
+        threads.disksBesideSlow(for: DiskWatchdog.turn).map { Set($0.map(\.id)) }
     }
 
     /// - Parameters:

@@ -35,7 +35,7 @@ package struct FolderScan: Sendable {
     let scanner: any TreeScanner
     let settle: Duration
     /// At what is new; `nil` where each file waits for its turn in the queue.
-    var firstLook: FirstLook?
+    var triage: FileTriage?
     /// All watched folders, in the order of the configuration.
     var watched: [FilePath] = []
     /// Whether somebody is at a watched folder, which may not answer: then it is not asked for its names.
@@ -118,7 +118,7 @@ package struct FolderScan: Sendable {
     private func scanOnce(
         _ folder: FolderRecord, from start: FilePath, _ now: Date, _ seen: (Int) -> Void, _ result: inout Summary
     ) throws -> Bool {
-        var looks = firstLook?.begin()
+        var batch = triage?.begin()
         var met = MetDirectories()
         var unread: [FilePath] = []
         var emptyRoot: ScannedFolder?
@@ -163,7 +163,7 @@ package struct FolderScan: Sendable {
                     return
                 }
                 guard mounts.meet(scanned) else { return }
-                try reconcile(folder, scanned, at: now, &scannedDrives, &looks, &met, &result)
+                try reconcile(folder, scanned, at: now, &scannedDrives, &batch, &met, &result)
             }
         } catch let error as ScanError {
             guard error.code == .missing, start != folder.path else {
@@ -203,10 +203,10 @@ package struct FolderScan: Sendable {
                             + "Were they removed on purpose: put a file (a note) into it"))
                 return isSteady
             }
-            try reconcile(folder, emptyRoot, at: now, &scannedDrives, &looks, &met, &result)
+            try reconcile(folder, emptyRoot, at: now, &scannedDrives, &batch, &met, &result)
         }
         for scanned in mounts.empty where !absent.contains(where: { scanned.path.starts(with: $0) }) {
-            try reconcile(folder, scanned, at: now, &scannedDrives, &looks, &met, &result)
+            try reconcile(folder, scanned, at: now, &scannedDrives, &batch, &met, &result)
         }
         try met.noteDigests(in: ledger)
         try PooledWork.checkCancellation()
@@ -218,7 +218,7 @@ package struct FolderScan: Sendable {
 
     private func reconcile(
         _ folder: FolderRecord, _ scanned: ScannedFolder, at now: Date, _ drives: inout ScannedDrives,
-        _ looks: inout FirstLook.Looks?, _ met: inout MetDirectories, _ result: inout Summary
+        _ batch: inout FileTriage.Batch?, _ met: inout MetDirectories, _ result: inout Summary
     ) throws {
         var seen = SeenDrive.known
         let difference = try ledger.reconcile(
@@ -231,7 +231,7 @@ package struct FolderScan: Sendable {
             stillThere: scanner.isFile,
             whySkipped: { file in
                 SignOfLife.give()
-                return looks?.reason(scanned.path.appending(file.name), file.stamp, in: folder)
+                return batch?.reason(scanned.path.appending(file.name), file.stamp, in: folder)
             }, at: now)
         // Once it is told which drive the files are on, their photos are to learn it.
         try met.add(scanned, difference, isDriveTold: seen != .untold, to: ledger)

@@ -15,11 +15,11 @@ package actor Intake {
     private let scanner: any TreeScanner
     private let source: any ChangeSource
     private let disks: DiskLanes
-    private let firstLook: FirstLook
+    private let triage: FileTriage
     private let scan: FolderScan
     private let rescanEvery: Duration
     private let patience: LedgerPatience
-    private let looks: DiskLooks
+    private let watchdog: DiskWatchdog
     private let work: Wakeup
     private let rescanned: @Sendable () -> Void
     private let skipped: @Sendable () -> Void
@@ -46,7 +46,7 @@ package actor Intake {
     package init(
         folders: [FolderRecord], ledger: LedgerQueue, scanner: any TreeScanner, reducer: any PhotoReducer,
         source: any ChangeSource, disks: DiskLanes, settle: Duration, rescanEvery: Duration, patience: LedgerPatience,
-        looks: DiskLooks? = nil, work: Wakeup,
+        watchdog: DiskWatchdog? = nil, work: Wakeup,
         rescanned: @escaping @Sendable () -> Void = {}, skipped: @escaping @Sendable () -> Void = {},
         time: TimeSource, logger: Logger
     ) {
@@ -55,14 +55,14 @@ package actor Intake {
         self.scanner = scanner
         self.source = source
         self.disks = disks
-        firstLook = FirstLook(scanner: scanner, reducer: reducer, time: time)
-        let looks = looks ?? DiskLooks(time: time)
+        triage = FileTriage(scanner: scanner, reducer: reducer, time: time)
+        let watchdog = watchdog ?? DiskWatchdog(time: time)
         self.scan = FolderScan(
-            ledger: ledger.ledger, scanner: scanner, settle: settle, firstLook: firstLook, watched: folders.map(\.path),
-            isBusy: looks.isBusy)
+            ledger: ledger.ledger, scanner: scanner, settle: settle, triage: triage, watched: folders.map(\.path),
+            isBusy: watchdog.isBusy)
         self.rescanEvery = rescanEvery
         self.patience = patience
-        self.looks = looks
+        self.watchdog = watchdog
         self.work = work
         self.rescanned = rescanned
         self.skipped = skipped
@@ -79,7 +79,7 @@ package actor Intake {
     package func run(onWatching: @Sendable () async -> Void) async throws {
         let began = time.now()
         watchedSince = began
-        await looks.during(folders) { await source.start(folders.map(\.path), untold: folders.untold(at: began)) }
+        await watchdog.during(folders) { await source.start(folders.map(\.path), untold: folders.untold(at: began)) }
         do {
             // What is told to end before it watches does not say that it does.
             try Task.checkCancellation()
@@ -199,12 +199,12 @@ package actor Intake {
         let batch = located(files)
         guard let first = batch.first?.folder else { return }
         let unsettled = try await runOnDisk(of: first) {
-            [ledger = ledger.ledger, scanner, scan, firstLook] looks in
+            [ledger = ledger.ledger, scanner, scan, triage] watchdog in
             let folders = batch.map(\.folder)
             var (settled, unsettled): ([SettledFile], [(file: FilePath, wait: Duration)]) = ([], [])
             var mixed: [FilePath: FolderRecord] = [:]
             for (folder, file) in batch {
-                looks.note(folder)
+                watchdog.note(folder)
                 // An unreadable file is the next scan's to tell; a vanished one has a hint of its own.
                 guard let stamp = try? scanner.stamp(of: file) else {
                     // A link has a name like a file's.
@@ -220,7 +220,7 @@ package actor Intake {
             }
             let observed = try ledger.observe(
                 settled, drive: scan.drives.seen(in: folders), stillThere: scanner.isFile,
-                whySkipped: firstLook.reasons(in: folders), at: now)
+                whySkipped: triage.reasons(in: folders), at: now)
             // It was tried while a program had it open.
             if !observed.delayed.isEmpty { try ledger.makeDue(observed.delayed, at: now) }
             // What settles may have had a name until now that is left out.
@@ -250,10 +250,10 @@ package actor Intake {
         let batch = located(files)
         guard let first = batch.first?.folder else { return }
         let unseen = try await runOnDisk(of: first) {
-            [ledger = ledger.ledger, scanner, settle, drives = scan.drives] looks in
+            [ledger = ledger.ledger, scanner, settle, drives = scan.drives] watchdog in
             var (changing, unseen): ([SettledFile], [FilePath]) = ([], [])
             for (folder, file) in batch {
-                looks.note(folder)
+                watchdog.note(folder)
                 if let stamp = try? scanner.stamp(of: file) {
                     changing.append(SettledFile(folder: folder.id, path: file.relative(to: folder.path), stamp: stamp))
                 } else {
@@ -272,10 +272,10 @@ package actor Intake {
 
     /// Runs what waits for disks. That a folder could not be looked at stays its problem until all of it was.
     private func runOnDisk<Value: Sendable>(
-        of folder: FolderRecord, _ body: @escaping @Sendable (DiskLooks) throws -> Value
+        of folder: FolderRecord, _ body: @escaping @Sendable (DiskWatchdog) throws -> Value
     ) async throws -> Value {
-        let value = try await looks.run(at: folder, on: disks) { [looks] in try body(looks) }
-        for heard in looks.takeHeard() { enqueue(heard.path) }
+        let value = try await watchdog.run(at: folder, on: disks) { [watchdog] in try body(watchdog) }
+        for heard in watchdog.takeHeard() { enqueue(heard.path) }
         return value
     }
 
@@ -309,9 +309,9 @@ package actor Intake {
 
     /// Waits until few others are scanned.
     private func scanInTurn(_ folder: FolderRecord, from tree: FilePath, _ lane: Int) async throws {
-        while !turns.isFree(at: time.monotonic(), { looks.isQuiet($0, for: DiskLooks.turn) }) {
+        while !turns.isFree(at: time.monotonic(), { watchdog.isQuiet($0, for: DiskWatchdog.turn) }) {
             try Task.checkCancellation()
-            await lanes[lane].turn.wait(atMost: DiskLooks.turn, time: time)
+            await lanes[lane].turn.wait(atMost: DiskWatchdog.turn, time: time)
         }
         turns.begin(folder, lane, at: time.monotonic())
         defer {
@@ -323,11 +323,11 @@ package actor Intake {
 
     private func scan(_ folder: FolderRecord, from tree: FilePath, _ lane: Int) async throws {
         let now = time.now()
-        let (result, cost) = try await runOnDisk(of: folder) { [scan, watchedSince] looks in
+        let (result, cost) = try await runOnDisk(of: folder) { [scan, watchedSince] watchdog in
             let clock = StepWatch.clockOfThread()
             let start = clock()
             let result = try scan.run(folder, from: tree, at: now, appearedAfter: watchedSince) { _ in
-                looks.note(folder)
+                watchdog.note(folder)
             }
             let end = clock()
             let cost = ScanCost(lasted: end.wall - start.wall, processor: end.processor - start.processor)

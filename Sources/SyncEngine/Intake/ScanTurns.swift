@@ -18,7 +18,7 @@ struct ScanTurns {
     /// Whether another scan may begin. One of which nothing comes takes nobody's turn.
     func isFree(at now: Duration, _ isQuiet: (FolderRecord) -> Bool) -> Bool {
         let others = scans.values.filter { !isQuiet($0.folder) }
-        let begun = others.count { now - $0.since < DiskLooks.turn }
+        let begun = others.count { now - $0.since < DiskWatchdog.turn }
         return begun < Self.atOnce && others.count < Self.most
     }
 

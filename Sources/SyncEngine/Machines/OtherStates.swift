@@ -98,11 +98,11 @@ struct OtherMachines: Sendable {
     /// written since.
     /// - Parameter status: this machine's.
     func exist(beside status: CatalogStatus) async throws -> Bool {
+        let taken = Replacements(status.replaces)
         for (key, _) in try await listing(keys.machines) + listing(keys.catalog) {
             let segment = CatalogSegment(key, keys)
             guard let id = segment?.machine ?? keys.machineID(of: key), id != status.machine else { continue }
-            guard let taken = status.replaces[id] else { return true }
-            if let segment, segment.to > taken { return true }
+            if !taken.covers(id, last: segment?.to) { return true }
         }
         return false
     }

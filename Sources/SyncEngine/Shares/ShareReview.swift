@@ -91,17 +91,17 @@ package struct ShareReview: Sendable {
 
     /// - Returns: `nil` where nothing can be concluded: the folder is not there, or was deleted here as a whole, so that it
     ///   is shared as it is stored.
-    private func files(of folder: FilePath) async throws -> [FolderLook.File]? {
+    private func files(of folder: FilePath) async throws -> [FolderSnapshot.File]? {
         guard case .disk(let scanner, _, let pool) = place else {
             return try await ledger { ledger in
                 guard let record = try ledger.vacation(in: folder), record.isOnDisk else { return nil }
                 return try ledger.files(of: record).filter(\.state.isOnDisk).map {
-                    FolderLook.File(path: $0.path, known: $0)
+                    FolderSnapshot.File(path: $0.path, known: $0)
                 }
             }
         }
         do {
-            let read = try await FolderLook.take(at: folder, scanner, ledger: ledger, pool: pool)
+            let read = try await FolderSnapshot.take(at: folder, scanner, ledger: ledger, pool: pool)
             let wasThere = try await ledger { try $0.vacation(in: folder)?.isOnDisk ?? false }
             guard let files = read.files, wasThere || files.contains(where: { $0.known == nil }) else { return nil }
             return files
@@ -117,7 +117,7 @@ package struct ShareReview: Sendable {
         case picture(MD5Digest)
     }
 
-    private func picture(_ file: FolderLook.File) async throws -> Picture {
+    private func picture(_ file: FolderSnapshot.File) async throws -> Picture {
         if let known = file.known {
             if known.state == .skipped || known.state == .failed { return .none }
             if let object = known.object, let md5 = known.md5 {

@@ -122,11 +122,11 @@ package struct ShareService: Service {
     private func correctEnds(_ rounds: inout Rounds) async throws {
         let now = time.now()
         for share in try await ledger({ try $0.unendedShares() })
-        where share.state == .live && share.createdAt > now.addingTimeInterval(ClockTolerance.toAct) {
+        where share.state == .live && share.createdAt.isAhead(of: now, by: ClockTolerance.toAct) {
             guard rounds.measured.insert(share.id).inserted else { continue }
             // A clock that is behind looks the same from here: then the store's is ahead of it, too.
             guard let written = try await publisher.writtenByStore(share),
-                written <= now.addingTimeInterval(ClockTolerance.toAct)
+                !written.isAhead(of: now, by: ClockTolerance.toAct)
             else { continue }
             let end = written.addingTimeInterval(share.expiresAt.timeIntervalSince(share.createdAt))
             guard try await ledger({ try $0.correctShare(share.id, createdAt: written, expiresAt: end) }) else {

@@ -69,7 +69,7 @@ extension PhotoPipeline {
                 await work.wait(atMost: nil, time: time)
                 continue
             }
-            let leftOut = looks.silent()
+            let leftOut = watchdog.silent()
             // Of a disk that is back, the ledger need not tell.
             let isGlanceEnough = state.withLock { $0.inHand.isEmpty } && leftOut.isEmpty && !mode.isPass
             let glance = await isGlanceEnough ? LedgerGlance(ledger, time: time) : nil

@@ -18,7 +18,7 @@ extension PhotoPipeline {
             group.addTask {
                 defer {
                     isOver.withLock { $0 = true }
-                    self.looks.reads.checked.signal()
+                    self.watchdog.reads.checked.signal()
                 }
                 try await inOrder()
             }
@@ -32,7 +32,7 @@ extension PhotoPipeline {
         let failure = Lock<(any Error)?>(nil)
         // The first one counts: it has the others cancelled, which tell no more than that.
         let noteFailure: @Sendable (any Error) -> Void = { error in failure.withLock { $0 = $0 ?? error } }
-        let checked = looks.reads.checked
+        let checked = watchdog.reads.checked
         await withDiscardingTaskGroup { group in
             while !isOver(), !Task.isCancelled, failure.withLock({ $0 == nil }) {
                 do {
@@ -66,9 +66,9 @@ extension PhotoPipeline {
     private func claimBesideSlow(leavingOut inHand: Set<FolderID>) async throws -> Claim? {
         // The photos of one vacation are taken whatever their folder.
         guard !isStopping, gate.closedBy == nil, !gate.isRefusing, state.withLock({ $0.scope == nil }),
-            let reading = looks.reads.foldersBesideSlow
+            let reading = watchdog.reads.foldersBesideSlow
         else { return nil }
-        let leftOut = reading.union(inHand).union(looks.silent())
+        let leftOut = reading.union(inHand).union(watchdog.silent())
         let next = try await claimNext(.ofOne, upTo: Self.largestSmall, leavingOut: leftOut).next
         guard case .photos(let claims) = next else { return nil }
         return claims.first
@@ -87,7 +87,7 @@ extension PhotoPipeline {
     /// - Returns: whether there is any.
     func makeAnsweredDue() async throws -> Bool {
         guard state.withLock({ !$0.silenced.isEmpty }) else { return false }
-        let silent = looks.silent()
+        let silent = watchdog.silent()
         let answered = state.withLock { $0.takeAnswered(silent) }
         if !answered.isEmpty { try await ledger { [time] in try $0.makeDue(answered, at: time.now()) } }
         return !answered.isEmpty
@@ -96,7 +96,7 @@ extension PhotoPipeline {
     /// How long a pass that has nothing else to do still waits for disks that may just be waking up.
     /// - Parameter patience: its own, for what comes due again; without any, it does not wait.
     func waitForDisks(_ patience: Duration) -> Duration? {
-        guard patience > .zero, gate.closedBy == nil, looks.isPausing else { return nil }
+        guard patience > .zero, gate.closedBy == nil, watchdog.isPausing else { return nil }
         let now = time.monotonic()
         return state.withLock { $0.silenced.wait(at: now) }
     }
@@ -132,7 +132,7 @@ struct SilencedPhotos: Sendable {
     }
 
     mutating func wait(at now: Duration) -> Duration? {
-        let deadline = self.deadline ?? now + DiskLooks.patience
+        let deadline = self.deadline ?? now + DiskWatchdog.patience
         self.deadline = deadline
         return now < deadline ? deadline - now : nil
     }

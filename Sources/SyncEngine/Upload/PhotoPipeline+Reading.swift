@@ -45,8 +45,8 @@ extension PhotoPipeline {
         let together = claims.prefix { $0.folder.id == first.folder.id }
         do {
             let pool = pool ?? (first.isLarge ? largePool : self.pool)
-            try await cancelWhenGracefulShutdown { [preparer, time, looks, work] in
-                try await looks.reads.run(in: first.folder, on: pool, onReturn: work.signal) {
+            try await cancelWhenGracefulShutdown { [preparer, time, watchdog, work] in
+                try await watchdog.reads.run(in: first.folder, on: pool, onReturn: work.signal) {
                     let end = time.monotonic() + Self.slice
                     for claim in together {
                         let result = try preparer.prepare(claim)
@@ -87,7 +87,7 @@ extension PhotoPipeline {
 
     private func recheck(at claim: Claim, after error: PhotoError) async throws -> Outcome {
         do {
-            return try await looks.reads.run(in: claim.folder, on: pool, onReturn: work.signal) { [preparer] in
+            return try await watchdog.reads.run(in: claim.folder, on: pool, onReturn: work.signal) { [preparer] in
                 try preparer.outcome(of: error, for: claim)
             }
         } catch let silence as DiskSilence {

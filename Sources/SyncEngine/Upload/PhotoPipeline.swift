@@ -52,7 +52,7 @@ package final class PhotoPipeline: Sendable {
     private let largestGrouped: Int64
     let work: Wakeup
     let passes: Wakeup?
-    let looks: DiskLooks
+    let watchdog: DiskWatchdog
     let gate: CircuitBreaker
     let time: TimeSource
     let logger: Logger
@@ -84,19 +84,19 @@ package final class PhotoPipeline: Sendable {
     package init(
         ledger: LedgerQueue, store: any ObjectStore, preparer: Preparer, versions: ProjectVersions? = nil,
         pool: BlockingPool, batchSize: Int, mostInFlight: Int? = nil, throttling: Throttling? = nil, work: Wakeup,
-        passes: Wakeup? = nil, looks: DiskLooks? = nil, time: TimeSource, logger: Logger,
+        passes: Wakeup? = nil, watchdog: DiskWatchdog? = nil, time: TimeSource, logger: Logger,
         observe: @escaping @Sendable (PipelineEvent) -> Void
     ) {
         self.ledger = ledger
         self.store = store
         self.preparer = preparer
-        let looks = looks ?? DiskLooks(time: time)
-        self.looks = looks
+        let watchdog = watchdog ?? DiskWatchdog(time: time)
+        self.watchdog = watchdog
         uploader = Uploader(ledger: ledger, store: store, versions: versions, now: time.now)
         flights = Flights(
             from: batchSize, to: mostInFlight ?? batchSize, throttling: throttling, clock: time.monotonic)
         events = EventFileUploader(
-            ledger: ledger, preparer: preparer, uploader: uploader, reads: looks.reads, pool: pool, work: work,
+            ledger: ledger, preparer: preparer, uploader: uploader, reads: watchdog.reads, pool: pool, work: work,
             suspects: suspects, slots: flights.slots)
         self.pool = pool
         largePool = pool.sibling(name: "large-file", threads: 1)

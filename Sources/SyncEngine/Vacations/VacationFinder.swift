@@ -322,7 +322,7 @@ package struct DescriptionSource: Sendable {
 }
 
 /// A vacation's folder as it is on the disk at this moment, held against what the ledger knows of it. Nothing is written.
-package struct FolderLook: Sendable {
+package struct FolderSnapshot: Sendable {
     /// A file that is there.
     struct File: Sendable {
         let path: FilePath
@@ -345,11 +345,11 @@ package struct FolderLook: Sendable {
     /// - Throws: ``LedgerError``, `CancellationError`; ``ScanError`` of a folder within that cannot be read.
     package static func take(
         at folder: FilePath, _ scanner: any TreeScanner, ledger: LedgerQueue, pool: BlockingPool
-    ) async throws -> FolderLook {
+    ) async throws -> FolderSnapshot {
         let photos = try await ledger { ledger in
             try ledger.vacation(in: folder).map { try ledger.files(of: $0) } ?? []
         }
-        return try await pool.run { try FolderLook(at: folder, scanner, knowing: photos) }
+        return try await pool.run { try FolderSnapshot(at: folder, scanner, knowing: photos) }
     }
 
     private init(at folder: FilePath, _ scanner: any TreeScanner, knowing photos: [VacationPhoto]) throws {

@@ -83,7 +83,7 @@ package struct VacationManifestSync: Sendable {
         guard let content = try await ledger({ try $0.vacationContent(id) }), content.record.waiting == 0 else {
             return
         }
-        guard content.record.isOnDisk else { return try await noteGone(content, &result) }
+        guard content.record.isOnDisk else { return try await syncGone(content, &result) }
         guard let vacation = try await reader.read(content) else { return }
         for problem in vacation.problems {
             let file = vacation.folder.appending(VacationDescription.fileName)
@@ -193,7 +193,7 @@ package struct VacationManifestSync: Sendable {
 
     // MARK: What is gone
 
-    private func noteGone(_ content: VacationContent, _ result: inout Summary) async throws {
+    private func syncGone(_ content: VacationContent, _ result: inout Summary) async throws {
         let record = content.record
         let (id, revision) = (record.id, record.revision)
         if record.stored != nil, !content.photos.contains(where: content.holds) {

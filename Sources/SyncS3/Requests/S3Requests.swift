@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import SyncCore
+import SyncSystem
 
 /// The requests of the S3 API that the store makes, not signed yet.
 ///
@@ -246,8 +247,8 @@ extension S3Requests {
     static let workPatience = Duration.seconds(300)
     /// How long tidying up may hold up the end of the program, however often it is tried.
     static let abortPatience = Duration.seconds(10)
-    /// The same once the work was cancelled: whoever waits for its end may wait for that of the program.
-    static let patienceAtEnd = Duration.seconds(3)
+    /// The same once the work was cancelled: whoever waits for its end may wait for that of the program, as with a disk.
+    static let patienceAtEnd = SignOfLife.patienceAtEnd
 
     /// CreateMultipartUpload. It is not cancelled on its way at once: nobody would know the name of what it began.
     package func createUpload(

@@ -5,7 +5,7 @@ import SyncTestSupport
 import SystemPackage
 import Testing
 
-@testable import SyncArchive
+@testable import SyncZip
 
 @Suite struct ZipFailureTests {
     private static let part = ".photos.zip.sync-agent-part"

@@ -1,8 +1,8 @@
 import FoundationEssentials
-import SyncArchive
 import SyncCore
 import SyncSystem
 import SyncTestSupport
+import SyncZip
 import SystemPackage
 import Testing
 

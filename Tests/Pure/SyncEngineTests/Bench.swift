@@ -60,7 +60,8 @@ struct Bench {
     /// - Parameter time: another clock than ``time``.
     func makePipeline(
         batchSize: Int = 3, mostInFlight: Int? = nil, retries: Bool = false, watch: StepWatch = StepWatch(),
-        looks: DiskLooks? = nil, time clock: TimeSource? = nil, observe: (@Sendable (PipelineEvent) -> Void)? = nil
+        watchdog: DiskWatchdog? = nil, time clock: TimeSource? = nil,
+        observe: (@Sendable (PipelineEvent) -> Void)? = nil
     ) throws -> PhotoPipeline {
         let time = clock ?? self.time.source
         let base: any ObjectStore = retries ? RetryingStore(store, time: time, logger: logger) : store
@@ -70,7 +71,7 @@ struct Bench {
                 ledger: ledger, scanner: disk, reducer: disk, planner: UploadPlanner(keys: try KeyLayout(user: "ana")),
                 policy: ReducePolicy(), settle: .seconds(2), now: time.now),
             pool: BlockingPool(name: "test", threads: 2, watch: watch), batchSize: batchSize,
-            mostInFlight: mostInFlight, work: work, looks: looks, time: time, logger: logger,
+            mostInFlight: mostInFlight, work: work, watchdog: watchdog, time: time, logger: logger,
             observe: observe ?? events.note)
     }
 

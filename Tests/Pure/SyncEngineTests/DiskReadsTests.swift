@@ -13,14 +13,14 @@ import Testing
 /// Photos on a disk that stops answering while they are read.
 @Suite struct DiskReadsTests {
     private let bench: Bench
-    private let looks: DiskLooks
+    private let watchdog: DiskWatchdog
     /// Of all threads; none of them uses the processor.
     private let wall = Lock(Duration.zero)
     private let gate = DispatchSemaphore(value: 0)
 
     init() throws {
         bench = try Bench()
-        looks = DiskLooks(time: bench.time.source)
+        watchdog = DiskWatchdog(time: bench.time.source)
     }
 
     private var watch: StepWatch {
@@ -55,26 +55,26 @@ import Testing
         for index in 1...6 { bench.disk.write("other \(index)", to: Bench.vacations.appending("Rome/\(index).jpg")) }
         let (entries, watch) = (hang(), watch)
         try bench.scan()
-        let pipeline = try bench.makePipeline(watch: watch, looks: looks)
+        let pipeline = try bench.makePipeline(watch: watch, watchdog: watchdog)
         async let run: Void = pipeline.run(.untilDone(patience: .zero))
         // Both threads of the pool.
         var iterator = entries.makeAsyncIterator()
         for _ in 1...2 { _ = await iterator.next() }
         pass(SignOfLife.patience - .seconds(1), watch)
-        #expect(looks.silent().isEmpty)
+        #expect(watchdog.silent().isEmpty)
         pass(.seconds(1), watch)
         try await run
         #expect(try stored(below: Bench.vacations) == 6)
         #expect(try stored(below: Bench.gallery) == 0)
         // No more threads than were there.
-        #expect(looks.reads.held.count == 2)
-        #expect(looks.silent() == [bench.folders[0].id])
+        #expect(watchdog.reads.held.count == 2)
+        #expect(watchdog.silent() == [bench.folders[0].id])
         let waiting = try #require(try bench.status(Bench.gallery.appending("1.jpg")))
         #expect(waiting.state == .pending && waiting.why?.contains("does not answer") == true, "\(waiting)")
 
         bench.disk.onExamine { _ in }
         for _ in 1...2 { gate.signal() }
-        try await eventually("the threads") { looks.silent().isEmpty ? () : nil }
+        try await eventually("the threads") { watchdog.silent().isEmpty ? () : nil }
         // What came back has changed nothing.
         #expect(try stored(below: Bench.gallery) == 0)
         await bench.time.advance(by: .seconds(60))
@@ -110,7 +110,7 @@ import Testing
         let watch = watch
         try bench.scan()
         // One part of both.
-        let pipeline = try bench.makePipeline(batchSize: 1, watch: watch, looks: looks, time: time)
+        let pipeline = try bench.makePipeline(batchSize: 1, watch: watch, watchdog: watchdog, time: time)
         async let run: Void = pipeline.run(.untilDone(patience: .zero))
         var iterator = entries.makeAsyncIterator()
         _ = await iterator.next()
@@ -134,7 +134,7 @@ import Testing
         }
         let watch = watch
         try bench.scan()
-        let pipeline = try bench.makePipeline(watch: watch, looks: looks)
+        let pipeline = try bench.makePipeline(watch: watch, watchdog: watchdog)
         async let run: Void = pipeline.run(.untilDone(patience: .zero))
         var iterator = entries.makeAsyncIterator()
         for _ in 1...3 {
@@ -154,7 +154,7 @@ import Testing
         for index in 1...6 { bench.disk.write("other \(index)", to: Bench.vacations.appending("Rome/\(index).jpg")) }
         let entries = hang()
         try bench.scan()
-        let pipeline = try bench.makePipeline(watch: watch, looks: looks)
+        let pipeline = try bench.makePipeline(watch: watch, watchdog: watchdog)
         async let run: Void = pipeline.run(.untilDone(patience: .zero))
         // It goes on when the test ends early, too.
         defer {
@@ -163,15 +163,15 @@ import Testing
         }
         var iterator = entries.makeAsyncIterator()
         for _ in 1...2 { _ = await iterator.next() }
-        looks.reads.checked.signal()
+        watchdog.reads.checked.signal()
         #expect(try stored(below: Bench.vacations) == 0)
-        await bench.time.advance(by: DiskLooks.turn)
-        looks.reads.checked.signal()
+        await bench.time.advance(by: DiskWatchdog.turn)
+        watchdog.reads.checked.signal()
         try await eventually("the photos of the other folder") {
             try stored(below: Bench.vacations) == 6 ? () : nil
         }
         #expect(try stored(below: Bench.gallery) == 0)
-        #expect(looks.silent().isEmpty)
+        #expect(watchdog.silent().isEmpty)
 
         bench.disk.onExamine { _ in }
         for _ in 1...3 { gate.signal() }
@@ -182,7 +182,7 @@ import Testing
     @Test func `a ledger that fails beside a slow disk ends the run by its own error`() async throws {
         let tree = try TemporaryTree()
         let bench = try Bench(ledger: Ledger(at: tree.path("ledger.sqlite")))
-        let looks = DiskLooks(time: bench.time.source)
+        let watchdog = DiskWatchdog(time: bench.time.source)
         for index in 1...3 {
             bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg"), size: 20 << 20)
         }
@@ -196,16 +196,16 @@ import Testing
             gate.wait()
         }
         defer { for _ in 1...4 { gate.signal() } }
-        let pipeline = try bench.makePipeline(looks: looks)
+        let pipeline = try bench.makePipeline(watchdog: watchdog)
         let run = Task { try await pipeline.run(.untilDone(patience: .zero)) }
         var iterator = entries.makeAsyncIterator()
         for _ in 1...2 { _ = await iterator.next() }
-        await bench.time.advance(by: DiskLooks.turn)
-        looks.reads.checked.signal()
+        await bench.time.advance(by: DiskWatchdog.turn)
+        watchdog.reads.checked.signal()
         // The photo of the other folder is read; its end would tell no more than that it was cancelled.
         _ = await iterator.next()
         try bench.ledger.close()
-        looks.reads.checked.signal()
+        watchdog.reads.checked.signal()
         await #expect(throws: LedgerError.self) { try await run.value }
     }
 
@@ -213,7 +213,7 @@ import Testing
         for index in 1...9 { bench.disk.write("photo \(index)", to: Bench.gallery.appending("\(index).jpg")) }
         let (entries, watch) = (hang(), watch)
         try bench.scan()
-        let pipeline = try bench.makePipeline(watch: watch, looks: looks)
+        let pipeline = try bench.makePipeline(watch: watch, watchdog: watchdog)
         async let run: Void = pipeline.run(.untilDone(patience: .seconds(10)))
         var iterator = entries.makeAsyncIterator()
         for _ in 1...2 { _ = await iterator.next() }
@@ -235,7 +235,7 @@ import Testing
         bench.disk.write("photo", to: Bench.gallery.appending("1.jpg"))
         let (entries, watch) = (hang(), watch)
         try bench.scan()
-        let pipeline = try bench.makePipeline(watch: watch, looks: looks)
+        let pipeline = try bench.makePipeline(watch: watch, watchdog: watchdog)
         async let run: Void = pipeline.run(.untilDone(patience: .seconds(10)))
         // It goes on when the test ends early, too.
         defer { gate.signal() }
@@ -251,7 +251,7 @@ import Testing
         try await eventually("the photo of the other folder") {
             try stored(below: Bench.vacations) == 1 ? () : nil
         }
-        #expect(!looks.silent().isEmpty)
+        #expect(!watchdog.silent().isEmpty)
         bench.disk.onExamine { _ in }
         gate.signal()
         try await run
@@ -262,13 +262,13 @@ import Testing
         bench.disk.write("photo", to: Bench.gallery.appending("1.jpg"))
         let (entries, watch) = (hang(), watch)
         try bench.scan()
-        let pipeline = try bench.makePipeline(watch: watch, looks: looks)
+        let pipeline = try bench.makePipeline(watch: watch, watchdog: watchdog)
         async let run: Void = pipeline.run(.untilDone(patience: .seconds(10)))
         var iterator = entries.makeAsyncIterator()
         _ = await iterator.next()
         pass(SignOfLife.patience, watch)
         await bench.time.waitForSleepers()
-        await bench.time.advance(by: DiskLooks.patience)
+        await bench.time.advance(by: DiskWatchdog.patience)
         try await run
         #expect(try stored(below: Bench.gallery) == 0)
         gate.signal()

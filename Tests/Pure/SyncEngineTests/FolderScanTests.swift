@@ -211,7 +211,7 @@ import Testing
         let pool = BlockingPool(name: "look", threads: 1)
         for unseen in [[photo], []] {
             try bench.scan()
-            let look = try await FolderLook.take(
+            let look = try await FolderSnapshot.take(
                 at: trip, bench.disk, ledger: LedgerQueue(bench.ledger), pool: pool)
             #expect(look.unseen == unseen)
             await bench.time.advance(by: .seconds(2))
@@ -253,7 +253,7 @@ import Testing
     private func check(_ time: TimeSource? = nil) throws -> [FolderScan.Summary] {
         let scan = FolderScan(
             ledger: bench.ledger, scanner: bench.disk, settle: .seconds(2),
-            firstLook: FirstLook(scanner: bench.disk, reducer: bench.disk, time: time ?? bench.time.source))
+            triage: FileTriage(scanner: bench.disk, reducer: bench.disk, time: time ?? bench.time.source))
         return try bench.folders.map { try scan.run($0, from: $0.path, at: bench.time.now) }
     }
 
@@ -296,7 +296,7 @@ import Testing
         bench.disk.write("text", to: Bench.gallery.pushing("raw/a.txt"))
         let scan = FolderScan(
             ledger: bench.ledger, scanner: bench.disk, settle: .seconds(2),
-            firstLook: FirstLook(scanner: bench.disk, reducer: bench.disk, time: bench.time.source))
+            triage: FileTriage(scanner: bench.disk, reducer: bench.disk, time: bench.time.source))
         #expect(try scan.run(folder, from: folder.path, at: bench.time.now).queued == 1)
         #expect(bench.disk.textReads == 0)
     }
@@ -320,7 +320,7 @@ import Testing
         for index in 0..<100 { bench.disk.write("text \(index)", to: Bench.gallery.appending("\(index)")) }
         let scan = FolderScan(
             ledger: bench.ledger, scanner: bench.disk, settle: .seconds(2),
-            firstLook: FirstLook(
+            triage: FileTriage(
                 scanner: bench.disk, reducer: bench.disk, isPatient: true, time: clock(tickingBy: .seconds(3_600))))
         #expect(try scan.run(bench.folders[0], from: Bench.gallery, at: bench.time.now).skipped == 100)
     }

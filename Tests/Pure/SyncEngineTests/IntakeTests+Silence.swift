@@ -27,11 +27,11 @@ extension IntakeTests {
             bench.disk.write("sunset", to: trip.appending("a.jpg"))
             source.send(.tree(trip))
             try await eventually("the look") { scans.withLock { $0 } == 1 ? () : nil }
-            #expect(looks.silences().isEmpty)
-            await bench.time.advance(by: DiskLooks.patience)
-            let silence = try #require(looks.silences().first)
+            #expect(watchdog.silences().isEmpty)
+            await bench.time.advance(by: DiskWatchdog.patience)
+            let silence = try #require(watchdog.silences().first)
             #expect(silence.isNews && silence.folder.path == Bench.gallery)
-            #expect(looks.silences().first?.isNews == false)
+            #expect(watchdog.silences().first?.isNews == false)
             try bench.ledger.noteObstacle(silence.folder.id, problem: silence.words)
             gate.signal()
             // A look at a part of it would leave the problem as it is.
@@ -39,22 +39,22 @@ extension IntakeTests {
                 try bench.ledger.overview().folders[0].record.problem == nil ? () : nil
             }
             #expect(scans.withLock { $0 } == 2)
-            try await eventually("the end of that look") { looks.isBusy(Bench.gallery) ? nil : () }
-            await bench.time.advance(by: DiskLooks.patience)
-            #expect(looks.silences().isEmpty)
+            try await eventually("the end of that look") { watchdog.isBusy(Bench.gallery) ? nil : () }
+            await bench.time.advance(by: DiskWatchdog.patience)
+            #expect(watchdog.silences().isEmpty)
         }
     }
 
     @Test func `a folder that does not answer before it is watched is told, too`() async throws {
-        let found = Lock<DiskLooks.Silence?>(nil)
+        let found = Lock<DiskWatchdog.Silence?>(nil)
         source.onStart {
-            await bench.time.advance(by: DiskLooks.patience)
-            found.withLock { $0 = looks.silences().first }
+            await bench.time.advance(by: DiskWatchdog.patience)
+            found.withLock { $0 = watchdog.silences().first }
         }
         try await running {
             let silence = try await eventually("the start") { found.withLock { $0 } }
             #expect(silence.isNews && silence.folder.path == Bench.gallery)
-            try await eventually("the end of it") { looks.silences().isEmpty ? () : nil }
+            try await eventually("the end of it") { watchdog.silences().isEmpty ? () : nil }
         }
     }
 
@@ -115,7 +115,7 @@ extension IntakeTests {
             // Two wait for their turn, beside the hourly rescan.
             await bench.time.waitForSleepers(3)
             #expect(begun.withLock { $0.count } == 3)
-            await bench.time.advance(by: DiskLooks.turn)
+            await bench.time.advance(by: DiskWatchdog.turn)
             try await eventually("the others") { begun.withLock { $0.count } == 5 ? () : nil }
         }
     }
@@ -130,6 +130,6 @@ extension IntakeTests {
 
     @Test func `an intake ends although a disk holds one of its threads`() async throws {
         // It is cancelled at the end of this, and awaited.
-        try await holdingGallery { _ in #expect(looks.isBusy(Bench.gallery)) }
+        try await holdingGallery { _ in #expect(watchdog.isBusy(Bench.gallery)) }
     }
 }

@@ -15,11 +15,11 @@ import Testing
     /// The thread that has told of it.
     private let teller = Lock("")
     let photo = Bench.gallery.appending("a.jpg")
-    let looks: DiskLooks
+    let watchdog: DiskWatchdog
 
     init() throws {
         bench = try Bench()
-        looks = DiskLooks(time: bench.time.source)
+        watchdog = DiskWatchdog(time: bench.time.source)
     }
 
     /// Runs the intake while `body` plays with it.
@@ -35,7 +35,7 @@ import Testing
             folders: folders ?? bench.folders, ledger: LedgerQueue(bench.ledger), scanner: bench.disk,
             reducer: bench.disk, source: source,
             disks: disks ?? DiskLanes(sharing: BlockingPool(name: "intake", threads: 1)), settle: .seconds(2),
-            rescanEvery: .seconds(3_600), patience: bench.patience, looks: looks, work: bench.work,
+            rescanEvery: .seconds(3_600), patience: bench.patience, watchdog: watchdog, work: bench.work,
             skipped: { [skipped, teller] in
                 let name = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
                 teller.withLock { $0 = name ?? "unknown" }

@@ -19,15 +19,15 @@ import Testing
             #expect(turns.isFree(at: .zero) { _ in false })
             turns.begin(folders[lane], lane, at: .zero)
         }
-        #expect(!turns.isFree(at: DiskLooks.turn - .seconds(1)) { _ in false })
+        #expect(!turns.isFree(at: DiskWatchdog.turn - .seconds(1)) { _ in false })
         for lane in 3..<6 {
-            #expect(turns.isFree(at: DiskLooks.turn) { _ in false })
-            turns.begin(folders[lane], lane, at: DiskLooks.turn)
+            #expect(turns.isFree(at: DiskWatchdog.turn) { _ in false })
+            turns.begin(folders[lane], lane, at: DiskWatchdog.turn)
         }
         // As many again, and no more, however long all of them take.
-        #expect(!turns.isFree(at: DiskLooks.turn * 9) { _ in false })
+        #expect(!turns.isFree(at: DiskWatchdog.turn * 9) { _ in false })
         turns.end(4)
-        #expect(turns.isFree(at: DiskLooks.turn * 9) { _ in false })
+        #expect(turns.isFree(at: DiskWatchdog.turn * 9) { _ in false })
     }
 
     @Test func `one of which nothing comes takes nobody's turn`() {

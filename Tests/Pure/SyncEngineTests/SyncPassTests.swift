@@ -55,18 +55,18 @@ import Testing
             }
             if isFirst { gate.wait() }
         }
-        let looks = DiskLooks(time: bench.time.source)
+        let watchdog = DiskWatchdog(time: bench.time.source)
         let pass = SyncPass(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk,
             disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .zero,
-            looks: looks, time: bench.time.source)
+            watchdog: watchdog, time: bench.time.source)
         async let scanned = pass.takeIn()
         try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
-        await bench.time.advance(by: DiskLooks.patience)
-        #expect(looks.silences().first?.folder.path == Bench.gallery)
+        await bench.time.advance(by: DiskWatchdog.patience)
+        #expect(watchdog.silences().first?.folder.path == Bench.gallery)
         gate.signal()
         let result = try await scanned
         #expect(result.queued == 1)
-        #expect(looks.silences().isEmpty)
+        #expect(watchdog.silences().isEmpty)
     }
 }

@@ -4,7 +4,7 @@ import SyncS3
 import Testing
 
 /// What `doctor` gets to hear.
-@Suite struct S3StoreExaminationTests {
+@Suite struct S3StoreConnectionTests {
     private static let hourLater: HTTPHeaders = [
         "Date": "Fri, 21 Dec 2012 01:00:00 GMT", "x-amz-bucket-region": "eu-west-1",
     ]

@@ -11,7 +11,7 @@ package import SystemPackage
 /// A server that is gone, or a drive that hangs, holds up whoever asks it for as long as it is gone. The looks at that
 /// folder are behind that one then: nobody knows what has come into it, and nothing in it may be called safe. Each
 /// folder has a thread of its own (``DiskLanes``), so that the others do not wait.
-package final class DiskLooks: Sendable {
+package final class DiskWatchdog: Sendable {
     /// For so long a disk may be silent: one that has to wake up takes some seconds, a slow one more.
     package static let patience = Duration.seconds(120)
     /// For so long a pass waits for a folder before it goes on with the others.
@@ -51,7 +51,7 @@ package final class DiskLooks: Sendable {
         var told: Silence?
 
         mutating func silence(at now: Duration, _ date: Date) -> Silence? {
-            guard now - heardAt >= DiskLooks.patience else { return nil }
+            guard now - heardAt >= DiskWatchdog.patience else { return nil }
             // It is told in the same words each time.
             let since = told?.since ?? date.addingTimeInterval(-((now - heardAt) / .seconds(1)))
             let silence = Silence(folder: folder, since: since, isNews: told == nil, isStart: isStart)
@@ -218,19 +218,19 @@ package final class DiskLooks: Sendable {
 }
 
 /// Tells of folders that cannot be looked at. It waits for no disk itself, and for nobody who does.
-package struct DiskLookService: Service {
+package struct DiskWatchdogService: Service {
     private let interval: Duration
-    private let looks: DiskLooks
+    private let watchdog: DiskWatchdog
     private let ledger: LedgerQueue
     private let loop: ServiceLoop
     private let logger: Logger
 
     /// - Parameter interval: how often it is seen whether one is quiet.
     package init(
-        _ looks: DiskLooks, every interval: Duration, ledger: LedgerQueue, patience: LedgerPatience, time: TimeSource,
-        logger: Logger
+        _ watchdog: DiskWatchdog, every interval: Duration, ledger: LedgerQueue, patience: LedgerPatience,
+        time: TimeSource, logger: Logger
     ) {
-        self.looks = looks
+        self.watchdog = watchdog
         self.interval = interval
         self.ledger = ledger
         loop = ServiceLoop(name: "looks at folders", interval: interval, patience: patience, time: time)
@@ -248,10 +248,10 @@ package struct DiskLookService: Service {
     /// - Throws: ``LedgerError``, `CancellationError`.
     func report() async throws {
         defer {
-            looks.checked.signal()
-            looks.reads.checked.signal()
+            watchdog.checked.signal()
+            watchdog.reads.checked.signal()
         }
-        for silence in looks.silences() {
+        for silence in watchdog.silences() {
             try await ledger { try $0.noteObstacle(silence.folder.id, problem: silence.words) }
             if silence.isNews { logger.warning("\(silence.words)") }
         }

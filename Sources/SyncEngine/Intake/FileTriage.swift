@@ -9,7 +9,7 @@ package import SystemPackage
 /// It reads the first bytes of a file, and of one with the name of a photo not even these. Where that takes longer than
 /// the queue does, because the disk turns or is somewhere else, it looks no further: the pipeline reads with more threads,
 /// and holds up nothing that is to be found out about other folders.
-package struct FirstLook: Sendable {
+package struct FileTriage: Sendable {
     /// What a file costs in the queue, about.
     private static let worth = Duration.microseconds(300)
     /// The first files may come from a disk that has to wake up.
@@ -24,23 +24,23 @@ package struct FirstLook: Sendable {
     let time: TimeSource
 
     /// - Returns: looks at files that are found together.
-    package func begin() -> Looks { Looks(at: self) }
+    package func begin() -> Batch { Batch(at: self) }
 
     /// For ``Ledger/observe(_:drive:stillThere:whySkipped:at:)`` of files in these folders.
     func reasons(in folders: [FolderRecord]) -> (SettledFile) -> SkipReason? {
-        var looks = begin()
+        var batch = begin()
         return { file in
-            folders.first { $0.id == file.folder }.flatMap { looks.reason(file.path, file.stamp, in: $0) }
+            folders.first { $0.id == file.folder }.flatMap { batch.reason(file.path, file.stamp, in: $0) }
         }
     }
 
-    package struct Looks {
-        private let first: FirstLook
+    package struct Batch {
+        private let first: FileTriage
         /// What the looks took, and at how many files they were worth it.
         private var spent = Duration.zero
         private var answers = 0
 
-        fileprivate init(at first: FirstLook) { self.first = first }
+        fileprivate init(at first: FileTriage) { self.first = first }
 
         /// - Parameters:
         ///   - path: below the folder.
@@ -62,7 +62,7 @@ package struct FirstLook: Sendable {
         private var isWorthIt: Bool {
             guard (try? PooledWork.checkCancellation()) != nil else { return false }
             return first.isPatient
-                || spent < FirstLook.longest && spent <= FirstLook.advance + FirstLook.worth * answers
+                || spent < FileTriage.longest && spent <= FileTriage.advance + FileTriage.worth * answers
         }
     }
 }

@@ -9,19 +9,19 @@ import Testing
 
 @testable import SyncEngine
 
-@Suite struct DiskLooksTests {
+@Suite struct DiskWatchdogTests {
     private let bench: Bench
-    private let looks: DiskLooks
+    private let watchdog: DiskWatchdog
     private let lines = LogLines()
 
     init() throws {
         bench = try Bench()
-        looks = DiskLooks(time: bench.time.source)
+        watchdog = DiskWatchdog(time: bench.time.source)
     }
 
-    private var service: DiskLookService {
-        DiskLookService(
-            looks, every: .seconds(60), ledger: LedgerQueue(bench.ledger), patience: bench.patience,
+    private var service: DiskWatchdogService {
+        DiskWatchdogService(
+            watchdog, every: .seconds(60), ledger: LedgerQueue(bench.ledger), patience: bench.patience,
             time: bench.time.source, logger: lines.logger)
     }
 
@@ -29,8 +29,8 @@ import Testing
 
     @Test func `a folder that cannot be looked at for minutes is not called safe, and is told once`() async throws {
         let (service, folder) = (service, bench.folders[0])
-        looks.begin(folder)
-        await bench.time.advance(by: DiskLooks.patience - .seconds(1))
+        watchdog.begin(folder)
+        await bench.time.advance(by: DiskWatchdog.patience - .seconds(1))
         try await service.report()
         #expect(try problem(of: 0) == nil)
         await bench.time.advance(by: .seconds(1))
@@ -38,12 +38,12 @@ import Testing
         #expect(try problem(of: 0)?.hasPrefix("\(Bench.gallery): it could not be looked at since ") == true)
         #expect(try !bench.ledger.isAllWell(bench.ledger.overview(), .ana, at: bench.time.now))
         #expect(lines.all.count == 1)
-        looks.note(folder)
-        #expect(looks.takeHeard().map(\.id) == [folder.id])
-        #expect(looks.takeHeard().isEmpty)
-        looks.end(folder)
-        await bench.time.advance(by: DiskLooks.patience)
-        #expect(looks.silences().isEmpty)
+        watchdog.note(folder)
+        #expect(watchdog.takeHeard().map(\.id) == [folder.id])
+        #expect(watchdog.takeHeard().isEmpty)
+        watchdog.end(folder)
+        await bench.time.advance(by: DiskWatchdog.patience)
+        #expect(watchdog.silences().isEmpty)
     }
 
     @Test func `a folder that cannot be looked at is told in the same words when the clock is set meanwhile`()
@@ -53,61 +53,61 @@ import Testing
         let time = TimeSource(
             now: { source.now() + shift.withLock { $0 } }, monotonic: source.monotonic, sleep: source.sleep,
             random: source.random)
-        let looks = DiskLooks(time: time)
-        looks.begin(bench.folders[0])
-        await bench.time.advance(by: DiskLooks.patience)
-        let words = try #require(looks.silences().first?.words)
+        let watchdog = DiskWatchdog(time: time)
+        watchdog.begin(bench.folders[0])
+        await bench.time.advance(by: DiskWatchdog.patience)
+        let words = try #require(watchdog.silences().first?.words)
         shift.withLock { $0 = 3_600 }
-        #expect(looks.silences().map(\.words) == [words])
+        #expect(watchdog.silences().map(\.words) == [words])
     }
 
     @Test func `only the folder that does not answer is told`() async {
-        looks.begin(bench.folders[0])
-        looks.begin(bench.folders[1])
-        await bench.time.advance(by: DiskLooks.patience - .seconds(1))
+        watchdog.begin(bench.folders[0])
+        watchdog.begin(bench.folders[1])
+        await bench.time.advance(by: DiskWatchdog.patience - .seconds(1))
         // It comes on: that is none.
-        looks.note(bench.folders[1])
+        watchdog.note(bench.folders[1])
         await bench.time.advance(by: .seconds(1))
-        #expect(looks.silences().map(\.folder.id) == [bench.folders[0].id])
-        looks.note(bench.folders[0])
-        await bench.time.advance(by: DiskLooks.patience - .seconds(1))
-        #expect(looks.silences().map(\.folder.id) == [bench.folders[1].id])
+        #expect(watchdog.silences().map(\.folder.id) == [bench.folders[0].id])
+        watchdog.note(bench.folders[0])
+        await bench.time.advance(by: DiskWatchdog.patience - .seconds(1))
+        #expect(watchdog.silences().map(\.folder.id) == [bench.folders[1].id])
     }
 
     @Test func `setting many watches is no silence, and the root at which it stops is told`() async {
-        await looks.during(bench.folders) {
+        await watchdog.during(bench.folders) {
             for _ in 0..<3 {
-                await bench.time.advance(by: DiskLooks.patience - .seconds(1))
-                looks.noteWatching(Bench.gallery)
-                #expect(looks.silences().isEmpty)
+                await bench.time.advance(by: DiskWatchdog.patience - .seconds(1))
+                watchdog.noteWatching(Bench.gallery)
+                #expect(watchdog.silences().isEmpty)
             }
-            looks.noteWatching(Bench.projects)
-            await bench.time.advance(by: DiskLooks.patience)
-            #expect(looks.silences().map(\.folder.path) == [Bench.projects])
+            watchdog.noteWatching(Bench.projects)
+            await bench.time.advance(by: DiskWatchdog.patience)
+            #expect(watchdog.silences().map(\.folder.path) == [Bench.projects])
             // Its photos wait, too.
-            #expect(looks.silentFolders().map(\.path) == [Bench.projects])
+            #expect(watchdog.silentFolders().map(\.path) == [Bench.projects])
         }
-        #expect(looks.silent().isEmpty)
-        #expect(looks.takeHeard().map(\.path) == [Bench.projects])
-        await bench.time.advance(by: DiskLooks.patience)
-        #expect(looks.silences().isEmpty)
+        #expect(watchdog.silent().isEmpty)
+        #expect(watchdog.takeHeard().map(\.path) == [Bench.projects])
+        await bench.time.advance(by: DiskWatchdog.patience)
+        #expect(watchdog.silences().isEmpty)
     }
 
     @Test func `what gives signs of life is no silence`() async throws {
         let (folder, lanes) = (bench.folders[0], DiskLanes(sharing: BlockingPool(name: "looks", threads: 1)))
         let (hasBegun, gate, end) = (Lock(false), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        async let look: Void = looks.run(at: folder, on: lanes) {
+        async let look: Void = watchdog.run(at: folder, on: lanes) {
             hasBegun.withLock { $0 = true }
             gate.wait()
             SignOfLife.give()
             end.wait()
         }
         try await eventually("the look") { hasBegun.withLock { $0 } ? () : nil }
-        await bench.time.advance(by: DiskLooks.patience)
-        #expect(looks.isQuiet(folder, for: DiskLooks.patience))
+        await bench.time.advance(by: DiskWatchdog.patience)
+        #expect(watchdog.isQuiet(folder, for: DiskWatchdog.patience))
         gate.signal()
-        try await eventually("a sign") { looks.isQuiet(folder, for: .seconds(1)) ? nil : () }
-        #expect(looks.silences().isEmpty)
+        try await eventually("a sign") { watchdog.isQuiet(folder, for: .seconds(1)) ? nil : () }
+        #expect(watchdog.silences().isEmpty)
         end.signal()
         try await look
     }
@@ -130,27 +130,27 @@ import Testing
         let lanes = DiskLanes(name: "pass")
         let pass = SyncPass(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk, disks: lanes,
-            settle: .zero, looks: looks, time: bench.time.source)
+            settle: .zero, watchdog: watchdog, time: bench.time.source)
         async let scanned = pass.takeIn()
         try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
-        await bench.time.advance(by: DiskLooks.turn)
+        await bench.time.advance(by: DiskWatchdog.turn)
         try await service.report()
         // To its end: it would have no answer for as long as the first one.
         try await eventually("the look at the other") {
-            try bench.states()[note.string] == .pending && !looks.isBusy(Bench.projects) ? () : nil
+            try bench.states()[note.string] == .pending && !watchdog.isBusy(Bench.projects) ? () : nil
         }
-        await bench.time.advance(by: DiskLooks.patience)
+        await bench.time.advance(by: DiskWatchdog.patience)
         try await service.report()
         let result = try await scanned
         #expect(result.silent == [Bench.gallery] && result.problems.map(\.path) == [Bench.gallery])
         #expect(result.queued == 1)
         // Nobody waits for its photos, either.
-        #expect(looks.silent() == [bench.folders[0].id])
-        let claim = try bench.ledger.claimNext(leavingOut: looks.silent(), at: bench.time.now)
+        #expect(watchdog.silent() == [bench.folders[0].id])
+        let claim = try bench.ledger.claimNext(leavingOut: watchdog.silent(), at: bench.time.now)
         guard case .photos(let claims) = claim else { throw NothingDue() }
         #expect(claims.map(\.file) == [note])
         #expect(
-            try bench.ledger.claimNext(leavingOut: looks.silent(), at: bench.time.now) == .nothing(until: nil))
+            try bench.ledger.claimNext(leavingOut: watchdog.silent(), at: bench.time.now) == .nothing(until: nil))
         // The look that was given up comes back, and changes nothing.
         gate.signal()
         await lanes.shutDown()
@@ -173,17 +173,17 @@ import Testing
         let (lanes, waits) = (DiskLanes(name: "pass"), Lock<[Set<FilePath>]>([]))
         let pass = SyncPass(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk, disks: lanes,
-            settle: .zero, looks: looks, time: bench.time.source)
+            settle: .zero, watchdog: watchdog, time: bench.time.source)
         async let scanned = pass.takeIn(onWait: { silent in waits.withLock { $0.append(silent) } })
         defer { gate.signal() }
         try await eventually("the look") { isAsked.withLock { $0 } ? () : nil }
-        await bench.time.advance(by: DiskLooks.turn)
+        await bench.time.advance(by: DiskWatchdog.turn)
         try await service.report()
         let silent = try await eventually("the wait for it") { waits.withLock { $0.first } }
         #expect(silent == [Bench.gallery])
-        try await bench.makePipeline(looks: looks).run(.untilDone(patience: .zero))
+        try await bench.makePipeline(watchdog: watchdog).run(.untilDone(patience: .zero))
         #expect(try bench.states()[photo.string] == .uploaded)
-        #expect(looks.silences().isEmpty)
+        #expect(watchdog.silences().isEmpty)
         gate.signal()
         let result = try await scanned
         #expect(result.silent.isEmpty && result.queued == 1)
@@ -194,19 +194,19 @@ import Testing
     @Test func `a pass that has seen a part of a folder which answers again looks at all of it`() async throws {
         let (service, folder, trip) = (service, bench.folders[0], Bench.gallery.appending("trip"))
         bench.disk.write("sunset", to: trip.appending("a.jpg"))
-        looks.begin(folder)
-        await bench.time.advance(by: DiskLooks.patience)
+        watchdog.begin(folder)
+        await bench.time.advance(by: DiskWatchdog.patience)
         try await service.report()
         #expect(try problem(of: 0) != nil)
-        looks.note(folder)
-        looks.end(folder)
+        watchdog.note(folder)
+        watchdog.end(folder)
         let pass = SyncPass(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk,
-            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .zero, looks: looks,
+            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .zero, watchdog: watchdog,
             time: bench.time.source)
         #expect(try await pass.takeIn(only: trip).queued == 1)
         #expect(try problem(of: 0) == nil)
-        #expect(looks.takeHeard().isEmpty)
+        #expect(watchdog.takeHeard().isEmpty)
     }
 
     @Test func `what the look at all of a folder that answers again finds is told, and waited for`() async throws {
@@ -215,16 +215,16 @@ import Testing
         bench.disk.write("sunset", to: trip.appending("a.jpg"))
         bench.disk.write("dusk", to: hidden.appending("c.jpg"))
         bench.disk.setUnreadable(hidden)
-        looks.begin(folder)
-        await bench.time.advance(by: DiskLooks.patience)
+        watchdog.begin(folder)
+        await bench.time.advance(by: DiskWatchdog.patience)
         try await service.report()
-        looks.note(folder)
-        looks.end(folder)
+        watchdog.note(folder)
+        watchdog.end(folder)
         let late = Bench.gallery.appending("b.jpg")
         bench.disk.write("dawn", to: late, modifiedSeconds: Int64(bench.time.now.timeIntervalSince1970))
         let pass = SyncPass(
             folders: bench.folders, ledger: bench.ledger, scanner: bench.disk, reducer: bench.disk,
-            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .seconds(2), looks: looks,
+            disks: DiskLanes(sharing: BlockingPool(name: "pass", threads: 1)), settle: .seconds(2), watchdog: watchdog,
             time: bench.time.source)
         async let scanned = pass.takeIn(only: trip)
         await bench.time.waitForSleepers(1)

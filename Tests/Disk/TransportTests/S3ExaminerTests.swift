@@ -6,7 +6,7 @@ import SyncTestSupport
 import Testing
 
 /// What is tried below the port, against servers of each kind; and what the store learns by it.
-@Suite struct ExaminationTests {
+@Suite struct S3ExaminerTests {
     private func withStore(
         conditionalWrites: Bool? = nil, imitating change: (inout StoreAbilities) -> Void = { _ in },
         _ work: (ScriptedS3Server, S3Store, S3Examiner) async throws -> Void
