@@ -20,10 +20,10 @@ struct TemporaryTreeTests {
         try tree.write("one", to: "a.txt")
         // An hour ahead of the clock, whose own times would be earlier, whatever its kernel makes of them.
         try tree.age("a.txt", bySeconds: -3_600)
-        let ahead = try tree.stamp("a.txt").modified
-        let stamps = try [ahead] + (1...3).map { number in
+        var stamps = [try tree.stamp("a.txt").modified]
+        for number in 1...3 {
             try tree.write("\(number)..", to: "a.txt")
-            return try tree.stamp("a.txt").modified
+            stamps.append(try tree.stamp("a.txt").modified)
         }
         #expect(stamps == stamps.sorted() && Set(stamps).count == 4)
     }
