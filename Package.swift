@@ -23,7 +23,8 @@ func strict(inTests flags: [String]) -> [SwiftSetting] {
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
-    ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : []) + (isForTests ? [.unsafeFlags(flags)] : []) + sanitized
+    ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : []) + sanitized
+        + (isForTests ? [.unsafeFlags(flags)] : [])
 }
 
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")

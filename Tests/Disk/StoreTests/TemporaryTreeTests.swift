@@ -21,10 +21,11 @@ struct TemporaryTreeTests {
         // An hour ahead of the clock, whose own times would be earlier, whatever its kernel makes of them.
         try tree.age("a.txt", bySeconds: -3_600)
         let ahead = try tree.stamp("a.txt").modified
-        let stamps = try [ahead] + (1...3).map { number in
+        let later = try (1...3).map { number in
             try tree.write("\(number)..", to: "a.txt")
             return try tree.stamp("a.txt").modified
         }
+        let stamps = [ahead] + later
         #expect(stamps == stamps.sorted() && Set(stamps).count == 4)
     }
 

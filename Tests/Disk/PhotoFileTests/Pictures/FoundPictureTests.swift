@@ -76,7 +76,7 @@ import Testing
         #expect(preview.prefix(1_500).elementsEqual(bytes[start..<start + 1_500]))
         #expect(preview.count == 2_261)
         #if !SANITIZED
-            #expect(preview.dropFirst(1_500).allSatisfy { $0 == 0x5A })
+        #expect(preview.dropFirst(1_500).allSatisfy { $0 == 0x5A })
         #endif
     }
 }
