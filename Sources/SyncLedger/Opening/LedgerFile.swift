@@ -66,6 +66,8 @@ enum LedgerFile {
 
     private static func checkFolder(of path: FilePath, rights: AccessRights, _ what: String) throws(LedgerError) {
         let folder = folder(of: path)
+        // Of a file in its place, what is tried next says that it is one.
+        if (try? FileStatus(at: folder, followsLinks: true))?.kind == .file { return }
         do {
             try folder.requireAccess(rights)
         } catch let reason {
