@@ -177,6 +177,11 @@ struct CSyncCurl_Multi {
 static CURLM *newMulti(int64_t hostConnections) {
     CURLM *multi = curl_multi_init();
     if (multi == NULL) return NULL;
+    // Without descriptors curl makes one that nobody can wake, and says so only of the try.
+    if (curl_multi_wakeup(multi) != CURLM_OK) {
+        curl_multi_cleanup(multi);
+        return NULL;
+    }
     curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, (long)hostConnections);
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)hostConnections);
     return multi;

@@ -39,9 +39,13 @@ package final class CurlTransport: HTTPTransport {
         self.bodies = SourceReads(pool: bodies, disks: disks)
         self.onRead = onRead
         let code = CSyncCurl_GlobalInit()
-        guard code == 0, let handle = CSyncCurl_MultiCreate(Int64(settings.hostConnections)) else {
+        guard code == 0 else {
             let reason = String(cString: CSyncCurl_CodeText(code))
             throw TransportError(.failed, "libcurl cannot be set up; install it again (\(reason))")
+        }
+        guard let handle = CSyncCurl_MultiCreate(Int64(settings.hostConnections)) else {
+            throw TransportError(
+                .failed, "libcurl cannot be set up: memory or file descriptors are short; see ulimit -n, and try again")
         }
         let multi = CurlMailbox.Multi(handle: handle)
         let mailbox = CurlMailbox(multi: multi)
