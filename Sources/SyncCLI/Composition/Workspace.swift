@@ -309,7 +309,7 @@ extension Workspace {
 
     /// - Parameters:
     ///   - settle: `nil` for that of the configuration.
-    ///   - looks: told what is looked at; `nil` where nobody asks.
+    ///   - watchdog: told what is looked at; `nil` where nobody asks.
     func pass(
         over folders: [FolderRecord], _ ledger: LedgerQueue, settle: Duration? = nil, watchdog: DiskWatchdog? = nil,
         isForecast: Bool = false

@@ -51,7 +51,7 @@ package struct SyncPass: Sendable {
     /// - Parameters:
     ///   - reducer: looks at what is new.
     ///   - disks: a thread for each folder, so that none waits for the disk of another.
-    ///   - looks: told what is looked at; `nil` where nobody asks: then a folder that does not answer is waited for.
+    ///   - watchdog: told what is looked at; `nil` where nobody asks: then a folder that does not answer is waited for.
     ///   - isForecast: nobody works off the queue, and what is in it is told: whatever can be known before is found out.
     package init(
         folders: [FolderRecord], ledger: Ledger, scanner: any TreeScanner, reducer: any PhotoReducer,

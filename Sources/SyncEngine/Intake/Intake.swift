@@ -39,7 +39,7 @@ package actor Intake {
     /// - Parameters:
     ///   - reducer: looks at what is new.
     ///   - disks: a thread for each folder, so that looks and scans of it never overtake each other.
-    ///   - looks: told what is looked at; `nil` where nobody asks.
+    ///   - watchdog: told what is looked at; `nil` where nobody asks.
     ///   - work: signalled when the queue has got something new.
     ///   - rescanned: called when all folders were read anew, as they are now and then.
     ///   - skipped: called when something new needs no place in the queue.

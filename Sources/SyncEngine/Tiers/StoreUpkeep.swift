@@ -226,11 +226,8 @@ package struct StoreUpkeep: Sendable {
             logger.warning("not verified: \(result.undecided.counted("object"))")
         }
         if result.checked > 0 {
-            logger.info(
-                """
-                verified: \(result.checked.counted("object")), \(result.intact) whole (\(result.unread) archived, by \
-                size and ETag only)
-                """)
+            let unread = result.unread > 0 ? " (\(result.unread) archived, by size and ETag only)" : ""
+            logger.info("verified: \(result.checked.counted("object")), \(result.intact) whole\(unread)")
         }
         // What a listing of it tells is what was noted with the bytes, and not what the disk has now.
         if store.capabilities.digestsInLists {

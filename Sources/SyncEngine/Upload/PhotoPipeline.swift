@@ -79,7 +79,7 @@ package final class PhotoPipeline: Sendable {
     ///   - throttling: what the store's retries tell when it asks to slow down.
     ///   - work: signalled when the queue has got something new.
     ///   - passes: signalled when everything is stored, after work.
-    ///   - looks: tell which folders do not answer: their files would hold up the threads for all others.
+    ///   - watchdog: tells which folders do not answer: their files would hold up the threads for all others.
     ///   - observe: called for each photo that is done with, from any thread.
     package init(
         ledger: LedgerQueue, store: any ObjectStore, preparer: Preparer, versions: ProjectVersions? = nil,
