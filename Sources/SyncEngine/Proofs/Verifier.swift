@@ -171,7 +171,7 @@ package struct Verifier: Sendable {
                 case .success: try await denied.noteGiven(record.key)
                 case .failure(let error): try await denied.note(error, of: record.key)
                 }
-                return (found, source.bytes > 0 || record.size == 0 || !record.storageClass.isArchive)
+                return (found, source.bytes > 0 || record.size == 0)
             }
         } catch {
             // What has come until then is paid for.

@@ -16,6 +16,7 @@ import Testing
         let ended = try await ChildProcess(
             FilePath(Tool.strace.rawValue), options, environment: home.environment
         ).finished()
-        #expect(ended.code != 0 && "\(ended)".contains("file descriptors are short"), "\(ended)")
+        let told = String(decoding: ended.errors, as: UTF8.self)
+        #expect(ended.code == 1 && told.contains("file descriptors are short"), "\(ended.code ?? -1): \(told)")
     }
 }
